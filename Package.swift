@@ -228,7 +228,8 @@ let package = Package(
             ]),
         .testTarget(
             name: "LedgerSignInTests",
-            dependencies: ["Cryptography", "Ledger", "LedgerSignIn", "OpenID"]),
+            dependencies: ["Cryptography", "Ledger", "LedgerSignIn", "LedgerTestSupport", "OpenID"]
+        ),
         .testTarget(
             name: "LedgerAPITests",
             dependencies: [

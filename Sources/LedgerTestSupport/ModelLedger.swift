@@ -101,7 +101,7 @@ extension ModelLedger {
     /// - Throws: `Unexpected` when it is refused.
     package mutating func signIn(_ subject: Subject) throws -> Caller {
         let intent = SignIn(
-            subject: subject, email: nil, authenticatedAt: now, createAccount: true,
+            proof(subject, authenticatedAt: now), createAccount: true,
             refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
             newIdentity: generator.id(), newSession: generator.id())
         let result = try carryOut(.signIn(intent))
@@ -111,17 +111,19 @@ extension ModelLedger {
         return Caller(account: grant.account, session: grant.session)
     }
 
-    /// Links to Google with a token that a number stands for.
+    /// Links to Google with a credential that a number stands for.
     ///
     /// - Throws: `FoldFault`.
     package mutating func link(
-        _ caller: Caller, _ credential: LinkProvider.Credential, token: Int
+        _ caller: Caller, _ check: Result<Proof, Credential.Flaw>, token: Int
     ) throws -> Result<Reply, Refusal> {
         let intent = LinkProvider(
-            caller: caller, provider: provider("google"), credential: credential,
-            tokenDigest: digest(Array(repeating: UInt8(truncatingIfNeeded: token), count: 32)),
-            idempotency: nil,
-            newIdentity: generator.id())
+            caller: caller,
+            credential: Credential(
+                provider: provider("google"),
+                digest: digest(Array(repeating: UInt8(truncatingIfNeeded: token), count: 32)),
+                check: check),
+            idempotency: nil, newIdentity: generator.id())
         return try carryOut(.linkProvider(intent))
     }
 

@@ -91,9 +91,9 @@ package struct RandomCommands: Sendable {
         lastToken = token
         return .signIn(
             SignIn(
-                subject: randomSubject(),
-                email: Self.emails.randomElement(using: &generator) ?? nil,
-                authenticatedAt: Timestamp(seconds: 1_000_000_000_000),
+                proof(
+                    randomSubject(), email: Self.emails.randomElement(using: &generator) ?? nil,
+                    authenticatedAt: Timestamp(seconds: 1_000_000_000_000)),
                 createAccount: Int.random(in: 0..<5, using: &generator) > 0, refreshToken: token,
                 newAccount: generator.id(), newIdentity: generator.id(),
                 newSession: generator.id()))
@@ -101,17 +101,18 @@ package struct RandomCommands: Sendable {
 
     private mutating func link() -> Command.Intent {
         let subject = randomSubject()
-        let credential: LinkProvider.Credential =
+        let check: Result<Proof, Credential.Flaw> =
             switch Int.random(in: 0..<10, using: &generator) {
-            case 0: .invalid
-            case 1: .unavailable
-            default: .proved(subject, email: nil)
+            case 0: .failure(.invalid)
+            case 1: .failure(.unavailable)
+            default: .success(proof(subject))
             }
         return .linkProvider(
             LinkProvider(
-                caller: randomCaller(), provider: subject.provider, credential: credential,
-                tokenDigest: digest(generator.bytes(32)), idempotency: nil,
-                newIdentity: generator.id()))
+                caller: randomCaller(),
+                credential: Credential(
+                    provider: subject.provider, digest: digest(generator.bytes(32)), check: check),
+                idempotency: nil, newIdentity: generator.id()))
     }
 
     private mutating func unlink() -> Command.Intent {
@@ -151,7 +152,7 @@ package struct RandomCommands: Sendable {
         let caller = randomCaller()
         let authority: MergeAccounts.Authority =
             Bool.random(using: &generator)
-            ? .accountHolder(caller, randomProof())
+            ? .accountHolder(caller, randomCredential())
             : .support(
                 Actor.apiKey(Principal(key: generator.id(), role: .support)),
                 MergeAccounts.Case(
@@ -164,13 +165,10 @@ package struct RandomCommands: Sendable {
         return .mergeAccounts(intent)
     }
 
-    private mutating func randomProof() -> MergeAccounts.Proof {
+    private mutating func randomCredential() -> Credential {
         let subject = randomSubject()
-        return MergeAccounts.Proof(
-            provider: subject.provider,
-            credential: Int.random(in: 0..<10, using: &generator) == 0
-                ? .invalid : .proved(subject, email: nil),
-            tokenDigest: digest(generator.bytes(32)))
+        let isInvalid = Int.random(in: 0..<10, using: &generator) == 0
+        return Credential(subject, digest: digest(generator.bytes(32)), isInvalid: isInvalid)
     }
 
     private mutating func unmerge() -> Command.Intent {

@@ -102,10 +102,11 @@ package struct SequencerFixture: Sendable {
     package func signIn(_ subject: Subject) async throws -> Caller {
         var generator = SeededGenerator(seed: UInt64.random(in: 0...(.max)))
         let intent = SignIn(
-            subject: subject, email: Email("a@example.org", isVerified: true),
-            authenticatedAt: Timestamp(seconds: 1_000_000_000_000), createAccount: true,
-            refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
-            newIdentity: generator.id(), newSession: generator.id())
+            proof(
+                subject, email: Email("a@example.org", isVerified: true),
+                authenticatedAt: Timestamp(seconds: 1_000_000_000_000)),
+            createAccount: true, refreshToken: digest(generator.bytes(32)),
+            newAccount: generator.id(), newIdentity: generator.id(), newSession: generator.id())
         let result = try await sequencer.submit(
             Command(
                 id: generator.id(), tenant: .default,

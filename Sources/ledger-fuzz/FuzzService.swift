@@ -55,10 +55,14 @@ final class FuzzService: Sendable {
         configuration = TenantConfiguration(
             providers: [
                 ProviderConfiguration(
-                    name: google, check: policy,
-                    keys: KeySetCache(
-                        url: "https://google.example/keys",
-                        fetch: { _ in FetchedKeySet(body: document, maxAgeSeconds: nil) }))
+                    name: google,
+                    settings: .oidc(
+                        OIDCSettings(
+                            check: policy,
+                            keys: KeySetCache(
+                                url: "https://google.example/keys",
+                                fetch: { _ in FetchedKeySet(body: document, maxAgeSeconds: nil) })))
+                )
             ], policy: TenantPolicy(providers: []))
         idTokens = ["subject-1", "subject-2"].map { subject in
             provider.sign(

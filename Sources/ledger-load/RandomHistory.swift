@@ -95,9 +95,10 @@ struct RandomHistory {
         let result = try carryOut(
             .signIn(
                 SignIn(
-                    subject: Self.subject(provider, person.number),
-                    email: Email("person.\(person.number)@example.com", isVerified: true),
-                    authenticatedAt: now,
+                    proof(
+                        Self.subject(provider, person.number),
+                        email: Email("person.\(person.number)@example.com", isVerified: true),
+                        authenticatedAt: now),
                     createAccount: true, refreshToken: digest(generator.bytes(32)),
                     newAccount: account, newIdentity: newID(), newSession: newID())), take)
         guard case .success(.signedIn(let grant, _)) = result else {
@@ -128,12 +129,12 @@ struct RandomHistory {
         try carryOut(
             .linkProvider(
                 LinkProvider(
-                    caller: caller, provider: Self.providers[provider],
-                    credential: .proved(
+                    caller: caller,
+                    credential: Credential(
                         Self.subject(provider, number),
-                        email: Email("link.\(number)@example.com", isVerified: true)),
-                    tokenDigest: digest(generator.bytes(32)), idempotency: nil,
-                    newIdentity: newID())), take)
+                        email: Email("link.\(number)@example.com", isVerified: true),
+                        digest: digest(generator.bytes(32))),
+                    idempotency: nil, newIdentity: newID())), take)
     }
 
     private mutating func unlink(_ take: (Step) throws -> Void) throws {

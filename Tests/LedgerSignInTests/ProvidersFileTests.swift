@@ -41,17 +41,18 @@ struct ProvidersFileTests {
         #expect(!tenant.policy.severalPerProvider)
         let google = try #require(tenant.providers[googleName])
         #expect(google.displayName == "Google")
-        #expect(google.check.issuers == ["https://accounts.google.com", "accounts.google.com"])
-        #expect(google.check.audiences == ["CLIENT_ID"])
-        #expect(google.check.algorithms == [.rs256])
-        #expect(google.check.nonce == .raw)
-        #expect(!google.check.nonceRequired)
+        let check = google.oidc.check
+        #expect(check.issuers == ["https://accounts.google.com", "accounts.google.com"])
+        #expect(check.audiences == ["CLIENT_ID"])
+        #expect(check.algorithms == [.rs256])
+        #expect(check.nonce == .raw)
+        #expect(!check.nonceRequired)
         let second = try #require(tenant.providers[appleName])
         #expect(second.displayName == "Apple ID")
-        #expect(second.check.issuers == ["https://appleid.apple.com"])
-        #expect(second.check.algorithms == [.rs256, .es256])
-        #expect(second.check.nonce == .sha256)
-        #expect(second.check.nonceRequired)
+        #expect(second.oidc.check.issuers == ["https://appleid.apple.com"])
+        #expect(second.oidc.check.algorithms == [.rs256, .es256])
+        #expect(second.oidc.check.nonce == .sha256)
+        #expect(second.oidc.check.nonceRequired)
     }
 
     @Test func `the long form has a section for each tenant`() throws {
@@ -69,7 +70,7 @@ struct ProvidersFileTests {
         let google = try #require(ProviderName("google"))
         let first = try #require(tenants[acme]?.providers[google])
         let second = try #require(tenants[.default]?.providers[google])
-        #expect(first.keys === second.keys)
+        #expect(first.oidc.keys === second.oidc.keys)
     }
 
     @Test func `other rules come from the policy that is passed in`() throws {
@@ -127,7 +128,7 @@ struct ProvidersFileTests {
     @Test(arguments: [
         ("name", "\"Google\"", "name must be lower-case letters, digits, -, _ and ."),
         ("name", "7", "name must be a string"), ("type", "\"saml\"", "type must be \"oidc\""),
-        ("type", nil, "type is missing"), ("issuer", nil, "issuer is missing"),
+        ("type", "1", "type must be a string"), ("issuer", nil, "issuer is missing"),
         ("issuer", "[]", "issuer must not be empty"),
         ("issuer", "\"\"", "issuer must not be empty"),
         ("issuer", "[1]", "issuer[0] must be a string"),
@@ -176,6 +177,13 @@ struct ProvidersFileTests {
         #expect(fault(Self.replacing(name, with: value)) == "providers[0].\(line)")
     }
 
+    @Test func `a provider without a type is one of OpenID Connect`() throws {
+        let tenants = try parse(Self.replacing("type", with: nil))
+        let provider = try #require(tenants[.default]?.providers.values.first)
+        #expect(provider.settings.type == .oidc)
+        #expect(provider.oidc.check.issuers == ["https://a.example"])
+    }
+
     @Test func `a required nonce contradicts the mode without nonces`() {
         let text = "{\"providers\":[{\(Self.google),\"nonce\":\"none\",\"nonce_required\":true}]}"
         #expect(
@@ -191,5 +199,13 @@ struct ProvidersFileTests {
         members[name] = value
         let json = members.map { "\"\($0)\":\($1)" }.joined(separator: ",")
         return "{\"providers\":[{\(json)}]}"
+    }
+}
+
+extension ProviderConfiguration {
+    fileprivate var oidc: OIDCSettings {
+        switch settings {
+        case .oidc(let settings): settings
+        }
     }
 }

@@ -1,4 +1,4 @@
-/// An account's remaining attempts to link or to merge with an ID token.
+/// An account's remaining attempts to link or to merge with a credential.
 ///
 /// Both count against one budget: each reveals whether an identity has an account.
 struct AttemptBudget {

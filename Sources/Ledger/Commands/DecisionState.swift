@@ -13,7 +13,7 @@ package struct DecisionState: Sendable {
 
         package let action: Action
         package let provider: ProviderName
-        /// SHA-256 of the ID token, or of the idempotency key's scope.
+        /// The digest of the credential, or of the idempotency key's scope.
         ///
         /// All zeros for an unlink, and for a merge with a known identity.
         package let digest: Digest

@@ -1,40 +1,23 @@
 /// Links a proved subject to the caller's account.
 package struct LinkProvider: Sendable {
-    /// The result of checking the ID token, before the command was queued.
-    package enum Credential: Sendable {
-        /// The token proves this subject.
-        case proved(Subject, email: Email?)
-        /// The token is not valid.
-        case invalid
-        /// The provider's keys could not be fetched.
-        case unavailable
-        /// The tenant has no such provider.
-        case unsupported
-    }
-
     package let caller: Caller
-    package let provider: ProviderName
     package let credential: Credential
-    /// SHA-256 of the ID token: the same token counts once against the budget.
-    package let tokenDigest: Digest
     package let idempotency: IdempotencyKey?
     /// The id for an identity that was never linked.
     package let newIdentity: IdentityID
 
     /// Requests a link.
     package init(
-        caller: Caller, provider: ProviderName, credential: Credential, tokenDigest: Digest,
-        idempotency: IdempotencyKey?, newIdentity: IdentityID
+        caller: Caller, credential: Credential, idempotency: IdempotencyKey?,
+        newIdentity: IdentityID
     ) {
         self.caller = caller
-        self.provider = provider
         self.credential = credential
-        self.tokenDigest = tokenDigest
         self.idempotency = idempotency
         self.newIdentity = newIdentity
     }
 
-    /// Checks in the contract's order: session, key, provider, budget, ID token, decision.
+    /// Checks in the contract's order: session, key, provider, budget, credential, decision.
     ///
     /// A key is looked up before the session, because its own command may have ended the session.
     func decide(
@@ -44,30 +27,30 @@ package struct LinkProvider: Sendable {
         guard let account = state.account(of: caller, at: now) else {
             return .refused(.sessionEnded)
         }
-        if case .unsupported = credential { return .refused(.unsupportedProvider) }
+        if case .failure(.unsupported) = credential.check { return .refused(.unsupportedProvider) }
         let budget = AttemptBudget(policy.linkBudget, of: caller.account, in: state, at: now)
-        // A repeated token is decided again: it may well have the same outcome, which counts once.
+        // A repeated credential is decided again: it may well have the same outcome, which counts
+        // once.
         let isRepeated = budget.recent.keys.contains {
             $0.action == .link && $0.provider == provider && $0.digest == attemptDigest
         }
         if !isRepeated, let limited = budget.exhausted { return .refused(limited) }
-        switch credential {
-        case .unsupported: return .refused(.unsupportedProvider)
-        case .unavailable: return .refused(.providerUnavailable)
-        case .invalid:
+        switch credential.check {
+        case .failure(.invalid):
             let fact = LinkRejected(
                 account: account.id, provider: provider, reason: .invalidIDToken)
             return refuse(
                 .invalidProviderToken, .linkRejected(fact), as: fact.reason.rawValue, budget)
-        case .proved(let subject, let email):
-            return link(subject, email: email, to: account, in: state, policy, budget)
+        case .failure(let flaw): return .refused(flaw.refusal)
+        case .success(let proof): return link(proof, to: account, in: state, policy, budget)
         }
     }
 
     private func link(
-        _ subject: Subject, email: Email?, to account: Account, in state: DecisionState,
-        _ policy: TenantPolicy, _ budget: AttemptBudget
+        _ proof: Proof, to account: Account, in state: DecisionState, _ policy: TenantPolicy,
+        _ budget: AttemptBudget
     ) -> Decision {
+        let subject = proof.subject
         let known = state.directory[subject]
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
         if let reason = conflict(holder: holder, account: account, policy: policy) {
@@ -84,7 +67,7 @@ package struct LinkProvider: Sendable {
         let fact = ProviderLinked(
             account: account.id, identity: identity, provider: provider, cause: .link)
         let disclosures =
-            [Disclosure(.providerID, subject.providerID)] + (email?.disclosures ?? [])
+            [Disclosure(.providerID, subject.providerID)] + (proof.email?.disclosures ?? [])
         var providers = account.linkedProviders
         if !providers.contains(provider) { providers.append(provider) }
         var effects = [remember("accepted:\(budget.now)", budget)]
@@ -105,7 +88,7 @@ package struct LinkProvider: Sendable {
         return taken && !policy.severalPerProvider ? .providerTaken : nil
     }
 
-    /// Appends a refusal, unless the very same token was refused the same way before.
+    /// Appends a refusal, unless the very same credential was refused the same way before.
     private func refuse(
         _ refusal: Refusal, _ event: Event, as outcome: String, _ budget: AttemptBudget
     ) -> Decision {
@@ -126,8 +109,10 @@ package struct LinkProvider: Sendable {
             action: .link, provider: provider, digest: attemptDigest, outcome: outcome)
     }
 
-    /// With a key, each key is an attempt of its own; without one, each token.
-    private var attemptDigest: Digest { idempotency?.scope.digest ?? tokenDigest }
+    private var provider: ProviderName { credential.provider }
+
+    /// With a key, each key is an attempt of its own; without one, each credential.
+    private var attemptDigest: Digest { idempotency?.scope.digest ?? credential.digest }
 
     private var actor: Actor { .account(caller.account, session: caller.session) }
 }

@@ -3,26 +3,9 @@ package struct MergeAccounts: Sendable {
     /// The requester, and the proof that authorises the merge.
     package enum Authority: Sendable {
         /// A caller who is signed in to the survivor and proves an identity of the other account.
-        case accountHolder(Caller, Proof)
+        case accountHolder(Caller, Credential)
         /// Support, for a case.
         case support(Actor, Case)
-    }
-
-    /// The account holder's proof of the other account.
-    package struct Proof: Sendable {
-        package let provider: ProviderName
-        package let credential: LinkProvider.Credential
-        /// SHA-256 of the ID token: the same invalid token counts once against the budget.
-        package let tokenDigest: Digest
-
-        /// Describes the result of checking an ID token.
-        package init(
-            provider: ProviderName, credential: LinkProvider.Credential, tokenDigest: Digest
-        ) {
-            self.provider = provider
-            self.credential = credential
-            self.tokenDigest = tokenDigest
-        }
     }
 
     /// The accounts that support names.
@@ -80,33 +63,35 @@ package struct MergeAccounts: Sendable {
                 let absorbed = state.ledger.accounts[named.absorbed]
             else { return .refused(.unknownAccount) }
             return decide(survivor, absorbed, in: state, policy)
-        case .accountHolder(let caller, let proof):
-            return decide(for: caller, proof, in: state, at: now, policy)
+        case .accountHolder(let caller, let credential):
+            return decide(for: caller, credential, in: state, at: now, policy)
         }
     }
 
-    /// Checks in the contract's order: session, provider, re-authentication, budget, ID token, decision.
+    /// Checks in the contract's order: session, provider, re-authentication, budget, credential,
+    /// decision.
     ///
     /// Refusals append nothing, so attempts count by what was proved, whatever the outcome: a known
-    /// identity counts once for preview, merge and repetition together, and an invalid token once.
+    /// identity counts once for preview, merge and repetition together, and an invalid credential
+    /// once.
     private func decide(
-        for caller: Caller, _ proof: Proof, in state: DecisionState, at now: Timestamp,
+        for caller: Caller, _ credential: Credential, in state: DecisionState, at now: Timestamp,
         _ policy: TenantPolicy
     ) -> Decision {
         guard let survivor = state.account(of: caller, at: now),
             let session = state.ledger.sessions[caller.session]
         else { return .refused(.sessionEnded) }
-        if case .unsupported = proof.credential { return .refused(.unsupportedProvider) }
+        if case .failure(.unsupported) = credential.check { return .refused(.unsupportedProvider) }
         let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
         guard session.authenticatedAt >= oldest else { return .refused(.reauthenticationRequired) }
         let budget = AttemptBudget(policy.linkBudget, of: caller.account, in: state, at: now)
-        let attempt = attempt(proof, in: state)
+        let attempt = attempt(credential, in: state)
         let isNew = budget.recent[attempt] == nil
         if isNew, let limited = budget.exhausted { return .refused(limited) }
-        if case .unavailable = proof.credential { return .refused(.providerUnavailable) }
+        if case .failure(.unavailable) = credential.check { return .refused(.providerUnavailable) }
         var decision: Decision
         do throws(Refusal) {
-            let absorbed = try absorbed(by: survivor, proof.credential, in: state)
+            let absorbed = try absorbed(by: survivor, credential, in: state)
             decision = decide(survivor, absorbed, in: state, policy)
         } catch {
             decision = .refused(error)
@@ -177,21 +162,24 @@ package struct MergeAccounts: Sendable {
         }
     }
 
-    private func attempt(_ proof: Proof, in state: DecisionState) -> DecisionState.Attempt {
-        if case .proved(let subject, _) = proof.credential, let known = state.directory[subject] {
+    private func attempt(
+        _ credential: Credential, in state: DecisionState
+    ) -> DecisionState.Attempt {
+        if let subject = credential.subject, let known = state.directory[subject] {
             return DecisionState.Attempt(
                 action: .merge, provider: subject.provider, digest: .zero,
                 outcome: known.description)
         }
         return DecisionState.Attempt(
-            action: .merge, provider: proof.provider, digest: proof.tokenDigest, outcome: "nobody")
+            action: .merge, provider: credential.provider, digest: credential.digest,
+            outcome: "nobody")
     }
 
-    /// Returns the account that the ID token proves.
+    /// Returns the account that the credential proves.
     private func absorbed(
-        by survivor: Account, _ credential: LinkProvider.Credential, in state: DecisionState
+        by survivor: Account, _ credential: Credential, in state: DecisionState
     ) throws(Refusal) -> Account {
-        guard case .proved(let subject, _) = credential else { throw .invalidProviderToken }
+        guard let subject = credential.subject else { throw .invalidProviderToken }
         let identity = state.directory[subject].flatMap { state.ledger.identities[$0] }
         if let absorbed = identity?.account.flatMap({ state.ledger.accounts[$0] }) {
             return absorbed

@@ -10,7 +10,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case unsupportedProvider
     /// The budget is exhausted; the seconds until a retry can succeed.
     case rateLimited(retryAfterSeconds: Int64)
-    /// The ID token is invalid.
+    /// The credential is invalid.
     case invalidProviderToken
     /// The identity, or the account's slot for the provider, is taken.
     case providerConflict(ConflictRejected.Reason)
@@ -28,7 +28,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case invalidRefreshToken
     /// The idempotency key was already used for another request.
     case idempotencyKeyReused
-    /// The provider's keys could not be fetched, so the ID token cannot be checked.
+    /// The provider's keys could not be fetched, so the credential cannot be checked.
     case providerUnavailable
     /// The tenant never had an account with this id.
     case unknownAccount

@@ -1,13 +1,6 @@
 /// Opens a session for a proved subject, and an account when its identity has none.
 package struct SignIn: Sendable {
-    package let subject: Subject
-    package let email: Email?
-    /// The time of authentication from the ID token.
-    package let authenticatedAt: Timestamp
-    /// The methods of authentication.
-    package let methods: AuthenticationMethods
-    /// The ID token, if each may be used for one sign-in only.
-    package let singleUse: SingleUseIDToken?
+    package let proof: Proof
     /// Whether an account is opened for an identity without one.
     package let createAccount: Bool
     /// The digest of the session's first refresh token.
@@ -19,16 +12,10 @@ package struct SignIn: Sendable {
 
     /// Requests a session.
     package init(
-        subject: Subject, email: Email?, authenticatedAt: Timestamp,
-        methods: AuthenticationMethods = .federated, singleUse: SingleUseIDToken? = nil,
-        createAccount: Bool, refreshToken: Digest, newAccount: AccountID, newIdentity: IdentityID,
-        newSession: SessionID
+        _ proof: Proof, createAccount: Bool, refreshToken: Digest, newAccount: AccountID,
+        newIdentity: IdentityID, newSession: SessionID
     ) {
-        self.subject = subject
-        self.email = email
-        self.authenticatedAt = authenticatedAt
-        self.methods = methods
-        self.singleUse = singleUse
+        self.proof = proof
         self.createAccount = createAccount
         self.refreshToken = refreshToken
         self.newAccount = newAccount
@@ -39,11 +26,12 @@ package struct SignIn: Sendable {
     func decide(
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
+        let subject = proof.subject
         guard policy.providers.contains(subject.provider) else {
             return .refused(.unsupportedProvider)
         }
         var spent: [Decision.Effect] = []
-        if let singleUse {
+        if let singleUse = proof.singleUse {
             if let first = state.spentIDTokens[singleUse.digest] {
                 guard now < first.adding(seconds: SingleUseIDToken.retrySeconds) else {
                     return .refused(.invalidProviderToken)
@@ -89,20 +77,20 @@ package struct SignIn: Sendable {
         before: [Decision.Draft], effects: [Decision.Effect], isNewUser: Bool, at now: Timestamp,
         under policy: TenantPolicy
     ) -> Decision {
-        let proved = min(authenticatedAt, now)
         let signedIn = SignedIn(
-            account: account, authenticatedAt: proved, identity: identity, methods: methods,
-            provider: subject.provider, session: newSession)
+            account: account, authenticatedAt: min(proof.authenticatedAt, now),
+            identity: identity, methods: proof.methods, provider: proof.subject.provider,
+            session: newSession)
         let tokens = RefreshTokenState(
             current: refreshToken, preceding: nil, generation: 0,
             expiresAt: now.adding(
                 seconds: min(policy.sessionIdleSeconds, policy.sessionLifetimeSeconds)))
         let draft = Decision.Draft(
             .signedIn(signedIn), actor: .account(account, session: newSession),
-            disclosures: email?.disclosures ?? [])
+            disclosures: proof.email?.disclosures ?? [])
         let grant = Grant(
             account: account, session: newSession, authenticatedAt: signedIn.authenticatedAt,
-            methods: methods, linkedProviders: providers)
+            methods: proof.methods, linkedProviders: providers)
         return Decision(
             .success(.signedIn(grant, isNewUser: isNewUser)), drafts: before + [draft],
             effects: effects + [.refreshTokens(newSession, tokens)])

@@ -104,17 +104,15 @@ package struct BatchKeys {
         case .rotateKey:
             break
         case .signIn(let intent):
-            subjects.add(tenant, intent.subject, countsSignIns: true)
-            if let token = intent.singleUse {
+            subjects.add(tenant, intent.proof.subject, countsSignIns: true)
+            if let token = intent.proof.singleUse {
                 idTokens.tenants.append(tenant)
                 idTokens.digests.append(token.digest)
             }
         case .linkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
             add(intent.idempotency, tenant)
-            if case .proved(let subject, _) = intent.credential {
-                subjects.add(tenant, subject)
-            }
+            if let subject = intent.credential.subject { subjects.add(tenant, subject) }
         case .unlinkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
             add(intent.idempotency, tenant)
@@ -136,10 +134,10 @@ package struct BatchKeys {
             case .support(_, let named):
                 accounts.add(tenant, named.survivor)
                 accounts.add(tenant, named.absorbed)
-            case .accountHolder(let caller, let proof):
+            case .accountHolder(let caller, let credential):
                 sessions.add(tenant, caller.session)
                 accounts.add(tenant, caller.account)
-                guard case .proved(let subject, _) = proof.credential else { break }
+                guard let subject = credential.subject else { break }
                 subjects.add(tenant, subject)
                 holderSubjects.add(tenant, subject)
             }

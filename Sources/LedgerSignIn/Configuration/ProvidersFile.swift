@@ -1,7 +1,5 @@
-internal import Cryptography
 internal import JSON
 package import Ledger
-package import OpenID
 
 /// Reads the file that `LEDGER_PROVIDERS` names: the providers of each tenant.
 ///
@@ -26,12 +24,10 @@ package enum ProvidersFile {
     /// - Parameters:
     ///   - bytes: the file's content.
     ///   - policy: the initial rules of every tenant.
-    ///   - makeKeys: creates the cache for a URL.
     /// - Returns: the configuration of each tenant that the file names.
     /// - Throws: `ProvidersFileFault`, which names the location.
     package static func parse(
-        _ bytes: [UInt8], policy: TenantPolicy,
-        makeKeys: (_ url: String) -> KeySetCache = { KeySetCache(url: $0) }
+        _ bytes: [UInt8], policy: TenantPolicy
     ) throws(ProvidersFileFault) -> [TenantID: TenantConfiguration] {
         guard bytes.count <= bytesMax else {
             throw ProvidersFileFault("the file", "has more than \(bytesMax) bytes")
@@ -39,21 +35,15 @@ package enum ProvidersFile {
         guard let value = JSONValue(parsing: bytes) else {
             throw ProvidersFileFault("the file", "is not valid JSON or has a duplicate member")
         }
-        var caches: [String: KeySetCache] = [:]
+        var keySets = SharedKeySets()
         var result: [TenantID: TenantConfiguration] = [:]
         for (tenant, section) in try sections(value) {
-            let settings = try tenantSettings(section)
+            let settings = try tenantSettings(section, sharing: &keySets)
             var tenantPolicy = policy
             tenantPolicy.severalPerProvider = settings.severalPerProvider
             tenantPolicy.singleUseIDTokens = settings.singleUseIDTokens
-            let providers = settings.providers.map { provider in
-                let keys = caches[provider.keysAddress] ?? makeKeys(provider.keysAddress)
-                caches[provider.keysAddress] = keys
-                return ProviderConfiguration(
-                    name: provider.name, displayName: provider.displayName,
-                    check: provider.check, keys: keys)
-            }
-            result[tenant] = TenantConfiguration(providers: providers, policy: tenantPolicy)
+            result[tenant] = TenantConfiguration(
+                providers: settings.providers, policy: tenantPolicy)
         }
         return result
     }

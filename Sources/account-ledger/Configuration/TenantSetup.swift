@@ -33,12 +33,15 @@ enum TenantSetup {
             ProviderName(provider.name).map { name in
                 ProviderConfiguration(
                     name: name,
-                    check: IDTokenPolicy(
-                        issuers: [provider.issuer],
-                        audiences: [DevelopmentIdentityProvider.audience],
-                        algorithms: [.rs256], nonce: provider.nonce),
-                    keys: KeySetCache(
-                        url: DevelopmentIdentityProvider.keySetURL(of: provider.name, api: api)))
+                    settings: .oidc(
+                        OIDCSettings(
+                            check: IDTokenPolicy(
+                                issuers: [provider.issuer],
+                                audiences: [DevelopmentIdentityProvider.audience],
+                                algorithms: [.rs256], nonce: provider.nonce),
+                            keys: KeySetCache(
+                                url: DevelopmentIdentityProvider.keySetURL(
+                                    of: provider.name, api: api)))))
             }
         }
         let configuration = TenantConfiguration(providers: providers, policy: limits.policy)

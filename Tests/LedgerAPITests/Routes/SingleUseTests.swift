@@ -1,4 +1,3 @@
-import Cryptography
 import Ledger
 import LedgerTestSupport
 import Testing
@@ -72,23 +71,5 @@ struct SingleUseTests {
         #expect(refused.status == 404)
         service.clock.advance(seconds: 120)
         #expect(try await service.postSignIn("google", token).status == 200)
-    }
-
-    @Test func `a token has another digest in each tenant and by each key`() throws {
-        func digest(_ token: String, key: UInt8 = 1, in tenant: TenantID = .default) throws
-            -> Digest?
-        {
-            let key = try #require(SymmetricKey(bytes: Array(repeating: key, count: 32)))
-            return SingleUseIDTokens(key: key)
-                .token(token, acceptedUntil: Timestamp(seconds: 1), in: tenant)?.digest
-        }
-        let usual = try digest("h.p.s")
-        let again = try digest("h.p.t")
-        #expect(usual != nil && usual == again, "whatever its signature")
-        let others = [
-            try digest("h.q.s"), try digest("h.p.s", key: 2), try digest("h.p.s", in: Self.acme),
-        ]
-        #expect(!others.contains(usual) && !others.contains(nil))
-        #expect(try digest("hps") == nil)
     }
 }

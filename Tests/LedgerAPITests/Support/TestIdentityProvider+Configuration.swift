@@ -13,11 +13,14 @@ extension TestIdentityProvider {
     ) throws -> ProviderConfiguration {
         ProviderConfiguration(
             name: try #require(ProviderName(name)), displayName: displayName,
-            check: IDTokenPolicy(
-                issuers: [issuer], audiences: [Self.audience], algorithms: [.rs256], nonce: nonce,
-                nonceRequired: nonceRequired),
-            keys: KeySetCache(
-                url: "\(issuer)/keys",
-                fetch: { _ in FetchedKeySet(body: try self.keySet(), maxAgeSeconds: nil) }))
+            settings: .oidc(
+                OIDCSettings(
+                    check: IDTokenPolicy(
+                        issuers: [issuer], audiences: [Self.audience], algorithms: [.rs256],
+                        nonce: nonce, nonceRequired: nonceRequired),
+                    keys: KeySetCache(
+                        url: "\(issuer)/keys",
+                        fetch: { _ in FetchedKeySet(body: try self.keySet(), maxAgeSeconds: nil) })
+                )))
     }
 }

@@ -207,18 +207,17 @@ import Testing
     private func signIn(_ provider: String, _ name: String, token number: UInt8) -> SignIn {
         var generator = SeededGenerator(seed: .random(in: 0...(.max)))
         return SignIn(
-            subject: subject(provider, name), email: nil,
-            authenticatedAt: Timestamp(seconds: 100_000_000_000), createAccount: true,
-            refreshToken: token(number), newAccount: generator.id(), newIdentity: generator.id(),
-            newSession: generator.id())
+            proof(subject(provider, name), authenticatedAt: Timestamp(seconds: 100_000_000_000)),
+            createAccount: true, refreshToken: token(number), newAccount: generator.id(),
+            newIdentity: generator.id(), newSession: generator.id())
     }
 
     private func link(_ guest: Guest, _ provider: String, _ name: String) -> LinkProvider {
         var generator = SeededGenerator(seed: .random(in: 0...(.max)))
         let identity = subject(provider, name)
         return LinkProvider(
-            caller: guest.caller, provider: identity.provider,
-            credential: .proved(identity, email: nil), tokenDigest: digest(generator.bytes(32)),
+            caller: guest.caller,
+            credential: Credential(identity, digest: digest(generator.bytes(32))),
             idempotency: nil, newIdentity: generator.id())
     }
 

@@ -162,13 +162,13 @@ import Testing
                         _ subject: Subject?, token: Int = 0, agreed: Digest? = nil,
                         key: IdempotencyKey? = nil, on sequencer: SequencerFixture
                     ) async throws -> Result<Reply, Refusal> {
-                        let proof = MergeAccounts.Proof(
+                        let credential = Credential(
                             provider: provider("google"),
-                            credential: subject.map { .proved($0, email: nil) } ?? .invalid,
-                            tokenDigest: digest(Array(repeating: UInt8(token), count: 32)))
+                            digest: digest(Array(repeating: UInt8(token), count: 32)),
+                            check: subject.map { .success(proof($0)) } ?? .failure(.invalid))
                         let intent = MergeAccounts(
-                            authority: .accountHolder(fixture.ada.caller, proof), keepsAbsorbed: [],
-                            agreed: agreed, digest: sha256, idempotency: key)
+                            authority: .accountHolder(fixture.ada.caller, credential),
+                            keepsAbsorbed: [], agreed: agreed, digest: sha256, idempotency: key)
                         return try await sequencer.sequencer.submit(
                             Command(
                                 id: CommandID(bits: .random(in: 1...(.max))), tenant: .default,

@@ -37,12 +37,14 @@ struct Story {
         let reply = try await submit(
             .signIn(
                 SignIn(
-                    subject: subject(provider, name),
-                    email: email.map { Email($0, isVerified: isVerified) },
-                    // Later than any clock: the model then uses the time of the command.
-                    authenticatedAt: Timestamp(seconds: 100_000_000_000), createAccount: true,
-                    refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
-                    newIdentity: generator.id(), newSession: generator.id()))
+                    proof(
+                        subject(provider, name),
+                        email: email.map { Email($0, isVerified: isVerified) },
+                        // Later than any clock: the model then uses the time of the command.
+                        authenticatedAt: Timestamp(seconds: 100_000_000_000)),
+                    createAccount: true, refreshToken: digest(generator.bytes(32)),
+                    newAccount: generator.id(), newIdentity: generator.id(),
+                    newSession: generator.id()))
         ).get()
         guard case .signedIn(let grant, _) = reply else { throw Unexpected(what: "no session") }
         return Guest(Caller(account: grant.account, session: grant.session))
@@ -54,10 +56,11 @@ struct Story {
     ) async throws -> Result<Reply, Refusal> {
         let identity = subject(provider, name)
         let intent = LinkProvider(
-            caller: guest.caller, provider: identity.provider,
-            credential: .proved(identity, email: email.map { Email($0, isVerified: isVerified) }),
-            tokenDigest: digest(generator.bytes(32)), idempotency: nil,
-            newIdentity: generator.id())
+            caller: guest.caller,
+            credential: Credential(
+                identity, email: email.map { Email($0, isVerified: isVerified) },
+                digest: digest(generator.bytes(32))),
+            idempotency: nil, newIdentity: generator.id())
         let result = try await submit(.linkProvider(intent))
         return result
     }

@@ -320,10 +320,12 @@ import Testing
             origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
             intent: .signIn(
                 SignIn(
-                    subject: subject("apple", name), email: nil,
-                    authenticatedAt: Timestamp(seconds: 1_000_000_000_000), createAccount: true,
-                    refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
-                    newIdentity: generator.id(), newSession: generator.id())))
+                    proof(
+                        subject("apple", name),
+                        authenticatedAt: Timestamp(seconds: 1_000_000_000_000)),
+                    createAccount: true, refreshToken: digest(generator.bytes(32)),
+                    newAccount: generator.id(), newIdentity: generator.id(),
+                    newSession: generator.id())))
     }
 
     private static func report(_ database: ScratchDatabase) async throws -> VerificationReport {

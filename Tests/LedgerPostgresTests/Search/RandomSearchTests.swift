@@ -27,16 +27,18 @@ import Testing
         case .signIn(let asked):
             intent = .signIn(
                 SignIn(
-                    subject: asked.subject, email: email, authenticatedAt: asked.authenticatedAt,
+                    proof(
+                        asked.proof.subject, email: email,
+                        authenticatedAt: asked.proof.authenticatedAt),
                     createAccount: asked.createAccount, refreshToken: asked.refreshToken,
                     newAccount: asked.newAccount, newIdentity: asked.newIdentity,
                     newSession: asked.newSession))
         case .linkProvider(let asked):
-            guard case .proved(let subject, _) = asked.credential else { return command }
+            guard let subject = asked.credential.subject else { return command }
             intent = .linkProvider(
                 LinkProvider(
-                    caller: asked.caller, provider: asked.provider,
-                    credential: .proved(subject, email: email), tokenDigest: asked.tokenDigest,
+                    caller: asked.caller,
+                    credential: Credential(subject, email: email, digest: asked.credential.digest),
                     idempotency: nil, newIdentity: asked.newIdentity))
         default: return command
         }

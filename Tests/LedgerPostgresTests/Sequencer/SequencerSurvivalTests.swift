@@ -152,10 +152,12 @@ private func signUps(_ count: Int, seed: UInt64, on sequencer: Sequencer) async 
             group.addTask {
                 var generator = SeededGenerator(seed: seed << 32 | UInt64(index))
                 let intent = SignIn(
-                    subject: subject("apple", "sign-up-\(seed)-\(index)"), email: nil,
-                    authenticatedAt: Timestamp(seconds: 0), createAccount: true,
-                    refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
-                    newIdentity: generator.id(), newSession: generator.id())
+                    proof(
+                        subject("apple", "sign-up-\(seed)-\(index)"),
+                        authenticatedAt: Timestamp(seconds: 0)),
+                    createAccount: true, refreshToken: digest(generator.bytes(32)),
+                    newAccount: generator.id(), newIdentity: generator.id(),
+                    newSession: generator.id())
                 let command = Command(
                     id: generator.id(), tenant: .default,
                     origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),

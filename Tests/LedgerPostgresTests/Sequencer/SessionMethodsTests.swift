@@ -16,9 +16,11 @@ import Testing
                     command(
                         .signIn(
                             SignIn(
-                                subject: subject("google", "ada"), email: nil,
-                                authenticatedAt: Timestamp(seconds: 1_000_000_000),
-                                methods: methods, createAccount: true, refreshToken: refreshToken,
+                                Proof(
+                                    subject("google", "ada"),
+                                    authenticatedAt: Timestamp(seconds: 1_000_000_000),
+                                    methods: methods, email: nil),
+                                createAccount: true, refreshToken: refreshToken,
                                 newAccount: generator.id(), newIdentity: generator.id(),
                                 newSession: generator.id())), &generator))
                 guard case .success(.signedIn(let grant, _)) = opened else {

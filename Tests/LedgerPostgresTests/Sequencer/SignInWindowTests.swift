@@ -49,10 +49,9 @@ import Testing
     private func signIn(in tenant: TenantID, seed: UInt64) -> Command {
         var generator = SeededGenerator(seed: seed)
         let intent = SignIn(
-            subject: subject("google", "ada"), email: nil,
-            authenticatedAt: Timestamp(seconds: 1_000_000_000), createAccount: true,
-            refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
-            newIdentity: generator.id(), newSession: generator.id())
+            proof(subject("google", "ada"), authenticatedAt: Timestamp(seconds: 1_000_000_000)),
+            createAccount: true, refreshToken: digest(generator.bytes(32)),
+            newAccount: generator.id(), newIdentity: generator.id(), newSession: generator.id())
         return Command(
             id: generator.id(), tenant: tenant,
             origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),

@@ -20,10 +20,11 @@ struct SpentIDTokenTests {
     ) async throws -> Bool {
         var generator = SeededGenerator(seed: UInt64.random(in: 0...(.max)))
         let intent = SignIn(
-            subject: subject("google", "ada"), email: nil,
-            authenticatedAt: Timestamp(seconds: 1_000_000_000),
-            singleUse: SingleUseIDToken(
-                digest: digest(Array(repeating: token, count: 32)), expiresAt: expiry),
+            Proof(
+                subject("google", "ada"), authenticatedAt: Timestamp(seconds: 1_000_000_000),
+                methods: .federated, email: nil,
+                singleUse: SingleUseIDToken(
+                    digest: digest(Array(repeating: token, count: 32)), expiresAt: expiry)),
             createAccount: true, refreshToken: digest(generator.bytes(32)),
             newAccount: generator.id(), newIdentity: generator.id(), newSession: generator.id())
         let result = try await fixture.sequencer.submit(

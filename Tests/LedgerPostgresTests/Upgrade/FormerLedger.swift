@@ -99,9 +99,11 @@ enum FormerLedger {
         _ = try await story.submit(
             .linkProvider(
                 LinkProvider(
-                    caller: bob.caller, provider: provider("google"), credential: .invalid,
-                    tokenDigest: digest(Array(repeating: 9, count: 32)), idempotency: nil,
-                    newIdentity: IdentityID(bits: 9))))
+                    caller: bob.caller,
+                    credential: Credential(
+                        subject("google", "bob"), digest: digest(Array(repeating: 9, count: 32)),
+                        isInvalid: true),
+                    idempotency: nil, newIdentity: IdentityID(bits: 9))))
         try await story.unlink(bob, "facebook")
     }
 

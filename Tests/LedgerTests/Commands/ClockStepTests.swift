@@ -10,9 +10,11 @@ import Testing
     @Test func `a budget reports no wait longer than its window`() throws {
         var model = ModelLedger(policy: Self.policy)
         let caller = try model.signIn(subject("apple", "a"))
-        for token in 1...5 { _ = try model.link(caller, .invalid, token: token) }
+        for token in 1...5 { _ = try model.link(caller, .failure(.invalid), token: token) }
         model.advanceClock(bySeconds: -Self.hour)
-        guard case .failure(.rateLimited(let wait)) = try model.link(caller, .invalid, token: 6)
+        guard
+            case .failure(.rateLimited(let wait)) = try model.link(
+                caller, .failure(.invalid), token: 6)
         else {
             Issue.record("the sixth attempt is not limited")
             return

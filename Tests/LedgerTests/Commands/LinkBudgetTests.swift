@@ -16,9 +16,9 @@ import Testing
         let caller = try model.signIn(subject("apple", "a"))
         var results: [Result<Reply, Refusal>] = []
         for _ in 0..<20 {
-            let held = LinkProvider.Credential.proved(subject("google", "held"), email: nil)
-            results.append(try model.link(caller, held, token: 1))
-            results.append(try model.link(caller, .invalid, token: 1))
+            let held = proof(subject("google", "held"))
+            results.append(try model.link(caller, .success(held), token: 1))
+            results.append(try model.link(caller, .failure(.invalid), token: 1))
         }
         #expect(results.allSatisfy { $0.isRefused })
         #expect(model.events.count { $0.name == .conflictRejected } == 1)
@@ -30,8 +30,8 @@ import Testing
         let caller = try model.signIn(subject("apple", "a"))
         var linked = 0
         for _ in 0..<20 {
-            let google = LinkProvider.Credential.proved(subject("google", "a"), email: nil)
-            if case .success = try model.link(caller, google, token: 1) { linked += 1 }
+            let google = proof(subject("google", "a"))
+            if case .success = try model.link(caller, .success(google), token: 1) { linked += 1 }
             _ = try model.unlink(caller, "google")
         }
         #expect(linked == 5)
@@ -42,13 +42,17 @@ import Testing
         let caller = try model.signIn(subject("apple", "a"))
         for _ in 0..<20 {
             #expect(
-                try model.link(caller, .invalid, token: 1) == .failure(.invalidProviderToken))
+                try model.link(caller, .failure(.invalid), token: 1)
+                    == .failure(.invalidProviderToken))
         }
         for token in 2..<6 {
             #expect(
-                try model.link(caller, .invalid, token: token) == .failure(.invalidProviderToken))
+                try model.link(caller, .failure(.invalid), token: token)
+                    == .failure(.invalidProviderToken))
         }
-        guard case .failure(.rateLimited(let wait)) = try model.link(caller, .invalid, token: 6)
+        guard
+            case .failure(.rateLimited(let wait)) = try model.link(
+                caller, .failure(.invalid), token: 6)
         else {
             Issue.record("the sixth attempt is not limited")
             return
@@ -56,7 +60,8 @@ import Testing
         #expect(wait > 3590 && wait <= 3600)
         #expect(model.events.count { $0.name == .linkRejected } == 5)
         #expect(
-            try model.link(caller, .invalid, token: 1) == .failure(.invalidProviderToken),
+            try model.link(caller, .failure(.invalid), token: 1)
+                == .failure(.invalidProviderToken),
             "a repeated token is answered as before, budget or not")
     }
 
@@ -66,8 +71,8 @@ import Testing
         var model = ModelLedger(policy: rules)
         let caller = try model.signIn(subject("apple", "a"))
         for name in ["g1", "g2"] {
-            let google = LinkProvider.Credential.proved(subject("google", name), email: nil)
-            _ = try model.link(caller, google, token: name == "g1" ? 1 : 2)
+            let google = proof(subject("google", name))
+            _ = try model.link(caller, .success(google), token: name == "g1" ? 1 : 2)
         }
         let identities = model.identities(of: caller, "google")
         for _ in 0..<20 {

@@ -20,8 +20,8 @@ import Testing
             model = ModelLedger(policy: policy)
             ada = try model.signIn(subject("apple", "ada"))
             other = try model.signIn(subject("facebook", "other"))
-            _ = try model.link(ada, .proved(subject("google", "ada"), email: nil), token: 1).get()
-            _ = try model.link(other, .proved(subject("google", "other"), email: nil), token: 2)
+            _ = try model.link(ada, .success(proof(subject("google", "ada"))), token: 1).get()
+            _ = try model.link(other, .success(proof(subject("google", "other"))), token: 2)
                 .get()
         }
 
@@ -33,10 +33,10 @@ import Testing
             MergeAccounts(
                 authority: .accountHolder(
                     ada,
-                    MergeAccounts.Proof(
-                        provider: other?.provider ?? provider("google"),
-                        credential: other.map { .proved($0, email: nil) } ?? .invalid,
-                        tokenDigest: digest(Array(repeating: token, count: 32)))),
+                    Credential(
+                        other ?? subject("google", "nobody"),
+                        digest: digest(Array(repeating: token, count: 32)),
+                        isInvalid: other == nil)),
                 keepsAbsorbed: keeping, agreed: agreed, digest: sha256, idempotency: key)
         }
 
@@ -176,10 +176,12 @@ import Testing
         // One earlier link and the merge, so three attempts are left.
         for token in 10..<13 {
             #expect(
-                try story.model.link(story.ada, .invalid, token: token)
+                try story.model.link(story.ada, .failure(.invalid), token: token)
                     == .failure(.invalidProviderToken))
         }
-        guard case .failure(.rateLimited) = try story.model.link(story.ada, .invalid, token: 13)
+        guard
+            case .failure(.rateLimited) = try story.model.link(
+                story.ada, .failure(.invalid), token: 13)
         else {
             Issue.record("links and merges do not share their budget")
             return
@@ -228,10 +230,10 @@ import Testing
                     MergeAccounts(
                         authority: .accountHolder(
                             later,
-                            MergeAccounts.Proof(
-                                provider: provider("google"), credential: .invalid,
-                                tokenDigest: .zero)), keepsAbsorbed: [], agreed: nil,
-                        digest: sha256))) == .failure(.invalidProviderToken))
+                            Credential(
+                                subject("google", "nobody"), digest: .zero, isInvalid: true)),
+                        keepsAbsorbed: [], agreed: nil, digest: sha256)))
+                == .failure(.invalidProviderToken))
     }
 
     @Test func `a merge and its undoing under a key are executed once and answered the same`()
@@ -325,9 +327,8 @@ import Testing
         var story = try Story(policy: policy)
         let merge = try story.merge()
         for number in 0..<EntryDetails.linksMax {
-            let more = LinkProvider.Credential.proved(
-                subject("google", "more-\(number)"), email: nil)
-            _ = try story.model.link(story.ada, more, token: number + 10).get()
+            let more = proof(subject("google", "more-\(number)"))
+            _ = try story.model.link(story.ada, .success(more), token: number + 10).get()
         }
         #expect(try story.undo(merge) == .failure(.tooMuchToMerge))
     }

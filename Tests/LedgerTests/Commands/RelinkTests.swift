@@ -18,8 +18,8 @@ import Testing
             ada = try model.signIn(subject("apple", "ada"))
             _ = try model.link(
                 ada,
-                .proved(
-                    subject("google", "ada"), email: Email("a@b.c", isVerified: isVerified)),
+                .success(
+                    proof(subject("google", "ada"), email: Email("a@b.c", isVerified: isVerified))),
                 token: 1
             ).get()
             google = try #require(model.identities(of: ada, "google").first)
@@ -113,10 +113,10 @@ import Testing
         let other = try story.model.signIn(subject("google", "ada"))
         #expect(try story.obstacle() == .notLinkedHereLast)
         // Nor does it come back once it belonged to another account.
-        _ = try story.model.link(other, .proved(subject("google", "more"), email: nil), token: 3)
+        _ = try story.model.link(other, .success(proof(subject("google", "more"))), token: 3)
         story = try Story(severalPerProvider: true)
         let owner = try story.model.signIn(subject("google", "ada"))
-        _ = try story.model.link(owner, .proved(subject("google", "more"), email: nil), token: 3)
+        _ = try story.model.link(owner, .success(proof(subject("google", "more"))), token: 3)
             .get()
         _ = try story.model.unlink(owner, "google", identity: story.google).get()
         #expect(try story.obstacle() == .notLinkedHereLast)
@@ -133,7 +133,7 @@ import Testing
         for (several, expected) in [(false, RelinkProvider.Obstacle.providerTaken), (true, nil)] {
             var story = try Story(severalPerProvider: several)
             _ = try story.model.link(
-                story.ada, .proved(subject("google", "new"), email: nil), token: 2
+                story.ada, .success(proof(subject("google", "new"))), token: 2
             ).get()
             #expect(try story.obstacle() == expected)
         }

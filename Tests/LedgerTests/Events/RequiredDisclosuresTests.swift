@@ -31,7 +31,7 @@ import Testing
     @Test func `a relink by support discloses what the table requires`() throws {
         var ledger = ModelLedger(policy: SequencerFixture.unlimitedPolicy)
         let caller = try ledger.signIn(subject("apple", "ada"))
-        _ = try ledger.link(caller, .proved(subject("google", "ada-g"), email: nil), token: 1)
+        _ = try ledger.link(caller, .success(proof(subject("google", "ada-g"))), token: 1)
         let identity = try #require(ledger.identities(of: caller, "google").first)
         _ = try ledger.unlink(caller, "google").get()
         _ = try ledger.relink(identity, to: caller.account).get()

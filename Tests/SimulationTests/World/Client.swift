@@ -148,7 +148,7 @@ struct Client {
         let absorbed = others.randomElement(dice).caller.account
         let authority: MergeAccounts.Authority =
             dice.chance(0.5)
-            ? .accountHolder(device.caller, randomProof())
+            ? .accountHolder(device.caller, randomCredential())
             : .support(
                 .system,
                 MergeAccounts.Case(
@@ -223,12 +223,10 @@ struct Client {
         return subject(RandomCommands.providers.randomElement(dice).description, "s\(number)")
     }
 
-    private func randomProof() -> MergeAccounts.Proof {
+    private func randomCredential() -> Credential {
         let subject = randomSubject()
-        return MergeAccounts.Proof(
-            provider: subject.provider,
-            credential: dice.chance(0.1) ? .invalid : .proved(subject, email: nil),
-            tokenDigest: dice.digest())
+        let isInvalid = dice.chance(0.1)
+        return Credential(subject, digest: dice.digest(), isInvalid: isInvalid)
     }
 
     private func randomKey(_ account: AccountID) -> IdempotencyKey? {

@@ -102,15 +102,15 @@ extension World {
         case .signIn(let subject, let email, let createAccount):
             .signIn(
                 SignIn(
-                    subject: subject, email: email, authenticatedAt: database.now,
+                    proof(subject, email: email, authenticatedAt: database.now),
                     createAccount: createAccount, refreshToken: dice.digest(),
                     newAccount: dice.id(), newIdentity: dice.id(), newSession: dice.id()))
         case .link(let caller, let subject, let token, let key, let isInvalid):
             .linkProvider(
                 LinkProvider(
-                    caller: caller, provider: subject.provider,
-                    credential: isInvalid ? .invalid : .proved(subject, email: nil),
-                    tokenDigest: token, idempotency: key, newIdentity: dice.id()))
+                    caller: caller,
+                    credential: Credential(subject, digest: token, isInvalid: isInvalid),
+                    idempotency: key, newIdentity: dice.id()))
         case .unlink(let caller, let provider, let key):
             .unlinkProvider(
                 UnlinkProvider(
@@ -164,9 +164,10 @@ extension Command {
         case .openLedger: return start + "open"
         case .rotateKey: return start + "rotate key"
         case .signIn(let intent):
-            return start + "sign-in \(intent.subject.provider)/\(intent.subject.providerID)"
+            let subject = intent.proof.subject
+            return start + "sign-in \(subject.provider)/\(subject.providerID)"
         case .linkProvider(let intent):
-            guard case .proved(let subject, _) = intent.credential else {
+            guard let subject = intent.credential.subject else {
                 return start + "link of nothing to \(short(intent.caller.account))"
             }
             return start + "link \(subject.provider)/\(subject.providerID) to "

@@ -1,0 +1,26 @@
+internal import Ledger
+internal import LedgerSignIn
+
+extension RouteCall {
+    /// Returns the configuration of a provider; nil when the tenant has no such provider.
+    func configuration(of provider: ProviderName?) -> ProviderConfiguration? {
+        provider.flatMap { configuration.providers[$0] }
+    }
+
+    /// Checks a credential before the command is queued, so that the transaction never waits for a
+    /// provider; the result counts only at its place in the contract's order of checks.
+    func credential(
+        _ body: CredentialBody, of provider: ProviderName, for purpose: ProofPurpose
+    ) async -> Credential {
+        let check: Result<Proof, Credential.Flaw>
+        do throws(Credential.Flaw) {
+            guard let configured = configuration(of: provider) else {
+                throw .unsupported
+            }
+            check = .success(try await configured.prove(body, for: purpose, at: now))
+        } catch {
+            check = .failure(error)
+        }
+        return Credential(provider: provider, digest: body.digest, check: check)
+    }
+}

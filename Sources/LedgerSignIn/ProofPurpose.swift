@@ -1,0 +1,11 @@
+package import Ledger
+
+/// The use of a proof; a merge takes only a proof that was made for it.
+package enum ProofPurpose: Sendable {
+    /// A session of the tenant; with the digests of ID tokens where each may open only one.
+    case signIn(TenantID, singleUse: SingleUseIDTokens?)
+    /// A link, or the preview of a merge.
+    case link
+    /// A merge by the plan with this digest, shown at that time; nil when no such plan was shown.
+    case merge(plan: String, shownAt: Timestamp?)
+}

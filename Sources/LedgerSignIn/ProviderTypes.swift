@@ -1,0 +1,50 @@
+package import Ledger
+
+/// The settings of a provider, by its type.
+///
+/// The switches of this file are all that a type adds to this module besides its folder.
+package enum ProviderSettings: Sendable {
+    case oidc(OIDCSettings)
+
+    /// Reads the members that the type adds to a provider's section.
+    ///
+    /// - Throws: `ProvidersFileFault`, which names the location.
+    init(
+        _ type: ProviderType, _ section: StrictObject, sharing keySets: inout SharedKeySets
+    ) throws(ProvidersFileFault) {
+        switch type {
+        case .oidc: self = .oidc(try OIDCSettings(section, sharing: &keySets))
+        }
+    }
+
+    /// The type of the provider.
+    package var type: ProviderType {
+        switch self {
+        case .oidc: .oidc
+        }
+    }
+
+    /// Checks a credential of the provider.
+    func prove(
+        _ body: CredentialBody, of provider: ProviderName, for purpose: ProofPurpose,
+        at now: Timestamp
+    ) async throws(Credential.Flaw) -> Proof {
+        switch (self, body) {
+        case (.oidc(let settings), .oidc(let body)):
+            try await OIDCProver(provider: provider, settings: settings)
+                .prove(body, for: purpose, at: now)
+        }
+    }
+}
+
+/// A credential as a client presents it, by the provider's type.
+package enum CredentialBody: Sendable {
+    case oidc(OIDCBody)
+
+    /// The digest by which attempts with the same credential are recognised.
+    package var digest: Digest {
+        switch self {
+        case .oidc(let body): body.digest
+        }
+    }
+}
