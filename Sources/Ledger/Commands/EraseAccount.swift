@@ -90,3 +90,48 @@ extension LedgerState {
     }
 
 }
+
+extension EraseAccount: LedgerRequest {
+    /// An account that is erased, by this command or an earlier one.
+    package struct Success: Hashable, Sendable {
+        /// The position of its `AccountErased`.
+        package let position: LogPosition
+        /// Whether this command erased it.
+        package let isNew: Bool
+        /// Every account that this command erased; after an earlier erasure, the account itself.
+        package let covering: [AccountID]
+    }
+
+    /// Requests the plan alone.
+    package struct Preview: LedgerRequest {
+        /// The accounts that an erasure would cover, and the data that it would destroy.
+        package struct Success: Hashable, Sendable {
+            package let plan: ErasurePlan
+            package let losses: ErasureLosses
+        }
+
+        private let command: EraseAccount
+
+        /// Requests the plan of an erasure.
+        package init(account: AccountID, actor: Actor) {
+            command = EraseAccount(
+                account: account, basis: .dataSubjectRequest, agreement: .preview, actor: actor)
+        }
+
+        package var intent: Command.Intent { .eraseAccount(command) }
+
+        /// Returns the plan in a reply to the preview.
+        package static func success(in reply: Reply) -> Success? {
+            guard case .erasurePlanned(let plan, let losses) = reply else { return nil }
+            return Success(plan: plan, losses: losses)
+        }
+    }
+
+    package var intent: Command.Intent { .eraseAccount(self) }
+
+    /// Returns the result in a reply to the command.
+    package static func success(in reply: Reply) -> Success? {
+        guard case .erased(let position, let isNew, let covering) = reply else { return nil }
+        return Success(position: position, isNew: isNew, covering: covering)
+    }
+}

@@ -20,3 +20,12 @@ package struct LiftLegalHold: Sendable {
             .success(.holdLifted), drafts: [.administered(.legalHoldLifted(fact), by: actor)])
     }
 }
+
+extension LiftLegalHold: LedgerRequest {
+    package var intent: Command.Intent { .liftLegalHold(self) }
+
+    /// Returns the result in a reply to the command.
+    package static func success(in reply: Reply) -> Void? {
+        reply == .holdLifted ? () : nil
+    }
+}

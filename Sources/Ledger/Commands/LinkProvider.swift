@@ -116,3 +116,13 @@ package struct LinkProvider: Sendable {
 
     private var actor: Actor { .account(caller.account, session: caller.session) }
 }
+
+extension LinkProvider: LedgerRequest {
+    package var intent: Command.Intent { .linkProvider(self) }
+
+    /// Returns the account's providers in linking order.
+    package static func success(in reply: Reply) -> [ProviderName]? {
+        guard case .linked(let providers) = reply else { return nil }
+        return providers
+    }
+}

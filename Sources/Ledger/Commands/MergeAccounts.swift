@@ -193,3 +193,40 @@ package struct MergeAccounts: Sendable {
         throw .accountNotFound
     }
 }
+
+extension MergeAccounts: LedgerRequest {
+    /// Requests the plan alone.
+    package struct Preview: LedgerRequest {
+        /// A plan, and the digest that agrees to it.
+        package struct Success: Hashable, Sendable {
+            package let plan: MergePlan
+            package let digest: Digest
+        }
+
+        private let command: MergeAccounts
+
+        /// Requests the plan of a merge.
+        package init(
+            authority: Authority, keepsAbsorbed: Set<ProviderName>, digest: @escaping HashFunction
+        ) {
+            command = MergeAccounts(
+                authority: authority, keepsAbsorbed: keepsAbsorbed, agreed: nil, digest: digest)
+        }
+
+        package var intent: Command.Intent { .mergeAccounts(command) }
+
+        /// Returns the plan in a reply to the preview.
+        package static func success(in reply: Reply) -> Success? {
+            guard case .mergePlanned(let plan, let digest) = reply else { return nil }
+            return Success(plan: plan, digest: digest)
+        }
+    }
+
+    package var intent: Command.Intent { .mergeAccounts(self) }
+
+    /// Returns the result in a reply to the command.
+    package static func success(in reply: Reply) -> Executed<MergePlan>? {
+        guard case .merged(let plan, let event) = reply else { return nil }
+        return Executed(plan, event)
+    }
+}

@@ -54,3 +54,19 @@ package struct RefreshSession: Sendable {
             drafts: [.init(.sessionRevoked(fact), actor: .system)])
     }
 }
+
+extension RefreshSession: LedgerRequest {
+    /// The continued session.
+    package struct Success: Hashable, Sendable {
+        package let grant: Grant
+        package let exchange: RefreshTokenState.Exchange
+    }
+
+    package var intent: Command.Intent { .refreshSession(self) }
+
+    /// Returns the result in a reply to the command.
+    package static func success(in reply: Reply) -> Success? {
+        guard case .refreshed(let grant, let exchange) = reply else { return nil }
+        return Success(grant: grant, exchange: exchange)
+    }
+}

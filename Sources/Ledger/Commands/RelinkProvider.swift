@@ -117,3 +117,35 @@ package struct FormerLink: Hashable, Sendable {
         self.email = email
     }
 }
+
+extension RelinkProvider: LedgerRequest {
+    /// Requests the plan alone.
+    package struct Preview: LedgerRequest {
+        private let command: RelinkProvider
+
+        /// Requests the plan of linking an identity to its last account again.
+        package init(
+            account: AccountID, identity: IdentityID, former: FormerLink?, actor: Actor
+        ) {
+            command = RelinkProvider(
+                account: account, identity: identity, former: former, actor: actor, reason: "",
+                caseReference: "", isPreview: true)
+        }
+
+        package var intent: Command.Intent { .relinkProvider(command) }
+
+        /// Returns the plan in a reply to the preview.
+        package static func success(in reply: Reply) -> Plan? {
+            guard case .relinkPlanned(let plan) = reply else { return nil }
+            return plan
+        }
+    }
+
+    package var intent: Command.Intent { .relinkProvider(self) }
+
+    /// Returns the result in a reply to the command.
+    package static func success(in reply: Reply) -> Executed<Plan>? {
+        guard case .relinked(let plan, let event) = reply else { return nil }
+        return Executed(plan, event)
+    }
+}

@@ -1,4 +1,6 @@
-/// The successful results of commands.
+/// The successful results of commands, as the queue carries them.
+///
+/// A submitted ``LedgerRequest`` gets a result of its own type.
 package enum Reply: Hashable, Sendable {
     /// A ledger was opened, or is open already.
     case opened

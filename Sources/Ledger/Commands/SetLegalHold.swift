@@ -26,3 +26,13 @@ package struct SetLegalHold: Sendable {
             drafts: [.administered(.legalHoldSet(fact), by: actor)])
     }
 }
+
+extension SetLegalHold: LedgerRequest {
+    package var intent: Command.Intent { .setLegalHold(self) }
+
+    /// Returns the id of the hold in a reply to the command.
+    package static func success(in reply: Reply) -> HoldID? {
+        guard case .holdSet(let hold) = reply else { return nil }
+        return hold
+    }
+}

@@ -106,3 +106,20 @@ extension Budget {
         return min(max(1, (free + 999_999) / 1_000_000), max(1, windowSeconds))
     }
 }
+
+extension SignIn: LedgerRequest {
+    /// The opened session.
+    package struct Success: Hashable, Sendable {
+        package let grant: Grant
+        /// Whether the sign-in opened an account.
+        package let isNewUser: Bool
+    }
+
+    package var intent: Command.Intent { .signIn(self) }
+
+    /// Returns the result in a reply to the command.
+    package static func success(in reply: Reply) -> Success? {
+        guard case .signedIn(let grant, let isNewUser) = reply else { return nil }
+        return Success(grant: grant, isNewUser: isNewUser)
+    }
+}

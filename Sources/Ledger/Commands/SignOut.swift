@@ -20,3 +20,12 @@ package struct SignOut: Sendable {
             ])
     }
 }
+
+extension SignOut: LedgerRequest {
+    package var intent: Command.Intent { .signOut(self) }
+
+    /// Returns the result in a reply to the command.
+    package static func success(in reply: Reply) -> Void? {
+        reply == .signedOut ? () : nil
+    }
+}

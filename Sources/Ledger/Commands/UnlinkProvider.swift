@@ -74,3 +74,13 @@ package struct UnlinkProvider: Sendable {
 
     private var actor: Actor { .account(caller.account, session: caller.session) }
 }
+
+extension UnlinkProvider: LedgerRequest {
+    package var intent: Command.Intent { .unlinkProvider(self) }
+
+    /// Returns the account's providers in linking order.
+    package static func success(in reply: Reply) -> [ProviderName]? {
+        guard case .unlinked(let providers) = reply else { return nil }
+        return providers
+    }
+}

@@ -167,3 +167,33 @@ extension LedgerState {
             position: known.linkedPosition)
     }
 }
+
+extension UnmergeAccounts: LedgerRequest {
+    /// Requests the plan alone.
+    package struct Preview: LedgerRequest {
+        private let command: UnmergeAccounts
+
+        /// Requests the plan of undoing a merge.
+        package init(merge: EventID, survivor: AccountID, absorbed: AccountID, actor: Actor) {
+            command = UnmergeAccounts(
+                merge: merge, survivor: survivor, absorbed: absorbed, actor: actor, reason: "",
+                caseReference: "", isPreview: true)
+        }
+
+        package var intent: Command.Intent { .unmergeAccounts(command) }
+
+        /// Returns the plan in a reply to the preview.
+        package static func success(in reply: Reply) -> Plan? {
+            guard case .unmergePlanned(let plan) = reply else { return nil }
+            return plan
+        }
+    }
+
+    package var intent: Command.Intent { .unmergeAccounts(self) }
+
+    /// Returns the result in a reply to the command.
+    package static func success(in reply: Reply) -> Executed<Plan>? {
+        guard case .unmerged(let plan, let event) = reply else { return nil }
+        return Executed(plan, event)
+    }
+}

@@ -88,14 +88,16 @@ final class RouteCall: Sendable {
         }
     }
 
-    /// Submits a command.
+    /// Submits a command and returns its own result.
     ///
     /// - Throws: the command's refusal or fault.
-    func submit(_ intent: Command.Intent) async throws(APIError) -> Reply {
+    func submit<Request: LedgerRequest>(
+        _ submitted: Request
+    ) async throws(APIError) -> Request.Success {
         let command = Command(
             id: services.newID(), tenant: tenant,
             origin: Command.Origin(request, name: name, trusting: services.trustedProxies),
-            intent: intent)
+            intent: submitted.intent)
         let result: Result<Reply, Refusal>
         do {
             result = try await services.commands.submit(command)
@@ -103,7 +105,9 @@ final class RouteCall: Sendable {
             throw .faulted(error)
         }
         switch result {
-        case .success(let reply): return reply
+        case .success(let reply):
+            guard let success = Request.success(in: reply) else { throw .faulted(.internalFailure) }
+            return success
         case .failure(let refusal): throw .refused(refusal)
         }
     }

@@ -90,19 +90,19 @@ struct AuditRequest: Sendable {
         try await call.write(access)
     }
 
-    /// Records a command and then executes it.
+    /// Records a command, then executes it and returns its own result.
     ///
     /// If the ledger refuses it, a second record of the same request says so.
     /// - Throws: the command's refusal or fault; 503 when either record cannot be written.
-    func execute(
-        _ intent: Command.Intent, details: [String: String] = [:]
-    ) async throws(APIError) -> Reply {
+    func execute<Request: LedgerRequest>(
+        _ request: Request, details: [String: String] = [:]
+    ) async throws(APIError) -> Request.Success {
         _ = try requiredReason()
         var access = access
         access.details = details
         try await call.write(access)
         do {
-            return try await call.submit(intent)
+            return try await call.submit(request)
         } catch {
             if case .refused = error {
                 access.details["refusal"] = call.surface.word(for: error)

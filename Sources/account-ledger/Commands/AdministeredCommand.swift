@@ -145,6 +145,20 @@ struct AdministeredCommand: Sendable {
         throw fault
     }
 
+    /// Records a command in the access log, runs it, and returns its own result.
+    ///
+    /// - Throws: `Fault` with the refusal, or when the outcome is unknown.
+    func run<Request: LedgerRequest>(
+        _ request: Request, as access: AccessRecord?, keyring: WrappingKeyring? = nil,
+        policy: TenantPolicy = TenantPolicy(providers: [])
+    ) async throws(Fault) -> Request.Success {
+        let replies = try await run([request.intent], as: access, keyring: keyring, policy: policy)
+        guard let success = replies.first.flatMap(Request.success) else {
+            throw Fault("unexpected reply to a command")
+        }
+        return success
+    }
+
     private func submit(
         _ intent: Command.Intent, to sequencer: Sequencer
     ) async -> Result<Result<Reply, Refusal>, LedgerFault> {

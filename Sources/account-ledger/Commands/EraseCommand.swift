@@ -57,20 +57,17 @@ enum EraseCommand {
         access.details = ["basis": basis.rawValue]
         let intent = EraseAccount(
             account: account, basis: basis, agreement: agreement ?? .named, actor: .system)
-        let replies = try await command.run([.eraseAccount(intent)], as: access)
-        guard case .erased(let position, let isNew, let covering) = replies.first else {
-            throw Fault("unexpected reply to an erasure")
-        }
-        let before = isNew ? "was erased" : "had already been erased"
-        Terminal.print("account \(account) \(before), at position \(position)\n")
-        let others = covering.filter { $0 != account }
+        let erased = try await command.run(intent, as: access)
+        let before = erased.isNew ? "was erased" : "had already been erased"
+        Terminal.print("account \(account) \(before), at position \(erased.position)\n")
+        let others = erased.covering.filter { $0 != account }
         if !others.isEmpty {
             Terminal.print(
                 "also erased, because they had been merged: "
                     + others.map(\.description).joined(separator: ", ") + "\n")
         }
         Terminal.print(
-            try await destroy(covering, of: command.tenant, command.url) + "\n")
+            try await destroy(erased.covering, of: command.tenant, command.url) + "\n")
         return .success
     }
 

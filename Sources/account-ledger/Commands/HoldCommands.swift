@@ -25,8 +25,7 @@ enum HoldSetCommand {
         access.reason = reason
         access.details = ["hold": hold.description]
         _ = try await command.run(
-            [.setLegalHold(SetLegalHold(account: account, newHold: hold, actor: .system))],
-            as: access)
+            SetLegalHold(account: account, newHold: hold, actor: .system), as: access)
         Terminal.print("\(hold)\n")
         return .success
     }
@@ -55,9 +54,8 @@ enum HoldLiftCommand {
         access.account = account
         access.reason = reason
         access.details = ["hold": hold.description]
-        _ = try await command.run(
-            [.liftLegalHold(LiftLegalHold(account: account, hold: hold, actor: .system))],
-            as: access)
+        try await command.run(
+            LiftLegalHold(account: account, hold: hold, actor: .system), as: access)
         Terminal.print("hold \(hold) on account \(account) is lifted\n")
         return .success
     }

@@ -40,36 +40,28 @@ enum MergeCommand {
         let reference = isDryRun ? "" : try MergeCase.read(arguments)
         let command = try AdministeredCommand(arguments, environment)
         let rules = try MergeCase.rules(environment, command.tenant)
-        func intent(agreed: Digest?) -> Command.Intent {
-            .mergeAccounts(
-                MergeAccounts(
-                    authority: .support(
-                        .system,
-                        MergeAccounts.Case(
-                            survivor: survivor, absorbed: absorbed, reason: reason,
-                            reference: reference)),
-                    keepsAbsorbed: kept, agreed: agreed, digest: planDigest))
-        }
+        let authority = MergeAccounts.Authority.support(
+            .system,
+            MergeAccounts.Case(
+                survivor: survivor, absorbed: absorbed, reason: reason, reference: reference))
         let planned = try await command.run(
-            [intent(agreed: nil)], as: nil, policy: rules.policy)
-        guard case .mergePlanned(let plan, let digest) = planned.first else {
-            throw Fault("unexpected reply to a merge plan")
-        }
+            MergeAccounts.Preview(authority: authority, keepsAbsorbed: kept, digest: planDigest),
+            as: nil, policy: rules.policy)
         let searches = SearchReads(url: command.url, keys: nil) { _ in }
-        let emailFlags = await plan.emailFlags(from: searches, in: command.tenant)
+        let emailFlags = await planned.plan.emailFlags(from: searches, in: command.tenant)
         await searches.close()
-        Terminal.print(plan.text(emailFlags))
+        Terminal.print(planned.plan.text(emailFlags))
         guard !isDryRun else { return .success }
         var access = AccessRecord(by: nil, .mergeAccounts)
         access.account = survivor
         access.reason = reason
         access.details = ["absorb": absorbed.description, "case": reference]
-        let done = try await command.run(
-            [intent(agreed: digest)], as: access, keyring: rules.keyring, policy: rules.policy)
-        guard case .merged(_, let event?) = done.first else {
-            throw Fault("unexpected reply to a merge")
-        }
-        Terminal.print("merged; to undo: unmerge \(event)\n")
+        let merged = try await command.run(
+            MergeAccounts(
+                authority: authority, keepsAbsorbed: kept, agreed: planned.digest,
+                digest: planDigest),
+            as: access, keyring: rules.keyring, policy: rules.policy)
+        Terminal.print("merged; to undo: unmerge \(merged.event)\n")
         return .success
     }
 

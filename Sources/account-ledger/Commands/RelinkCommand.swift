@@ -39,18 +39,21 @@ enum RelinkCommand {
         access.account = account
         access.reason = reason
         access.details = ["case": reference, "identity": identity.description]
-        let intent = RelinkProvider(
-            account: account, identity: identity,
-            former: try await former(identity, account, command, rules.keyring), actor: .system,
-            reason: reason, caseReference: reference, isPreview: isDryRun)
-        let replies = try await command.run(
-            [.relinkProvider(intent)], as: isDryRun ? nil : access, keyring: rules.keyring,
-            policy: rules.policy)
-        switch replies.first {
-        case .relinkPlanned(let plan): Terminal.print(plan.text)
-        case .relinked(let plan, _): Terminal.print(plan.text + "done\n")
-        default: throw Fault("unexpected reply to a relink")
+        let former = try await former(identity, account, command, rules.keyring)
+        guard !isDryRun else {
+            let plan = try await command.run(
+                RelinkProvider.Preview(
+                    account: account, identity: identity, former: former, actor: .system),
+                as: nil, keyring: rules.keyring, policy: rules.policy)
+            Terminal.print(plan.text)
+            return .success
         }
+        let relinked = try await command.run(
+            RelinkProvider(
+                account: account, identity: identity, former: former, actor: .system,
+                reason: reason, caseReference: reference, isPreview: false),
+            as: access, keyring: rules.keyring, policy: rules.policy)
+        Terminal.print(relinked.plan.text + "done\n")
         return .success
     }
 

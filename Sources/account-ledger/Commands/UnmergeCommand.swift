@@ -38,17 +38,20 @@ enum UnmergeCommand {
             "case": reference, "survivor": fact.survivor.description,
             "absorbed": fact.absorbed.description,
         ]
-        let intent = UnmergeAccounts(
-            merge: merge, survivor: fact.survivor, absorbed: fact.absorbed, actor: .system,
-            reason: reason, caseReference: reference, isPreview: isDryRun)
-        let replies = try await command.run(
-            [.unmergeAccounts(intent)], as: isDryRun ? nil : access, keyring: rules.keyring,
-            policy: rules.policy)
-        switch replies.first {
-        case .unmergePlanned(let plan): Terminal.print(plan.text)
-        case .unmerged(let plan, _): Terminal.print(plan.text + "done\n")
-        default: throw Fault("unexpected reply to an unmerge")
+        guard !isDryRun else {
+            let plan = try await command.run(
+                UnmergeAccounts.Preview(
+                    merge: merge, survivor: fact.survivor, absorbed: fact.absorbed, actor: .system),
+                as: nil, keyring: rules.keyring, policy: rules.policy)
+            Terminal.print(plan.text)
+            return .success
         }
+        let unmerged = try await command.run(
+            UnmergeAccounts(
+                merge: merge, survivor: fact.survivor, absorbed: fact.absorbed, actor: .system,
+                reason: reason, caseReference: reference, isPreview: false),
+            as: access, keyring: rules.keyring, policy: rules.policy)
+        Terminal.print(unmerged.plan.text + "done\n")
         return .success
     }
 

@@ -13,16 +13,12 @@ struct ErasurePreviewRoute: Route {
             .previewErasure, by: .administrators, account: call.namedAccount)
         _ = try QueryParameters(call.request, [])
         let account = try call.account()
-        let command = EraseAccount(
-            account: account, basis: .dataSubjectRequest, agreement: .preview,
-            actor: .apiKey(auditRequest.principal))
-        let reply = try await auditRequest.execute(.eraseAccount(command), details: [:])
-        guard case .erasurePlanned(let plan, let losses) = reply else {
-            throw .faulted(.internalFailure)
-        }
+        let planned = try await auditRequest.execute(
+            EraseAccount.Preview(account: account, actor: .apiKey(auditRequest.principal)))
         let digest = call.services.mergePlans.issue(
-            planDigest(plan.bytes), for: account, in: call.tenant, at: call.now)
-        return .json(ErasurePlanAnswer(plan: plan, losses: losses, digest: digest))
+            planDigest(planned.plan.bytes), for: account, in: call.tenant, at: call.now)
+        return .json(
+            ErasurePlanAnswer(plan: planned.plan, losses: planned.losses, digest: digest))
     }
 }
 
@@ -48,12 +44,11 @@ struct EraseAccountRoute: Route {
             account: account, basis: basis ?? .dataSubjectRequest,
             agreement: try agreement(to: query, account, call),
             actor: .apiKey(auditRequest.principal))
-        let reply = try await auditRequest.execute(.eraseAccount(command), details: query.details)
-        guard case .erased(let position, let isNew, let covering) = reply else {
-            throw .faulted(.internalFailure)
-        }
+        let erased = try await auditRequest.execute(command, details: query.details)
         return .json(
-            ErasedAnswer(account: account, position: position, isNew: isNew, covering: covering))
+            ErasedAnswer(
+                account: account, position: erased.position, isNew: erased.isNew,
+                covering: erased.covering))
     }
 
     private func agreement(

@@ -19,9 +19,7 @@ struct LiftLegalHoldRoute: Route {
         }
         let command = LiftLegalHold(
             account: account, hold: hold, actor: .apiKey(auditRequest.principal))
-        let reply = try await auditRequest.execute(
-            .liftLegalHold(command), details: ["hold": hold.description])
-        guard case .holdLifted = reply else { throw .faulted(.internalFailure) }
+        try await auditRequest.execute(command, details: ["hold": hold.description])
         return .json(bytes: Self.done)
     }
 }

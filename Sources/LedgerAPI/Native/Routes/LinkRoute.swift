@@ -23,9 +23,7 @@ struct LinkRoute: Route {
                     path: "/v1/auth/link/\(request.provider)", content: call.request.body)
             },
             newIdentity: call.services.newID())
-        guard case .linked(let providers) = try await call.submit(.linkProvider(command)) else {
-            throw .faulted(.internalFailure)
-        }
+        let providers = try await call.submit(command)
         let name = call.configuration.displayName(of: request.provider)
         return .json(
             LinkedProvidersAnswer(

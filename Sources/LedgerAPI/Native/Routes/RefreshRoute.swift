@@ -20,18 +20,15 @@ struct RefreshRoute: Route {
         let command = RefreshSession(
             session: session, presented: presentedDigest, successor: successorDigest,
             sealedSuccessor: RefreshTokens.seal(successor, with: presented, in: call.tenant))
-        guard
-            case .refreshed(let grant, let exchange) =
-                try await call.submit(.refreshSession(command))
-        else { throw .faulted(.internalFailure) }
-        switch exchange {
+        let refreshed = try await call.submit(command)
+        switch refreshed.exchange {
         case .fresh:
-            return call.session(grant, refreshToken: successor, isNewUser: false)
+            return call.session(refreshed.grant, refreshToken: successor, isNewUser: false)
         case .repeated(let sealed):
             guard let earlier = RefreshTokens.open(sealed, with: presented, in: call.tenant) else {
                 throw .faulted(.internalFailure)
             }
-            return call.session(grant, refreshToken: earlier, isNewUser: false)
+            return call.session(refreshed.grant, refreshToken: earlier, isNewUser: false)
         }
     }
 }

@@ -13,11 +13,12 @@ struct RelinkPreviewRoute: Route {
             .previewRelink, by: .supportRoles, account: call.namedAccount)
         let account = try call.account()
         _ = try call.body(mayBeEmpty: true)
-        let command = try await call.relink(
-            account, auditRequest, reason: "", reference: "", isPreview: true)
-        let reply = try await auditRequest.execute(
-            .relinkProvider(command), details: ["identity": command.identity.description])
-        guard case .relinkPlanned(let plan) = reply else { throw .faulted(.internalFailure) }
+        let (identity, former) = try await call.formerLink(to: account)
+        let plan = try await auditRequest.execute(
+            RelinkProvider.Preview(
+                account: account, identity: identity, former: former,
+                actor: .apiKey(auditRequest.principal)),
+            details: ["identity": identity.description])
         return .json(RelinkAnswer(plan: plan, event: nil))
     }
 }
@@ -34,37 +35,31 @@ struct RelinkRoute: Route {
         let account = try call.account()
         let reference = try CaseReference.read(try call.body())
         let reason = try auditRequest.requiredReason()
-        let command = try await call.relink(
-            account, auditRequest, reason: reason, reference: reference, isPreview: false)
-        let reply = try await auditRequest.execute(
-            .relinkProvider(command),
-            details: ["case": reference, "identity": command.identity.description])
-        guard case .relinked(let plan, let event?) = reply else {
-            throw .faulted(.internalFailure)
-        }
-        return .json(RelinkAnswer(plan: plan, event: event))
+        let (identity, former) = try await call.formerLink(to: account)
+        let relinked = try await auditRequest.execute(
+            RelinkProvider(
+                account: account, identity: identity, former: former,
+                actor: .apiKey(auditRequest.principal), reason: reason, caseReference: reference,
+                isPreview: false),
+            details: ["case": reference, "identity": identity.description])
+        return .json(RelinkAnswer(plan: relinked.plan, event: relinked.event))
     }
 }
 
 extension RouteCall {
-    /// Returns the command that undoes an unlink, with the disclosures of the identity's last link;
-    /// for an unknown identity it is refused.
-    fileprivate func relink(
-        _ account: AccountID, _ auditRequest: AuditRequest, reason: String, reference: String,
-        isPreview: Bool
-    ) async throws(APIError) -> RelinkProvider {
+    /// Returns the identity that the path names, with the disclosures of its last link; the command
+    /// is refused without them.
+    fileprivate func formerLink(
+        to account: AccountID
+    ) async throws(APIError) -> (identity: IdentityID, former: FormerLink?) {
         let identity = captures["identity_id"].flatMap { IdentityID($0) } ?? IdentityID(bits: 0)
-        let former: FormerLink?
         do {
-            former = try await services.audit.events.formerLink(
+            let former = try await services.audit.events.formerLink(
                 of: identity, to: account, in: tenant)
+            return (identity: identity, former: former)
         } catch {
             throw .faulted(error)
         }
-        return RelinkProvider(
-            account: account, identity: identity, former: former,
-            actor: .apiKey(auditRequest.principal), reason: reason, caseReference: reference,
-            isPreview: isPreview)
     }
 }
 

@@ -55,9 +55,7 @@ extension RouteCall {
     ) async throws(APIError) -> HTTPResponse {
         let command = SetLegalHold(
             account: account, newHold: hold, actor: .apiKey(auditRequest.principal))
-        let reply = try await auditRequest.execute(
-            .setLegalHold(command), details: ["hold": hold.description])
-        guard case .holdSet(let hold) = reply else { throw .faulted(.internalFailure) }
+        let hold = try await auditRequest.execute(command, details: ["hold": hold.description])
         return .json(HoldAnswer(account: account, hold: hold))
     }
 }

@@ -29,9 +29,8 @@ struct SignInRoute: Route {
             proof, createAccount: createAccount, refreshToken: digest,
             newAccount: call.services.newID(), newIdentity: call.services.newID(),
             newSession: session)
-        guard case .signedIn(let grant, let isNewUser) = try await call.submit(.signIn(command))
-        else { throw .faulted(.internalFailure) }
-        return call.session(grant, refreshToken: token, isNewUser: isNewUser)
+        let opened = try await call.submit(command)
+        return call.session(opened.grant, refreshToken: token, isNewUser: opened.isNewUser)
     }
 
     private func purpose(_ call: RouteCall) -> ProofPurpose {

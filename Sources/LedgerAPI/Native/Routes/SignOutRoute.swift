@@ -13,7 +13,7 @@ struct SignOutRoute: Route {
             let everywhere = try call.body(mayBeEmpty: true).optionalFlag("everywhere") ?? false
             return SignOut(caller: caller, scope: everywhere ? .everywhere : .session)
         }
-        _ = try await call.submit(.signOut(signOut))
+        try await call.submit(signOut)
         return .json(bytes: Self.done)
     }
 }

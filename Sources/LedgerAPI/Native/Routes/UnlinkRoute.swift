@@ -17,9 +17,7 @@ struct UnlinkRoute: Route {
         let command = try await call.byAccountHolder { caller throws(APIError) in
             try self.command(call, by: caller)
         }
-        guard case .unlinked(let providers) = try await call.submit(.unlinkProvider(command)) else {
-            throw .faulted(.internalFailure)
-        }
+        let providers = try await call.submit(command)
         let name = call.configuration.displayName(of: command.provider)
         return .json(
             LinkedProvidersAnswer(

@@ -13,13 +13,10 @@ struct MergePreviewRoute: Route {
         let request = try await call.byAccountHolder { caller throws(APIError) in
             try MergeRequest(call, by: caller, isForPlan: false)
         }
-        let reply = try await call.submit(
-            .mergeAccounts(
-                await request.command(provedFor: .link, agreed: nil, idempotency: nil)))
-        guard case .mergePlanned(let plan, let digest) = reply else {
-            throw .faulted(.internalFailure)
-        }
-        return await call.shown(plan, digest)
+        let preview = MergeAccounts.Preview(
+            authority: await request.authority(provedFor: .link),
+            keepsAbsorbed: request.keepsAbsorbed, digest: planDigest)
+        return await call.shown(try await call.submit(preview))
     }
 }
 
@@ -40,12 +37,13 @@ struct MergeRoute: Route {
         let shown = call.services.mergePlans.read(
             text, for: request.caller.account, in: call.tenant, at: call.now)
         // No plan has the digest zero, so an unknown plan is refused like one that has changed.
-        let command = await request.command(
-            provedFor: .merge(plan: text, shownAt: shown?.at), agreed: shown?.plan ?? .zero,
-            idempotency: request.idempotency(path: Self.path))
-        let reply = try await call.submit(.mergeAccounts(command))
-        guard case .merged(let plan, let event?) = reply else { throw .faulted(.internalFailure) }
-        return .json(MergedAnswer(plan: plan, event: event))
+        let command = MergeAccounts(
+            authority: await request.authority(
+                provedFor: .merge(plan: text, shownAt: shown?.at)),
+            keepsAbsorbed: request.keepsAbsorbed, agreed: shown?.plan ?? .zero,
+            digest: planDigest, idempotency: request.idempotency(path: Self.path))
+        let merged = try await call.submit(command)
+        return .json(MergedAnswer(plan: merged.plan, event: merged.event))
     }
 }
 
@@ -57,7 +55,7 @@ struct MergeRequest: Sendable {
     private let key: String?
     private let provider: ProviderName
     private let presented: CredentialBody
-    private let keepsAbsorbed: Set<ProviderName>
+    let keepsAbsorbed: Set<ProviderName>
 
     init(
         _ call: RouteCall, by caller: Caller, isForPlan: Bool
@@ -82,28 +80,23 @@ struct MergeRequest: Sendable {
         }
     }
 
-    /// Returns the command, with the credential checked.
-    func command(
-        provedFor purpose: ProofPurpose, agreed: Digest?, idempotency: IdempotencyKey?
-    ) async -> MergeAccounts {
-        MergeAccounts(
-            authority: .accountHolder(
-                caller, await call.credential(presented, of: provider, for: purpose)),
-            keepsAbsorbed: keepsAbsorbed, agreed: agreed, digest: planDigest,
-            idempotency: idempotency)
+    /// Returns the caller with the checked credential.
+    func authority(provedFor purpose: ProofPurpose) async -> MergeAccounts.Authority {
+        .accountHolder(caller, await call.credential(presented, of: provider, for: purpose))
     }
 }
 
 extension RouteCall {
     /// Returns the answer that shows a plan, its digest, and which e-mails are verified, since
     /// support has no other proof of the requester's identity.
-    func shown(_ plan: MergePlan, _ digest: Digest) async -> HTTPResponse {
+    func shown(_ planned: MergeAccounts.Preview.Success) async -> HTTPResponse {
+        let plan = planned.plan
         let flags = await plan.emailFlags(from: services.audit.searches, in: tenant)
         return .json(
             MergePlanAnswer(
                 plan: plan, emailFlags: flags,
                 digest: services.mergePlans.issue(
-                    digest, for: plan.survivor, in: tenant, at: now)))
+                    planned.digest, for: plan.survivor, in: tenant, at: now)))
     }
 }
 

@@ -10,13 +10,10 @@ struct SupportMergePreviewRoute: Route {
         let auditRequest = try await call.auditRequest(
             .previewMerge, by: .supportRoles, account: call.namedAccount)
         let request = try SupportMergeRequest(call, auditRequest, needsCase: false)
-        let reply = try await auditRequest.execute(
-            .mergeAccounts(request.command(agreed: nil, idempotency: nil)), details: request.details
-        )
-        guard case .mergePlanned(let plan, let digest) = reply else {
-            throw .faulted(.internalFailure)
-        }
-        return await call.shown(plan, digest)
+        let preview = MergeAccounts.Preview(
+            authority: request.authority, keepsAbsorbed: request.keepsAbsorbed, digest: planDigest)
+        return await call.shown(
+            try await auditRequest.execute(preview, details: request.details))
     }
 }
 
@@ -34,15 +31,14 @@ struct SupportMergeRoute: Route {
         let shown = call.services.mergePlans.read(
             text, for: request.survivor, in: call.tenant, at: call.now)
         // No plan has the digest zero, so an unknown plan is refused like one that has changed.
-        let command = request.command(
-            agreed: shown?.plan ?? .zero,
+        let command = MergeAccounts(
+            authority: request.authority, keepsAbsorbed: request.keepsAbsorbed,
+            agreed: shown?.plan ?? .zero, digest: planDigest,
             idempotency: try call.idempotency(
                 of: request.survivor, auditRequest, Self.method,
                 "/v1/accounts/\(request.survivor)/merge"))
-        let reply = try await auditRequest.execute(
-            .mergeAccounts(command), details: request.details)
-        guard case .merged(let plan, let event?) = reply else { throw .faulted(.internalFailure) }
-        return .json(MergedAnswer(plan: plan, event: event))
+        let merged = try await auditRequest.execute(command, details: request.details)
+        return .json(MergedAnswer(plan: merged.plan, event: merged.event))
     }
 }
 
@@ -51,7 +47,7 @@ struct SupportMergeRequest {
     let survivor: AccountID
     let body: RequestBody
     private let absorbed: AccountID
-    private let keepsAbsorbed: Set<ProviderName>
+    let keepsAbsorbed: Set<ProviderName>
     private let reference: String
     private let reason: String
     private let actor: Actor
@@ -76,14 +72,12 @@ struct SupportMergeRequest {
         return named.filter { !$0.value.isEmpty }
     }
 
-    func command(agreed: Digest?, idempotency: IdempotencyKey?) -> MergeAccounts {
-        MergeAccounts(
-            authority: .support(
-                actor,
-                MergeAccounts.Case(
-                    survivor: survivor, absorbed: absorbed, reason: reason, reference: reference)),
-            keepsAbsorbed: keepsAbsorbed, agreed: agreed, digest: planDigest,
-            idempotency: idempotency)
+    /// Support, with the case.
+    var authority: MergeAccounts.Authority {
+        .support(
+            actor,
+            MergeAccounts.Case(
+                survivor: survivor, absorbed: absorbed, reason: reason, reference: reference))
     }
 }
 

@@ -11,12 +11,11 @@ struct UnmergePreviewRoute: Route {
         let auditRequest = try await call.auditRequest(
             .previewUnmerge, by: .supportRoles, event: merge)
         _ = try call.body(mayBeEmpty: true)
-        let command = try await call.unmerge(
-            merge, auditRequest, reason: "", reference: "", isPreview: true)
-        guard
-            case .unmergePlanned(let plan) = try await auditRequest.execute(
-                .unmergeAccounts(command))
-        else { throw .faulted(.internalFailure) }
+        let named = try await call.mergedAccounts(merge)
+        let plan = try await auditRequest.execute(
+            UnmergeAccounts.Preview(
+                merge: named.merge, survivor: named.survivor, absorbed: named.absorbed,
+                actor: .apiKey(auditRequest.principal)))
         return .json(UnmergeAnswer(plan: plan, event: nil))
     }
 }
@@ -31,26 +30,29 @@ struct UnmergeRoute: Route {
         let auditRequest = try await call.auditRequest(.undoMerge, by: .supportRoles, event: merge)
         let reference = try CaseReference.read(try call.body())
         let reason = try auditRequest.requiredReason()
-        let command = try await call.unmerge(
-            merge, auditRequest, reason: reason, reference: reference, isPreview: false)
-        let reply = try await auditRequest.execute(
-            .unmergeAccounts(command),
+        let named = try await call.mergedAccounts(merge)
+        let command = UnmergeAccounts(
+            merge: named.merge, survivor: named.survivor, absorbed: named.absorbed,
+            actor: .apiKey(auditRequest.principal), reason: reason, caseReference: reference,
+            isPreview: false,
+            idempotency: try call.idempotency(
+                of: named.survivor, auditRequest, Self.method, "/v1/merges/\(named.merge)/undo"))
+        let unmerged = try await auditRequest.execute(
+            command,
             details: [
-                "case": reference, "survivor": command.survivor.description,
-                "absorbed": command.absorbed.description,
+                "case": reference, "survivor": named.survivor.description,
+                "absorbed": named.absorbed.description,
             ])
-        guard case .unmerged(let plan, let event?) = reply else { throw .faulted(.internalFailure) }
-        return .json(UnmergeAnswer(plan: plan, event: event))
+        return .json(UnmergeAnswer(plan: unmerged.plan, event: unmerged.event))
     }
 }
 
 extension RouteCall {
-    /// Returns the command that undoes a merge; for an unknown merge it names no account, and is
+    /// Returns a merge with its accounts; an unknown merge names no account, and its undoing is
     /// refused.
-    fileprivate func unmerge(
-        _ merge: EventID?, _ auditRequest: AuditRequest, reason: String, reference: String,
-        isPreview: Bool
-    ) async throws(APIError) -> UnmergeAccounts {
+    fileprivate func mergedAccounts(
+        _ merge: EventID?
+    ) async throws(APIError) -> (merge: EventID, survivor: AccountID, absorbed: AccountID) {
         let merge = merge ?? EventID(bits: 0)
         let found: ShownEvent?
         do {
@@ -58,18 +60,9 @@ extension RouteCall {
         } catch {
             throw .faulted(error)
         }
-        var accounts = (survivor: AccountID(bits: 0), absorbed: AccountID(bits: 0))
-        if case .accountsMerged(let fact) = found?.recorded?.event {
-            accounts = (survivor: fact.survivor, absorbed: fact.absorbed)
+        guard case .accountsMerged(let fact) = found?.recorded?.event else {
+            return (merge: merge, survivor: AccountID(bits: 0), absorbed: AccountID(bits: 0))
         }
-        return UnmergeAccounts(
-            merge: merge, survivor: accounts.survivor, absorbed: accounts.absorbed,
-            actor: .apiKey(auditRequest.principal), reason: reason, caseReference: reference,
-            isPreview: isPreview,
-            idempotency: isPreview
-                ? nil
-                : try idempotency(
-                    of: accounts.survivor, auditRequest, UnmergeRoute.method,
-                    "/v1/merges/\(merge)/undo"))
+        return (merge: merge, survivor: fact.survivor, absorbed: fact.absorbed)
     }
 }
