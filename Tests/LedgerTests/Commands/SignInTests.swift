@@ -1,0 +1,108 @@
+import Ledger
+import LedgerTestSupport
+import Testing
+
+struct SignInTests {
+    private static let early = Timestamp(seconds: 1_000_000_000)
+    private static let pin = AuthenticationMethods("pin")
+
+    /// Returns a sign-in whose new ids are a number.
+    private func signIn(
+        _ name: String, _ number: UInt8, creates: Bool = true,
+        methods: AuthenticationMethods = .federated, singleUse: SingleUseIDToken? = nil,
+        authenticatedAt: Timestamp = early
+    ) -> SignIn {
+        SignIn(
+            Proof(
+                subject("apple", name), authenticatedAt: authenticatedAt, methods: methods,
+                email: nil, singleUse: singleUse),
+            createAccount: creates, refreshToken: digest(Array(repeating: number, count: 32)),
+            newAccount: AccountID(bits: UInt128(number)),
+            newIdentity: IdentityID(bits: UInt128(number)),
+            newSession: SessionID(bits: UInt128(number)))
+    }
+
+    private func signedIn(_ command: SignIn, to first: SignIn) -> Event {
+        .signedIn(
+            SignedIn(
+                account: first.newAccount, authenticatedAt: command.proof.authenticatedAt,
+                identity: first.newIdentity, methods: command.proof.methods,
+                provider: provider("apple"), session: command.newSession))
+    }
+
+    private func opened(_ command: SignIn, in first: SignIn) -> Reply {
+        .signedIn(
+            Grant(
+                account: first.newAccount, session: command.newSession,
+                authenticatedAt: command.proof.authenticatedAt, methods: command.proof.methods,
+                linkedProviders: [provider("apple")]),
+            isNewUser: command.newAccount == first.newAccount)
+    }
+
+    @Test func `an unknown subject gets an account, a link and a session`() throws {
+        var scenario = Scenario()
+        let first = signIn("ada", 1)
+        #expect(
+            try scenario.when(first)
+                == then(
+                    opened(first, in: first),
+                    .accountOpened(AccountOpened(account: first.newAccount)),
+                    .providerLinked(
+                        ProviderLinked(
+                            account: first.newAccount, identity: first.newIdentity,
+                            provider: provider("apple"), cause: .signUp)),
+                    signedIn(first, to: first)))
+    }
+
+    @Test func `a known subject gets a session, by the methods of its proof`() throws {
+        var scenario = Scenario()
+        let first = signIn("ada", 1)
+        _ = try scenario.when(first)
+        let later = signIn("ada", 2, creates: false, methods: try #require(Self.pin))
+        #expect(
+            try scenario.when(later) == then(opened(later, in: first), signedIn(later, to: first)))
+    }
+
+    @Test func `nobody authenticated later than now`() throws {
+        var scenario = Scenario()
+        let command = signIn("ada", 1, authenticatedAt: Timestamp(seconds: 1_000_000_000_000))
+        let effects = try scenario.when(command)
+        guard case .success(.signedIn(let grant, _)) = effects.result,
+            case .signedIn(let fact) = effects.events.last
+        else {
+            Issue.record("no session")
+            return
+        }
+        // Times of authentication are whole seconds.
+        let now = try #require(scenario.given.log.first?.recorded.recordedAt)
+        #expect(fact.authenticatedAt == Timestamp(seconds: now.seconds))
+        #expect(grant.authenticatedAt == fact.authenticatedAt)
+    }
+
+    @Test func `a sign-in is refused without a provider or without an account to open`() throws {
+        var scenario = Scenario { $0.providers = [provider("google")] }
+        #expect(try scenario.when(signIn("ada", 1)) == refused(.unsupportedProvider))
+        scenario = Scenario()
+        #expect(
+            try scenario.when(signIn("ada", 1, creates: false)) == refused(.accountNotFound))
+    }
+
+    @Test func `a single-use token opens sessions for a minute after its first`() throws {
+        var scenario = Scenario()
+        let token = SingleUseIDToken(
+            digest: digest(Array(repeating: 9, count: 32)),
+            expiresAt: Timestamp(seconds: 1_000_000_000_000))
+        let first = signIn("ada", 1, singleUse: token)
+        _ = try scenario.when(first)
+        scenario.given.advanceClock(bySeconds: 59)
+        let retry = signIn("ada", 2, singleUse: token)
+        #expect(
+            try scenario.when(retry) == then(opened(retry, in: first), signedIn(retry, to: first)))
+        scenario.given.advanceClock(bySeconds: 1)
+        #expect(
+            try scenario.when(signIn("ada", 3, singleUse: token)) == refused(.invalidProviderToken))
+        let other = signIn("ada", 4)
+        #expect(
+            try scenario.when(other) == then(opened(other, in: first), signedIn(other, to: first)))
+    }
+}
