@@ -99,7 +99,8 @@ let package = Package(
                 .embedInCode("V017_erasure_versions.sql"),
                 .embedInCode("V018_rebuild_leases.sql"),
                 .embedInCode("V019_former_email_leases.sql"),
-                .embedInCode("guard_triggers.sql"), .embedInCode("guard_event_triggers.sql"),
+                .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
+                .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
             ]),
         .target(
@@ -216,7 +217,7 @@ let package = Package(
             name: "LedgerPostgresTests",
             dependencies: [
                 "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerAudit",
-                "LedgerEngine", "LedgerPostgres", "LedgerTestSupport", "Postgres",
+                "LedgerEngine", "LedgerPostgres", "LedgerTestSupport", "Migrations", "Postgres",
                 "StandardWebhooks", "TransparencyLog",
             ], resources: [.copy("FormerRelease")]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),

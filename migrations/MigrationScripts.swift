@@ -25,6 +25,10 @@ package enum MigrationScripts {
         ("V019_former_email_leases.sql", PackageResources.V019_former_email_leases_sql),
     ]
 
+    /// Creates or repairs the functions that destroy data, as the owner of the tables.
+    package static let functions = String(
+        decoding: PackageResources.functions_sql, as: UTF8.self)
+
     /// Recreates the triggers of append-only level 1 after drift.
     package static var guardTriggers: String { guardText(PackageResources.guard_triggers_sql) }
 

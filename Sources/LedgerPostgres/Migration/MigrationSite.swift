@@ -57,8 +57,9 @@ struct MigrationSite {
     /// Applies one migration as the owner of the tables, so that all have the same owner.
     ///
     /// A superuser disables the event triggers inside the transaction: other sessions never see
-    /// them missing.
-    func apply(_ migration: Migration) throws {
+    /// them missing. The last migration is followed by the functions, which so never lag behind the
+    /// tables that they empty.
+    func apply(_ migration: Migration, isLast: Bool) throws {
         let owner = try ownerOfTables()
         let lifted = isSuperuser ? try eventTriggers() : []
         try connection.transaction {
@@ -79,6 +80,7 @@ struct MigrationSite {
                 """)
             try lockHeads()
             try connection.execute(migration.sql)
+            if isLast { try connection.execute(MigrationScripts.functions) }
             _ = try connection.query(
                 Self.record,
                 [
@@ -144,9 +146,7 @@ struct MigrationSite {
         let owner = try ownerOfTables()
         let isAnother = isSuperuser && owner != login
         if isAnother { try connection.execute("SET LOCAL ROLE \(quoteIdentifier(owner))") }
-        for function in GuardedFunction.all {
-            try connection.execute(function.definition)
-        }
+        try connection.execute(MigrationScripts.functions)
         if isAnother { try connection.execute("SET LOCAL ROLE \(quoteIdentifier(login))") }
     }
 

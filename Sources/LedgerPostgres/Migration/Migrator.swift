@@ -43,7 +43,7 @@ package struct Migrator: Sendable {
     ///   migrations remain.
     package func migrate() throws -> MigrationReport {
         try withSite { site, pending in
-            for migration in pending { try site.apply(migration) }
+            try apply(pending, to: site)
             let (repaired, guards) = try site.assertGuards()
             return MigrationReport(
                 applied: pending.map(\.version), version: migrations.count, repaired: repaired,
@@ -58,7 +58,13 @@ package struct Migrator: Sendable {
     /// - Throws: As ``migrate()``.
     package func applySchema() throws {
         try withSite { site, pending in
-            for migration in pending { try site.apply(migration) }
+            try apply(pending, to: site)
+        }
+    }
+
+    private func apply(_ pending: [Migration], to site: MigrationSite) throws {
+        for migration in pending {
+            try site.apply(migration, isLast: migration.version == pending.last?.version)
         }
     }
 
