@@ -1,32 +1,29 @@
 internal import Migrations
 internal import Postgres
 
-/// The privileges of a group of logins; all others are revoked.
-struct RoleGrants {
-    /// Privileges on one table, or on some of its columns.
-    struct Grant {
-        let rights: String
-        let table: String
-        var columns: [String] = []
+/// The privileges of a group of logins, as the catalogue has them; all others are revoked.
+struct RoleGrants: Sendable {
+    /// Privileges on a whole table, or on some of its columns.
+    private struct Grant: Sendable {
+        let privileges: [CatalogueTable.Privilege]
+        /// The columns; nil for the whole table.
+        var columns: [String]?
+
+        /// The clause between GRANT and the table; nil for no privilege.
+        var clause: String? {
+            guard !privileges.isEmpty, columns?.isEmpty != true else { return nil }
+            let columns = columns.map { " (\($0.map(quoteIdentifier).joined(separator: ", ")))" }
+            return privileges.map { $0.rawValue + (columns ?? "") }.joined(separator: ", ")
+        }
     }
 
-    let grants: [Grant]
+    /// The privileges on a table.
+    private let onTable: @Sendable (CatalogueTable) -> [Grant]
+    /// The privileges on the tables behind a read model.
+    private let onModel: @Sendable (CatalogueTable) -> [Grant]
     /// The ledger functions that it may execute.
-    let functions: [String]
-    /// Whether it writes the tables behind the read models.
-    var mayFold = false
-    /// Its read access to the tables behind the read models, by the names of their views.
-    var foldReads: [Grant] = []
+    private let functions: [String]
 
-    /// Every table of the ledger; a migration that creates a table adds it here.
-    static let tables = [
-        "events", "ledger_head", "ledger_migrations", "disclosures", "account_keys", "accounts",
-        "identities", "sessions", "idempotency_records", "projections", "projection_tables",
-        "user_providers", "account_audit", "merkle_nodes", "checkpoints", "checkpoint_keys",
-        "sealer_leases", "api_keys", "access_heads", "access_log", "erasures",
-        "merges", "webhook_endpoints", "webhook_secrets", "webhook_cursors", "webhook_deliveries",
-        "conflicts", "spent_id_tokens", "former_email_leases",
-    ]
     private static let expectFunction = "ledger_expect(bigint, bigint, text)"
     private static let destroying = [
         "ledger_erase_accounts(text[], uuid[], bigint[])",
@@ -39,112 +36,35 @@ struct RoleGrants {
 
     /// For servers: the log only grows, the head only moves.
     static let runtime = RoleGrants(
-        grants: tables.map { table in
-            switch table {
-            // Disclosures and keys are evidence too: only an erasure destroys them, through its
-            // functions.
-            case "events", "disclosures", "account_keys", "merkle_nodes", "checkpoints",
-                "checkpoint_keys", "access_log":
-                Grant(rights: "SELECT, INSERT", table: table)
-            case "ledger_head", "access_heads":
-                Grant(rights: "SELECT, INSERT, UPDATE", table: table)
-            case "ledger_migrations", "projection_tables", "user_providers", "account_audit",
-                "conflicts", "api_keys", "erasures", "webhook_endpoints", "webhook_secrets":
-                Grant(rights: "SELECT", table: table)
-            case "spent_id_tokens": Grant(rights: "SELECT, INSERT, DELETE", table: table)
-            case "webhook_cursors": Grant(rights: "SELECT, UPDATE", table: table)
-            case "accounts", "identities", "sessions":
-                Grant(rights: "SELECT, INSERT, UPDATE", table: table)
-            default: Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: table)
-            }
-        } + [
-            // An erasure ends the lapsed lease of a rebuild.
-            Grant(
-                rights: "UPDATE", table: "projection_tables", columns: ["builder", "builder_until"]),
-            // The progress of an erasure worker.
-            Grant(
-                rights: "UPDATE", table: "erasures",
-                columns: ["destroyed_seq", "searched_position", "destroyed_at"]),
-        ], functions: [expectFunction] + destroying, mayFold: true)
+        onTable: {
+            [
+                Grant(privileges: $0.isReadModel ? [.select] : $0.server),
+                Grant(privileges: [.update], columns: $0.columns(.serverUpdates)),
+            ]
+        }, onModel: { [Grant(privileges: $0.server)] }, functions: [expectFunction] + destroying)
 
     /// For auditors: the data that `verify` and `history` read without keys.
-    ///
-    /// Columns with personal data or secrets are excluded by listing the others, so that a column
-    /// added by a migration stays hidden until it is listed here.
     static let auditor = RoleGrants(
-        grants: [
-            "events", "ledger_head", "ledger_migrations", "projections", "projection_tables",
-            "access_heads", "access_log", "erasures", "merges", "merkle_nodes", "checkpoints",
-            "checkpoint_keys",
-        ].map {
-            Grant(rights: "SELECT", table: $0)
-        } + [
-            Grant(
-                rights: "SELECT", table: "accounts",
-                columns: [
-                    "tenant_id", "account_id", "opened_position", "next_seq", "last_leaf",
-                    "last_position", "legal_holds", "merged_into",
-                ]),
-            Grant(
-                rights: "SELECT", table: "identities",
-                columns: [
-                    "tenant_id", "provider", "identity_id", "account_id", "last_account_id",
-                    "linked_at", "linked_position",
-                ]),
-            Grant(
-                rights: "SELECT", table: "sessions",
-                columns: [
-                    "tenant_id", "session_id", "account_id", "identity_id", "authenticated_at",
-                    "opened_at", "opened_position", "ended_position", "methods",
-                ]),
-            Grant(
-                rights: "SELECT", table: "disclosures",
-                columns: ["tenant_id", "position", "account_id"]),
-            Grant(
-                rights: "SELECT", table: "account_keys", columns: ["tenant_id", "account_id"]),
-        ] + readModels, functions: [], foldReads: readModels)
+        onTable: { [reading(.auditor, of: $0)] }, onModel: { [reading(.auditor, of: $0)] },
+        functions: [])
 
-    private static let readModels = [
-        Grant(
-            rights: "SELECT", table: "user_providers",
-            columns: [
-                "tenant_id", "user_id", "provider", "identity_id", "linked_at", "linked_position",
-            ]),
-        Grant(
-            rights: "SELECT", table: "account_audit",
-            columns: [
-                "tenant_id", "account_id", "account_seq", "position", "event_id", "recorded_at",
-                "type", "outcome", "reason", "actor", "provider", "identity_id", "session_id",
-                "request_id", "providers_before", "providers_after",
-            ]),
-        Grant(
-            rights: "SELECT", table: "conflicts",
-            columns: [
-                "tenant_id", "first_position", "first_event", "first_at", "last_position",
-                "last_event", "last_at", "attempts", "reason", "provider", "identity_id",
-                "caller_id", "caller_now", "callers", "holder_id", "holder_now",
-                "resolved_position", "resolved_event", "resolved_at", "resolved_type",
-                "resolved_actor",
-            ]),
-    ]
-
-    /// For support: the data of inquiries, including e-mail and IP address.
+    /// For support: the data of inquiries, including e-mail and IP address, through the views only.
     static let support = RoleGrants(
-        grants: [
-            "account_audit", "user_providers", "conflicts", "projections", "ledger_migrations",
-        ].map {
-            Grant(rights: "SELECT", table: $0)
-        }, functions: [])
+        onTable: { [reading(.support, of: $0)] }, onModel: { _ in [] }, functions: [])
 
     /// For sealers: the data that a separate sealer process needs, without personal data.
     static let sealer = RoleGrants(
-        grants: ["events", "ledger_head", "ledger_migrations"].map {
-            Grant(rights: "SELECT", table: $0)
-        }
-            + ["merkle_nodes", "checkpoints", "checkpoint_keys"].map {
-                Grant(rights: "SELECT, INSERT", table: $0)
-            } + [Grant(rights: "SELECT, INSERT, UPDATE, DELETE", table: "sealer_leases")],
-        functions: [expectFunction])
+        onTable: { [reading(.sealer, of: $0), Grant(privileges: $0.sealer)] },
+        onModel: { _ in [] }, functions: [expectFunction])
+
+    private static let none = RoleGrants(
+        onTable: { _ in [] }, onModel: { _ in [] }, functions: [])
+
+    private static func reading(
+        _ attribute: CatalogueColumn.Attributes, of table: CatalogueTable
+    ) -> Grant {
+        Grant(privileges: [.select], columns: table.columns(attribute))
+    }
 
     /// Sets the privileges of a role to exactly these, as the owner of the tables.
     func script(for name: String, database: String) -> String {
@@ -155,35 +75,31 @@ struct RoleGrants {
             GRANT USAGE ON SCHEMA public TO \(role);
 
             """
-        for grant in grants {
-            let columns = grant.columns.map(quoteIdentifier).joined(separator: ", ")
-            let scope = columns.isEmpty ? "" : " (\(columns))"
-            script += "GRANT \(grant.rights)\(scope) ON public.\(grant.table) TO \(role);\n"
+        for table in Catalogue.tables {
+            for clause in onTable(table).compactMap(\.clause) {
+                script += "GRANT \(clause) ON public.\(table.name) TO \(role);\n"
+            }
         }
         if !functions.isEmpty {
             script += "GRANT EXECUTE ON FUNCTION \(Self.list(functions)) TO \(role);\n"
         }
-        return script + foldingScript(name)
+        return script + modelScript(name)
     }
 
     /// Sets the privileges on the tables behind the read models, which rebuilds create and drop.
-    private func foldingScript(_ name: String) -> String {
+    private func modelScript(_ name: String) -> String {
         let role = quoteLiteral(name)
-        let allRights = "SELECT, INSERT, UPDATE, DELETE"
-        var rights =
-            mayFold
-            ? ["EXECUTE format('GRANT \(allRights) ON public.%I TO %I', place, \(role));"] : []
-        for grant in foldReads {
-            let columns = grant.columns.map(quoteIdentifier).joined(separator: ", ")
-            rights.append(
+        let grants = Catalogue.readModels.flatMap { table in
+            onModel(table).compactMap(\.clause).map { clause in
                 """
-                IF model = \(quoteLiteral(grant.table)) THEN
-                    EXECUTE format('GRANT \(grant.rights) (\(columns)) ON public.%I TO %I', place, \(role));
+                IF model = \(quoteLiteral(table.name)) THEN
+                    EXECUTE format('GRANT \(clause) ON public.%I TO %I', place, \(role));
                 END IF;
-                """)
+                """
+            }
         }
         return """
-            DO $folding$
+            DO $models$
             DECLARE
                 model text;
                 place text;
@@ -192,10 +108,10 @@ struct RoleGrants {
                     SELECT name, name || '_' || generation FROM public.projection_tables
                 LOOP
                     EXECUTE format('REVOKE ALL ON public.%I FROM %I CASCADE', place, \(role));
-                    \(rights.joined(separator: "\n"))
+                    \(grants.joined(separator: "\n"))
                 END LOOP;
             END
-            $folding$;
+            $models$;
 
             """
     }
@@ -203,13 +119,13 @@ struct RoleGrants {
     /// Revokes all privileges granted to one role directly; those of its groups remain.
     static func revocation(from name: String) -> String {
         revocation(fromQuoted: quoteIdentifier(name)) + "\n"
-            + RoleGrants(grants: [], functions: []).foldingScript(name)
+            + none.modelScript(name)
     }
 
     private static func revocation(fromQuoted role: String) -> String {
         """
         REVOKE CREATE ON SCHEMA public FROM \(role);
-        REVOKE ALL ON \(list(tables)) FROM \(role) CASCADE;
+        REVOKE ALL ON \(list(Catalogue.tables.map(\.name))) FROM \(role) CASCADE;
         REVOKE ALL ON FUNCTION \(list([expectFunction] + destroying + helperFunctions)) FROM \(role) CASCADE;
         """
     }

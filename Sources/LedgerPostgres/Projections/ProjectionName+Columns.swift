@@ -3,21 +3,14 @@ package import LedgerEngine
 extension ProjectionName {
     /// The column that holds the account of a row.
     var accountColumn: String {
-        switch self {
-        case .userProviders: "user_id"
-        case .accountAudit: "account_id"
-        case .conflicts: "caller_id"
+        guard let column = table.columns(.account).first else {
+            preconditionFailure("every read model is about accounts")
         }
+        return column
     }
 
     /// The columns that hold personal data; they are null in rows of an erased account.
-    var personalColumns: [String] {
-        switch self {
-        case .userProviders: ["provider_id", "email", "email_verified"]
-        case .accountAudit: ["client_ip"]
-        case .conflicts: []
-        }
-    }
+    var personalColumns: [String] { table.columns(.personal) }
 
     /// The indexes of a table beside its primary key: name suffix, columns in order, and the condition on
     /// rows, nil for all.

@@ -97,7 +97,7 @@ import TransparencyLog
         let sealer = LedgerRoles(database: fixture.database.name).sealer
         for (table, isReadable) in [("events", "true"), ("disclosures", "false")] {
             let rights = try await fixture.database.rows(
-                "has_table_privilege('\(sealer)', '\(table)', 'SELECT')::text])")
+                "has_any_column_privilege('\(sealer)', '\(table)', 'SELECT')::text])")
             #expect(rights == [isReadable], "\(table)")
         }
         #expect(try await fixture.sealOnce().signed == [.default: 28])

@@ -1,0 +1,97 @@
+extension Catalogue {
+    /// The state that commands are decided by.
+    static let decisionState = [
+        CatalogueTable(
+            "accounts", server: .upsert,
+            columns: [
+                .text("tenant_id", .auditor),
+                .uuid("account_id", [.auditor, .account, .verified]),
+                .int8("opened_position", [.auditor, .verified]),
+                .int8("next_seq", [.auditor, .verified]),
+                .bytes("last_leaf", [.auditor, .verified]),
+                .int8("last_position", [.auditor, .verified]),
+                .bytes("attempts", [.nullable, .personal]),
+                .uuids("legal_holds", [.auditor, .nullable, .verified]),
+                .uuid("merged_into", [.auditor, .nullable, .verified]),
+            ]),
+        CatalogueTable(
+            "identities", server: .upsert,
+            columns: [
+                .text("tenant_id", .auditor),
+                .text("provider", [.auditor, .verified, .mac]),
+                .text("provider_id", [.personal, .verified, .mac]),
+                .uuid("identity_id", [.auditor, .verified, .mac]),
+                .uuid("account_id", [.auditor, .nullable, .verified, .mac]),
+                .uuid("last_account_id", [.auditor, .account, .verified, .mac]),
+                .time("linked_at", [.auditor, .verified, .mac]),
+                .int8("linked_position", [.auditor, .verified, .mac]),
+                .bytes("former_email", [.nullable, .personal]),
+                .bytes("mac", .nullable),
+            ]),
+        CatalogueTable(
+            "sessions", server: .upsert,
+            columns: [
+                .text("tenant_id", .auditor),
+                .uuid("session_id", [.auditor, .verified, .mac]),
+                .uuid("account_id", [.auditor, .verified, .mac]),
+                .uuid("identity_id", [.auditor, .verified, .mac]),
+                .time("authenticated_at", [.auditor, .verified, .mac]),
+                .time("opened_at", [.auditor, .verified, .mac]),
+                .int8("opened_position", [.auditor, .verified, .mac]),
+                .int8("ended_position", [.auditor, .nullable, .verified]),
+                .bytes("refresh_current", .mac),
+                .bytes("refresh_preceding", [.nullable, .mac]),
+                .bytes("refresh_sealed_successor", [.nullable, .mac]),
+                .time("refresh_exchanged_at", [.nullable, .mac]),
+                .int4("refresh_generation", .mac),
+                .time("expires_at", .mac),
+                .text("methods", [.auditor, .verified, .mac]),
+                .bytes("mac", .nullable),
+            ]),
+        CatalogueTable(
+            "merges", server: .all,
+            columns: [
+                .text("tenant_id", .auditor),
+                .uuid("event_id", [.auditor, .verified, .mac]),
+                .int8("position", [.auditor, .verified, .mac]),
+                .uuid("survivor_id", [.auditor, .verified, .mac]),
+                .uuid("absorbed_id", [.auditor, .verified, .mac]),
+                .uuids("moved", [.auditor, .verified, .mac]),
+                .uuids("dropped", [.auditor, .verified, .mac]),
+                .uuids("replaced", [.auditor, .verified, .mac]),
+                .bytes("mac", [.auditor, .nullable]),
+            ]),
+        CatalogueTable(
+            "erasures", server: [.select],
+            columns: [
+                .text("tenant_id", .auditor),
+                .uuid("account_id", [.auditor, .verified]),
+                .int8("opened_position", [.auditor, .verified]),
+                .int8("next_seq", [.auditor, .verified]),
+                .bytes("last_leaf", [.auditor, .verified]),
+                .int8("position", [.auditor, .verified]),
+                .time("erased_at", [.auditor, .verified]),
+                .int8("destroyed_seq", [.auditor, .serverUpdates]),
+                .int8("searched_position", [.auditor, .serverUpdates]),
+                .time("destroyed_at", [.auditor, .nullable, .serverUpdates]),
+            ]),
+    ]
+
+    /// The records of commands without an event behind them.
+    static let records = [
+        CatalogueTable(
+            "idempotency_records", server: .all,
+            columns: [
+                .text("tenant_id"), .uuid("account_id", .account), .bytes("scope", .personal),
+                .bytes("fingerprint", .personal), .text("answer", .personal), .time("answered_at"),
+            ]),
+        CatalogueTable(
+            "spent_id_tokens", server: [.select, .insert, .delete],
+            columns: [
+                .text("tenant_id"), .bytes("digest"), .time("first_used_at"), .time("expires_at"),
+            ]),
+        CatalogueTable(
+            "former_email_leases", server: .all,
+            columns: [.text("tenant_id"), .uuid("holder"), .time("expires_at")]),
+    ]
+}

@@ -1,0 +1,47 @@
+import LedgerTestSupport
+import Testing
+
+@testable import LedgerPostgres
+
+/// Erasures reach every column that the catalogue calls personal.
+@Suite struct CatalogueErasureTests {
+    @Test func `an erasure reaches every personal column of the account`() async throws {
+        try await ErasureFixture.with { fixture in
+            let ada = fixture.ada.account
+            try await fixture.database.asSuperuser.execute(
+                """
+                UPDATE identities SET former_email = sha256('ada')
+                WHERE last_account_id = '\(ada)' AND account_id IS NULL;
+                INSERT INTO idempotency_records (tenant_id, account_id, scope, fingerprint, answer,
+                    answered_at)
+                VALUES ('default', '\(ada)', sha256('scope'), sha256('body'), 'x', now())
+                """)
+            let personal = Catalogue.tables.flatMap { table in
+                table.columns(.personal).map { "\(table.name).\($0)" }
+            }
+            let before = try await filled(of: "\(ada)", in: fixture)
+            #expect(before == personal, "columns that this test does not fill")
+            var story = fixture.story
+            try await story.erase(ada)
+            try await fixture.settle()
+            #expect(try await filled(of: "\(ada)", in: fixture) == [])
+        }
+    }
+
+    /// Returns the personal columns that have a value in a row of an account.
+    private func filled(of account: String, in fixture: ErasureFixture) async throws -> [String] {
+        var filled: [String] = []
+        for table in Catalogue.tables {
+            for column in table.columns(.personal) {
+                let owner = try #require(table.columns(.account).first, "\(table.name)")
+                filled += try await fixture.database.asSuperuser.texts(
+                    """
+                    SELECT '\(table.name).\(column)' WHERE EXISTS (
+                        SELECT FROM \(table.name)
+                        WHERE \(owner) = '\(account)' AND \(column) IS NOT NULL)
+                    """)
+            }
+        }
+        return filled
+    }
+}

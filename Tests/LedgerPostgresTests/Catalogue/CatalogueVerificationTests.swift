@@ -1,0 +1,73 @@
+import LedgerAudit
+import LedgerTestSupport
+import Testing
+
+@testable import LedgerPostgres
+
+/// `verify` finds another value in every column that the catalogue calls verified or authenticated.
+@Suite struct CatalogueVerificationTests {
+    static let tables = Catalogue.tables.filter {
+        !$0.columns(.verified).isEmpty || !$0.columns(.mac).isEmpty
+    }.map(\.name)
+
+    @Test(arguments: tables)
+    func `verify compares every column that it has to`(name: String) async throws {
+        let table = try #require(Catalogue.tables.first { $0.name == name })
+        let place = table.isReadModel ? "\(name)_1" : name
+        try await PreparedLedger.with { ledger in
+            try await ledger.copy()
+            try await eraseFrank(in: ledger)
+            #expect(try await findings(ledger) == [])
+            for column in table.columns
+            where !column.attributes.isDisjoint(with: [.verified, .mac]) {
+                try await ledger.copied.lift(
+                    """
+                    CREATE TABLE kept_rows AS TABLE \(place);
+                    UPDATE \(place) SET \(column.name) = \(Self.otherValue(of: column, in: name))
+                    """)
+                #expect(try await findings(ledger) != [], "\(name).\(column.name) is not compared")
+                try await ledger.copied.lift(
+                    """
+                    DELETE FROM \(place); INSERT INTO \(place) SELECT * FROM kept_rows;
+                    DROP TABLE kept_rows
+                    """)
+            }
+            #expect(try await findings(ledger) == [])
+        }
+    }
+
+    /// Returns an expression for another value of the same type.
+    private static func otherValue(of column: CatalogueColumn, in table: String) throws -> String {
+        let name = column.name
+        if table == "api_keys", name == "role" { return "'admin'" }
+        return switch column.type {
+        case "bigint", "integer", "smallint": "coalesce(\(name), 0) + 1000"
+        case "uuid": "gen_random_uuid()"
+        case "text": "coalesce(\(name), '') || 'x'"
+        case "timestamp with time zone": "coalesce(\(name), now()) + interval '1 s'"
+        case "bytea": "coalesce(set_byte(\(name), 0, get_byte(\(name), 0) # 1), sha256('x'))"
+        case "boolean": "NOT coalesce(\(name), false)"
+        case "text[]": "array_append(\(name), 'x')"
+        case "uuid[]": "array_append(\(name), gen_random_uuid())"
+        default: throw Unexpected(what: "a value of type \(column.type)")
+        }
+    }
+
+    private func eraseFrank(in ledger: PreparedLedger) async throws {
+        let database = ledger.database
+        try await SequencerFixture.with(database, isProtected: true, opensLedger: false) {
+            var story = Story($0.sequencer, seed: 77)
+            try await story.erase(ledger.guests[ledger.guests.count - 1].account)
+        }
+        try await database.fold()
+        try await database.destroy()
+    }
+
+    private func findings(_ ledger: PreparedLedger) async throws -> [VerificationFinding] {
+        let verifier = Verifier(
+            url: ledger.database.runtimeURL, keyring: SequencerFixture.strictKeyring)
+        let report = try await verifier.run()
+        await verifier.close()
+        return report.findings
+    }
+}
