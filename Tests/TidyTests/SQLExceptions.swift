@@ -36,7 +36,7 @@ struct SQLException {
             ]),
         SQLException(
             .scalarTenant, "the columns of a head look for events by h.tenant_id; not yet by $1",
-            ["lock_head", "verify_head_codes"]),
+            ["HeadLoad.list"]),
         SQLException(
             .scalarTenant,
             """

@@ -32,17 +32,18 @@ extension ProtectedTable {
         _ body: (ProtectedRow?) throws(PostgresError) -> Void
     ) throws(PostgresError) {
         let name = "\(rawValue)_codes"
+        let columns = ProtectedColumns(of: self)
         let others = key.map { "AND substring(t.mac FOR 4) IS DISTINCT FROM '\\x\($0)'" } ?? ""
         var cursor = try RowCursor(
             name,
             """
-            SELECT t.ctid::text, t.xmin::text, t.mac, \(columns) FROM \(rawValue) t
+            SELECT \(columns.list.sql) FROM \(rawValue) t
             WHERE t.tenant_id = \(quoteLiteral(tenant.description)) AND \(live) \(others)
             """, on: connection)
         while let (result, row) = try cursor.next(on: connection) {
             var read: ProtectedRow?
             do {
-                read = try self.read(result, row, of: tenant)
+                read = try columns.read(result, row, of: tenant)
             } catch let error as PostgresError {
                 guard case .unexpectedResult = error else { throw error }
             } catch {
@@ -62,42 +63,67 @@ extension ProtectedTable {
         case .apiKeys: .apiKeys
         }
     }
+}
 
-    private var columns: String {
-        switch self {
-        case .identities: IdentityLoad.columns("t")
-        case .sessions: CallerLoad.columns("t")
-        case .merges: MergeLoad.columns("t")
-        case .apiKeys: AccessStatements.columns("t")
-        }
+/// The columns of a protected table that its MAC authenticates, with the version of a row.
+private struct ProtectedColumns {
+    private enum Content {
+        case identity(IdentityLoad.Columns)
+        case session(SessionColumns)
+        case merge(MergeLoad.Columns)
+        case apiKey(AccessStatements.Columns)
     }
 
-    private func read(
-        _ result: QueryResult, _ row: Int, of tenant: TenantID
-    ) throws -> ProtectedRow {
+    /// The list of the statement, in which the table is `t`.
+    let list: SelectList
+    private let content: Content
+    private let place, writer, mac: Int
+
+    init(of table: ProtectedTable) {
+        let version: SelectList = ["t.ctid::text AS place", "t.xmin::text AS writer", "t.mac"]
+        switch table {
+        case .identities:
+            list = version + IdentityLoad.Columns.selected("t")
+            content = .identity(IdentityLoad.Columns("t", in: list))
+        case .sessions:
+            list = version + SessionColumns.selected("t")
+            content = .session(SessionColumns("t", in: list))
+        case .merges:
+            list = version + MergeLoad.Columns.selected("t")
+            content = .merge(MergeLoad.Columns("t", in: list))
+        case .apiKeys:
+            list = version + AccessStatements.Columns.selected("t")
+            content = .apiKey(AccessStatements.Columns("t", in: list))
+        }
+        place = list["place"]
+        writer = list["writer"]
+        mac = list["t.mac"]
+    }
+
+    func read(_ result: QueryResult, _ row: Int, of tenant: TenantID) throws -> ProtectedRow {
         let name: String
         let message: MACMessage
-        switch self {
-        case .identities:
-            let (identity, subject) = try IdentityLoad.identity(result, row, from: 3)
+        switch content {
+        case .identity(let columns):
+            let (identity, subject) = try columns.read(result, row)
             name = "identity \(identity.id)"
             message = .identity(identity, named: subject, of: tenant)
-        case .sessions:
-            let (session, token) = try CallerLoad.session(result, row, from: 3)
+        case .session(let columns):
+            let (session, token) = try columns.read(result, row)
             name = "session \(session.id)"
             message = .session(session, token, of: tenant)
-        case .merges:
-            let merge = try MergeLoad.merge(result, row, from: 3)
+        case .merge(let columns):
+            let merge = try columns.read(result, row)
             name = "merge \(merge.id)"
             message = .merge(merge, of: tenant)
-        case .apiKeys:
-            let key = try AccessStatements.key(result, row, from: 3)
+        case .apiKey(let columns):
+            let key = try columns.read(result, row)
             name = "API key \(key.id)"
             message = .apiKey(key, of: tenant)
         }
         return ProtectedRow(
-            name: name, message: message, stored: try result.optionalBytes(row, 2),
-            version: (place: try result.text(row, 0), writer: try result.text(row, 1)))
+            name: name, message: message, stored: try result.optionalBytes(row, mac),
+            version: (place: try result.text(row, place), writer: try result.text(row, writer)))
     }
 }
 

@@ -6,7 +6,7 @@ import Postgres
 extension TenantVerification {
     private static let headCodes = Statement(
         "verify_head_codes",
-        "SELECT \(HeadLoad.columns) FROM ledger_head h WHERE h.tenant_id = $1")
+        "SELECT \(HeadLoad.list.sql) FROM ledger_head h WHERE h.tenant_id = $1")
 
     private static let keyCount = Statement(
         "verify_api_keys",
@@ -26,7 +26,7 @@ extension TenantVerification {
         let head = try connection.query(Self.headCodes, [name])
         guard head.rowCount == 1 else { return RowCodes(keys: keys, isProtected: mustHaveCodes) }
         do {
-            let said = try HeadLoad.readCodes(head, 0, from: 0, of: tenant, keys: keys)
+            let said = try HeadLoad.readCodes(head, 0, of: tenant, keys: keys)
                 .protectedFrom
             if said != marked { add(.head, marked, "protected_from is not what the log says") }
             return RowCodes(keys: keys, isProtected: said != nil || mustHaveCodes)

@@ -14,10 +14,13 @@ package struct APIKeyStore {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
         """)
 
+    private static let selected = AccessStatements.Columns.selected("a")
+    private static let columns = AccessStatements.Columns("a", in: selected)
+
     private static let list = Statement(
         "api_key_list",
         """
-        SELECT \(AccessStatements.columns("a"))
+        SELECT \(selected.sql)
         FROM api_keys a WHERE tenant_id = $1 ORDER BY created_at, key_id
         """)
 
@@ -72,7 +75,7 @@ package struct APIKeyStore {
     /// - Throws: `PostgresError`.
     package func keys(of tenant: TenantID) throws -> [StoredAPIKey] {
         let rows = try connection.query(Self.list, [.text(tenant.description)])
-        return try (0..<rows.rowCount).map { try AccessStatements.key(rows, $0, from: 0) }
+        return try (0..<rows.rowCount).map { try Self.columns.read(rows, $0) }
     }
 
     /// Revokes a key permanently; every process refuses it from its next request on.

@@ -4,27 +4,66 @@ package import Postgres
 
 /// The statements of API keys and of the access log.
 package enum AccessStatements {
+    /// The columns of an API key in a statement where it has an alias, by their names.
+    package struct Columns: Sendable {
+        private let id, role, secretDigest, label, createdAt, expiresAt, revokedAt: Int
+
+        /// Returns the columns for the list of the statement.
+        package static func selected(_ a: String) -> SelectList {
+            [
+                "\(a).key_id", "\(a).role", "\(a).secret_digest", "\(a).label", "\(a).created_at",
+                "\(a).expires_at", "\(a).revoked_at",
+            ]
+        }
+
+        /// Finds the columns of an alias in the list of a statement.
+        package init(_ a: String, in list: SelectList) {
+            id = list["\(a).key_id"]
+            role = list["\(a).role"]
+            secretDigest = list["\(a).secret_digest"]
+            label = list["\(a).label"]
+            createdAt = list["\(a).created_at"]
+            expiresAt = list["\(a).expires_at"]
+            revokedAt = list["\(a).revoked_at"]
+        }
+
+        /// Reads the key.
+        package func read(
+            _ result: QueryResult, _ row: Int
+        ) throws(PostgresError) -> StoredAPIKey {
+            guard let role = Role(rawValue: try result.text(row, role)),
+                let digest = Digest(try result.bytes(row, secretDigest))
+            else { throw .unexpectedResult("an API key cannot be read") }
+            return StoredAPIKey(
+                id: APIKeyID(bits: try result.uuid(row, id)), role: role, secretDigest: digest,
+                label: try result.text(row, label),
+                createdAt: Timestamp(microseconds: try result.timestamp(row, createdAt)),
+                expiresAt: try result.optionalTimestamp(row, expiresAt).map(
+                    Timestamp.init(microseconds:)),
+                revokedAt: try result.optionalTimestamp(row, revokedAt).map(
+                    Timestamp.init(microseconds:)))
+        }
+    }
+
+    private static let list: SelectList =
+        ["k.n"] + Columns.selected("a") + ["a.mac"] + HeadLoad.list
+    private static let key = Columns("a", in: list)
+    private static let mac = list["a.mac"]
+    private static let head = HeadLoad.Columns("h", in: list)
+
     // The head shows whether the tenant is protected; it is read only for keys without a MAC.
     private static let keys = Statement(
         "api_keys_of",
         """
-        SELECT k.n, \(columns("a")), a.mac, h.*
+        SELECT k.n, \(Columns.selected("a").sql), a.mac, h.*
         FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS k (tenant_id, key_id, n)
         CROSS JOIN LATERAL (
             SELECT * FROM api_keys WHERE tenant_id = k.tenant_id AND key_id = k.key_id OFFSET 0) a
         LEFT JOIN LATERAL (
-            SELECT \(HeadLoad.columns) FROM ledger_head h
+            SELECT \(HeadLoad.list.sql) FROM ledger_head h
             WHERE h.tenant_id = k.tenant_id AND a.mac IS NULL
             OFFSET 0) h ON true
         """)
-
-    /// Returns the columns of an API key with this alias, for ``key(_:_:from:)``.
-    package static func columns(_ a: String) -> String {
-        """
-        \(a).key_id, \(a).role, \(a).secret_digest, \(a).label, \(a).created_at, \(a).expires_at,
-        \(a).revoked_at
-        """
-    }
 
     /// Allocates positions and writes entries in one statement, and so in one transaction.
     ///
@@ -66,28 +105,11 @@ package enum AccessStatements {
             guard tenants.indices.contains(index) else {
                 throw PostgresError.unexpectedResult("a key that was not asked for")
             }
-            let key = try Self.key(result, row, from: 1)
+            let key = try Self.key.read(result, row)
             let isRight = try Self.isRight(key, result, row, in: tenants[index], codes)
             found[index] = .some(isRight ? key : nil)
         }
         return found
-    }
-
-    /// Reads ``columns(_:)``.
-    package static func key(
-        _ result: QueryResult, _ row: Int, from first: Int
-    ) throws(PostgresError) -> StoredAPIKey {
-        guard let role = Role(rawValue: try result.text(row, first + 1)),
-            let digest = Digest(try result.bytes(row, first + 2))
-        else { throw .unexpectedResult("an API key cannot be read") }
-        return StoredAPIKey(
-            id: APIKeyID(bits: try result.uuid(row, first)), role: role, secretDigest: digest,
-            label: try result.text(row, first + 3),
-            createdAt: Timestamp(microseconds: try result.timestamp(row, first + 4)),
-            expiresAt: try result.optionalTimestamp(row, first + 5).map(
-                Timestamp.init(microseconds:)),
-            revokedAt: try result.optionalTimestamp(row, first + 6).map(
-                Timestamp.init(microseconds:)))
     }
 
     /// Checks a key's MAC.
@@ -99,12 +121,12 @@ package enum AccessStatements {
         _ codes: MACKeys
     ) throws -> Bool {
         guard key.revokedAt == nil else { return true }
-        if let stored = try result.optionalBytes(row, 8) {
+        if let stored = try result.optionalBytes(row, mac) {
             return codes.accept(stored, of: .apiKey(key, of: tenant))
         }
-        guard try !result.isNull(row, 9) else { return false }
+        guard try !result.isNull(row, head.tenant) else { return false }
         do {
-            return try HeadLoad.readCodes(result, row, from: 9, of: tenant, keys: codes)
+            return try HeadLoad.readCodes(result, row, of: tenant, keys: codes, columns: head)
                 .acceptsRowsWithoutCodes
         } catch is BatchFault {
             return false

@@ -10,22 +10,39 @@ package enum LogReader {
     /// The maximum number of rows in one page.
     package static let pageMax = 1_000
 
-    private static let columns = """
-        position, event_id, type, schema_version, recorded_at, account_id, account_seq, command_id,
-        request_id, actor, entry, mac
-        """
+    private static let list: SelectList = [
+        "position", "event_id", "type", "schema_version", "recorded_at", "account_id",
+        "account_seq", "command_id", "request_id", "actor", "entry", "mac",
+    ]
+    fileprivate static let columns = Columns()
+
+    /// The positions of the columns.
+    fileprivate struct Columns {
+        let position = list["position"]
+        let event = list["event_id"]
+        let type = list["type"]
+        let version = list["schema_version"]
+        let recordedAt = list["recorded_at"]
+        let account = list["account_id"]
+        let sequence = list["account_seq"]
+        let command = list["command_id"]
+        let request = list["request_id"]
+        let actor = list["actor"]
+        let entry = list["entry"]
+        let mac = list["mac"]
+    }
 
     private static let rowsAfter = Statement(
         "log_rows_after",
         """
-        SELECT \(columns) FROM events
+        SELECT \(list.sql) FROM events
         WHERE tenant_id = $1 AND position > $2 ORDER BY position LIMIT $3
         """)
 
     private static let rowsAt = Statement(
         "log_rows_at",
         """
-        SELECT \(columns) FROM events
+        SELECT \(list.sql) FROM events
         WHERE tenant_id = $1 AND position = ANY ($2::bigint[]) ORDER BY position
         """)
 
@@ -82,13 +99,17 @@ package enum LogReader {
 extension EventRow {
     /// Reads a row of the log's columns.
     package init(_ result: QueryResult, _ row: Int) throws(PostgresError) {
+        let at = LogReader.columns
         self.init(
-            position: LogPosition(try result.int8(row, 0)), event: try result.uuid(row, 1),
-            type: try result.text(row, 2), schemaVersion: try result.int8(row, 3),
-            recordedAt: Timestamp(microseconds: try result.timestamp(row, 4)),
-            account: try result.optionalUUID(row, 5),
-            accountSequence: try result.optionalInt8(row, 6), command: try result.uuid(row, 7),
-            request: try result.optionalUUID(row, 8), actor: try result.text(row, 9),
-            entry: try result.bytes(row, 10), mac: try result.optionalBytes(row, 11))
+            position: LogPosition(try result.int8(row, at.position)),
+            event: try result.uuid(row, at.event), type: try result.text(row, at.type),
+            schemaVersion: try result.int8(row, at.version),
+            recordedAt: Timestamp(microseconds: try result.timestamp(row, at.recordedAt)),
+            account: try result.optionalUUID(row, at.account),
+            accountSequence: try result.optionalInt8(row, at.sequence),
+            command: try result.uuid(row, at.command),
+            request: try result.optionalUUID(row, at.request),
+            actor: try result.text(row, at.actor), entry: try result.bytes(row, at.entry),
+            mac: try result.optionalBytes(row, at.mac))
     }
 }

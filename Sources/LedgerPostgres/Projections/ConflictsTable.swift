@@ -4,15 +4,45 @@ package import Postgres
 
 /// Reads what a fold onto a table of `conflicts` needs, and writes its changes.
 package struct ConflictsTable {
-    /// The columns of a row after the tenant, in the order of ``read(_:_:)`` and ``add(_:of:to:)``.
-    package static let columns = """
-        first_position, first_event, first_at, last_position, last_event, last_at, attempts, reason,
-        provider, identity_id, caller_id, caller_now, callers, holder_id, holder_now,
-        resolved_position, resolved_event, resolved_at, resolved_type, resolved_actor
-        """
+    private static let list = SelectList(
+        Catalogue.conflicts.columns.map(\.name).filter { $0 != "tenant_id" })
+
+    /// The columns of a row after the tenant, in the order of ``add(_:of:to:)``.
+    package static let columns = list.sql
 
     /// The number of ``columns``.
-    package static let columnCount = 20
+    package static let columnCount = list.count
+
+    /// The positions in ``columns``.
+    private struct Positions {
+        let first = MarkPositions("first")
+        let last = MarkPositions("last")
+        let resolved = MarkPositions("resolved")
+        let attempts = list["attempts"]
+        let reason = list["reason"]
+        let provider = list["provider"]
+        let identity = list["identity_id"]
+        let caller = list["caller_id"]
+        let callerNow = list["caller_now"]
+        let callers = list["callers"]
+        let holder = list["holder_id"]
+        let holderNow = list["holder_now"]
+        let type = list["resolved_type"]
+        let actor = list["resolved_actor"]
+    }
+
+    /// The positions of an event's place, id and time.
+    private struct MarkPositions {
+        let position, event, recordedAt: Int
+
+        init(_ name: String) {
+            position = list["\(name)_position"]
+            event = list["\(name)_event"]
+            recordedAt = list["\(name)_at"]
+        }
+    }
+
+    private static let at = Positions()
 
     private static let open = "resolved_position IS NULL"
     private static let merged = "resolved_type = 'AccountsMerged'"
@@ -172,44 +202,47 @@ package struct ConflictsTable {
     ///
     /// - Throws: `.unexpectedResult` for a row that no fold writes.
     package static func read(_ result: QueryResult, _ row: Int) throws(PostgresError) -> Conflict {
-        let callers = try result.textArray(row, 12).map { text throws(PostgresError) in
+        let callers = try result.textArray(row, at.callers).map { text throws(PostgresError) in
             guard let account = AccountID(canonical: text) else {
                 throw .unexpectedResult("a conflict has a caller that is not an account")
             }
             return account
         }
-        guard let reason = ConflictRejected.Reason(rawValue: try result.text(row, 7)),
-            let provider = ProviderName(try result.text(row, 8)),
-            callers.first == AccountID(bits: try result.uuid(row, 10)),
-            callers.last == AccountID(bits: try result.uuid(row, 11))
+        guard let reason = ConflictRejected.Reason(rawValue: try result.text(row, at.reason)),
+            let provider = ProviderName(try result.text(row, at.provider)),
+            callers.first == AccountID(bits: try result.uuid(row, at.caller)),
+            callers.last == AccountID(bits: try result.uuid(row, at.callerNow))
         else { throw .unexpectedResult("a row of conflicts can't be read") }
-        var resolution: Conflict.Resolution?
-        if let position = try result.optionalInt8(row, 15) {
-            resolution = Conflict.Resolution(
-                mark: Conflict.Mark(
-                    position: LogPosition(position), event: EventID(bits: try result.uuid(row, 16)),
-                    recordedAt: Timestamp(microseconds: try result.timestamp(row, 17))),
-                type: try result.text(row, 18), actor: try result.text(row, 19))
-        } else {
-            for column in 16..<columnCount where try !result.isNull(row, column) {
-                throw .unexpectedResult("a row of conflicts is half resolved")
-            }
-        }
         return Conflict(
             callers: callers, reason: reason, provider: provider,
-            identity: try result.optionalUUID(row, 9).map { IdentityID(bits: $0) },
-            holder: try result.optionalUUID(row, 13).map { AccountID(bits: $0) },
-            holderNow: try result.optionalUUID(row, 14).map { AccountID(bits: $0) },
-            first: try mark(result, row, 0), last: try mark(result, row, 3),
-            attempts: try result.int8(row, 6), resolution: resolution)
+            identity: try result.optionalUUID(row, at.identity).map { IdentityID(bits: $0) },
+            holder: try result.optionalUUID(row, at.holder).map { AccountID(bits: $0) },
+            holderNow: try result.optionalUUID(row, at.holderNow).map { AccountID(bits: $0) },
+            first: try mark(result, row, at.first), last: try mark(result, row, at.last),
+            attempts: try result.int8(row, at.attempts), resolution: try resolution(result, row))
+    }
+
+    private static func resolution(
+        _ result: QueryResult, _ row: Int
+    ) throws(PostgresError) -> Conflict.Resolution? {
+        guard try result.isNull(row, at.resolved.position) else {
+            return Conflict.Resolution(
+                mark: try mark(result, row, at.resolved), type: try result.text(row, at.type),
+                actor: try result.text(row, at.actor))
+        }
+        for column in [at.resolved.event, at.resolved.recordedAt, at.type, at.actor]
+        where try !result.isNull(row, column) {
+            throw .unexpectedResult("a row of conflicts is half resolved")
+        }
+        return nil
     }
 
     private static func mark(
-        _ result: QueryResult, _ row: Int, _ column: Int
+        _ result: QueryResult, _ row: Int, _ columns: MarkPositions
     ) throws(PostgresError) -> Conflict.Mark {
         Conflict.Mark(
-            position: LogPosition(try result.int8(row, column)),
-            event: EventID(bits: try result.uuid(row, column + 1)),
-            recordedAt: Timestamp(microseconds: try result.timestamp(row, column + 2)))
+            position: LogPosition(try result.int8(row, columns.position)),
+            event: EventID(bits: try result.uuid(row, columns.event)),
+            recordedAt: Timestamp(microseconds: try result.timestamp(row, columns.recordedAt)))
     }
 }

@@ -6,6 +6,24 @@ import Postgres
 /// One statement has one snapshot, so the rows match the checkpoint that it reads. This holds even
 /// if another table is swapped in, because the statement keeps the view until it has read.
 enum AccountQuery {
+    private static let list: SelectList = [
+        "k.n", "coalesce(p.is_whole OR p.position > a.last_position, false) AS is_folded",
+        "u.identity_id", "u.provider", "u.email", "u.linked_at", "u.linked_position",
+        "u.email_verified",
+    ]
+    private static let columns = Columns()
+
+    /// The positions of the columns.
+    private struct Columns {
+        let isFolded = list["is_folded"]
+        let identity = list["u.identity_id"]
+        let provider = list["u.provider"]
+        let email = list["u.email"]
+        let linkedAt = list["u.linked_at"]
+        let linkedPosition = list["u.linked_position"]
+        let isVerified = list["u.email_verified"]
+    }
+
     // The checkpoint of each tenant is read once and first: `MATERIALIZED`. If it is at the log's
     // end, every account is folded, and no account's last position is looked up.
     private static let statement = Statement(
@@ -22,9 +40,7 @@ enum AccountQuery {
             CROSS JOIN LATERAL (
                 SELECT next_position FROM ledger_head WHERE tenant_id = t.tenant_id OFFSET 0) h
             WHERE g.name = 'user_providers' AND g.state = 'served')
-        SELECT k.n, coalesce(p.is_whole OR p.position > a.last_position, false),
-               u.identity_id, u.provider, u.email, u.linked_at, u.linked_position,
-               u.email_verified
+        SELECT \(list.sql)
         FROM unnest($1::text[], $2::uuid[], $3::uuid[]) WITH ORDINALITY
              AS k (tenant_id, session_id, account_id, n)
         CROSS JOIN LATERAL (
@@ -79,23 +95,24 @@ enum AccountQuery {
 
         mutating func add(_ result: QueryResult, _ row: Int) throws {
             hasSession = true
-            isFolded = try result.bool(row, 1)
-            guard let id = try result.optionalUUID(row, 2) else { return }
-            guard let provider = ProviderName(try result.text(row, 3)) else {
+            isFolded = try result.bool(row, columns.isFolded)
+            guard let id = try result.optionalUUID(row, columns.identity) else { return }
+            guard let provider = ProviderName(try result.text(row, columns.provider)) else {
                 isDamaged = true
                 return
             }
-            let position = try result.int8(row, 6)
+            let position = try result.int8(row, columns.linkedPosition)
             let place = positions.lastIndex { $0 <= position }.map { $0 + 1 } ?? 0
             positions.insert(position, at: place)
-            let isVerified = try result.optionalBool(row, 7)
+            let isVerified = try result.optionalBool(row, columns.isVerified)
             identities.insert(
                 LinkedIdentity(
                     id: IdentityID(bits: id), provider: provider,
-                    email: try result.optionalText(row, 4).map {
+                    email: try result.optionalText(row, columns.email).map {
                         Email($0, isVerified: isVerified)
                     },
-                    linkedAt: Timestamp(microseconds: try result.timestamp(row, 5))), at: place)
+                    linkedAt: Timestamp(
+                        microseconds: try result.timestamp(row, columns.linkedAt))), at: place)
         }
 
         var answer: AccountReads.Answer {

@@ -6,13 +6,13 @@ import Postgres
 ///
 /// Both loads of a batch end with them; an account therefore has as many rows as links.
 struct AccountColumns {
-    /// The SQL of the columns, for a statement in which `a` is the account, `w` its key and `l` a
+    /// The columns for the list of a statement in which `a` is the account, `w` its key and `l` a
     /// link.
-    static let selected = """
-        a.account_id, a.opened_position, a.next_seq, a.last_leaf, a.last_position, a.attempts,
-        w.wrapping_key, w.wrapped_key, l.identity_id, l.provider, l.provider_id, l.linked_at,
-        l.linked_position, l.account_id, l.mac
-        """
+    static let selected: SelectList =
+        [
+            "a.account_id", "a.opened_position", "a.next_seq", "a.last_leaf", "a.last_position",
+            "a.attempts", "w.wrapping_key", "w.wrapped_key",
+        ] + IdentityLoad.Columns.selected("l") + ["l.mac"]
 
     /// Joins key and links to an account `a` of the tenant `k.tenant_id`, each by its own lookup.
     static let joined = """
@@ -27,64 +27,69 @@ struct AccountColumns {
             OFFSET 0) l ON true
         """
 
-    private let result: QueryResult
-    private let first: Int
+    private let id, openedPosition, nextSequence, lastLeaf, lastPosition, attempts: Int
+    private let wrappingKey, wrappedKey, linkMAC: Int
+    private let link: IdentityLoad.Columns
 
-    /// - Parameters:
-    ///   - result: The rows.
-    ///   - first: The index of the first of these columns.
-    init(_ result: QueryResult, from first: Int) {
-        self.result = result
-        self.first = first
+    /// Finds ``selected`` in the list of a statement.
+    init(in list: SelectList) {
+        id = list["a.account_id"]
+        openedPosition = list["a.opened_position"]
+        nextSequence = list["a.next_seq"]
+        lastLeaf = list["a.last_leaf"]
+        lastPosition = list["a.last_position"]
+        attempts = list["a.attempts"]
+        wrappingKey = list["w.wrapping_key"]
+        wrappedKey = list["w.wrapped_key"]
+        linkMAC = list["l.mac"]
+        link = IdentityLoad.Columns("l", in: list)
     }
 
     /// Adds the account data of a row to the batch; ignores a row without an account.
-    func read(_ row: Int, into batch: TenantBatch) throws {
-        guard let bits = try result.optionalUUID(row, first) else { return }
+    func read(_ result: QueryResult, _ row: Int, into batch: TenantBatch) throws {
+        guard let bits = try result.optionalUUID(row, id) else { return }
         let id = AccountID(bits: bits)
-        if batch.loadedSequences[id] == nil { try readAccount(id, row, into: batch) }
-        try readLink(row, of: id, into: batch)
+        if batch.loadedSequences[id] == nil { try readAccount(id, result, row, into: batch) }
+        try readLink(result, row, of: id, into: batch)
     }
 
-    private func readAccount(_ id: AccountID, _ row: Int, into batch: TenantBatch) throws {
-        let sequence = try result.count(row, first + 2)
+    private func readAccount(
+        _ id: AccountID, _ result: QueryResult, _ row: Int, into batch: TenantBatch
+    ) throws {
+        let sequence = try result.count(row, nextSequence)
         batch.state.ledger.load(
             Account(
-                id: id, openedPosition: LogPosition(try result.count(row, first + 1)),
-                nextSequence: sequence, lastLeaf: try result.digest(row, first + 3),
-                lastPosition: LogPosition(try result.count(row, first + 4)), links: []))
+                id: id, openedPosition: LogPosition(try result.count(row, openedPosition)),
+                nextSequence: sequence, lastLeaf: try result.digest(row, lastLeaf),
+                lastPosition: LogPosition(try result.count(row, lastPosition)), links: []))
         batch.loadedSequences[id] = sequence
-        if let attempts = try result.optionalBytes(row, first + 5) {
+        if let attempts = try result.optionalBytes(row, attempts) {
             guard let attempts = AttemptList.decode(attempts) else {
                 throw BatchFault.damaged("accounts.attempts")
             }
             batch.state.attempts[id] = attempts
         }
-        if let wrappingKey = try result.optionalText(row, first + 6),
-            let wrapped = try result.optionalBytes(row, first + 7)
+        if let wrappingKey = try result.optionalText(row, wrappingKey),
+            let wrapped = try result.optionalBytes(row, wrappedKey)
         {
             batch.keys.load(wrapped, wrappingKey: wrappingKey, of: id)
         }
     }
 
-    private func readLink(_ row: Int, of account: AccountID, into batch: TenantBatch) throws {
-        guard let bits = try result.optionalUUID(row, first + 8) else { return }
-        let provider = try result.provider(row, first + 9)
-        let link = Account.Link(
-            identity: IdentityID(bits: bits), provider: provider,
-            linkedAt: Timestamp(microseconds: try result.timestamp(row, first + 11)),
-            position: LogPosition(try result.count(row, first + 12)))
-        guard batch.state.ledger.load(link, of: account) else { return }
-        let subject = try result.subject(row, first + 10, at: provider)
-        let identity = Identity(
-            id: link.identity, provider: provider,
-            account: AccountID(bits: try result.uuid(row, first + 13)), lastAccount: account,
-            linkedAt: link.linkedAt, linkedPosition: link.position)
+    private func readLink(
+        _ result: QueryResult, _ row: Int, of account: AccountID, into batch: TenantBatch
+    ) throws {
+        guard try link.optionalID(result, row) != nil else { return }
+        let (identity, subject) = try link.read(result, row)
+        let loaded = Account.Link(
+            identity: identity.id, provider: identity.provider, linkedAt: identity.linkedAt,
+            position: identity.linkedPosition)
+        guard batch.state.ledger.load(loaded, of: account) else { return }
         batch.loadedRows.append(
             LoadedRow(
                 content: .identity(identity, named: subject),
-                stored: try result.optionalBytes(row, first + 14)))
-        batch.subjects[link.identity] = subject
+                stored: try result.optionalBytes(row, linkMAC)))
+        batch.subjects[identity.id] = subject
         batch.state.ledger.load(identity)
     }
 }

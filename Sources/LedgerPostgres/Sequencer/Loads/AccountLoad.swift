@@ -47,12 +47,23 @@ enum AccountLoad {
         )
         """
 
+    private static let list: SelectList =
+        [
+            "k.tenant_id", "k.account_id", "x.position", "a.merged_into",
+            "coalesce(a.legal_holds, '{}') AS legal_holds",
+        ] + AccountColumns.selected
+    private static let tenant = list["k.tenant_id"]
+    private static let account = list["k.account_id"]
+    private static let erasedPosition = list["x.position"]
+    private static let legalHolds = list["legal_holds"]
+    private static let mergedInto = list["a.merged_into"]
+    private static let columns = AccountColumns(in: list)
+
     private static let statement = Statement(
         "load_accounts",
         """
         \(family)
-        SELECT k.tenant_id, k.account_id, x.position, coalesce(a.legal_holds, '{}'), a.merged_into,
-               \(AccountColumns.selected)
+        SELECT \(list.sql)
         FROM family k
         LEFT JOIN LATERAL (
             SELECT position FROM erasures
@@ -82,18 +93,17 @@ enum AccountLoad {
     static func read(
         _ result: QueryResult, into tenants: [TenantID: TenantBatch]
     ) throws {
-        let columns = AccountColumns(result, from: 5)
         for row in 0..<result.rowCount {
-            guard let batch = try tenants[result.tenant(row, 0)] else { continue }
-            let id = AccountID(bits: try result.uuid(row, 1))
-            if let position = try result.optionalInt8(row, 2) {
+            guard let batch = try tenants[result.tenant(row, tenant)] else { continue }
+            let id = AccountID(bits: try result.uuid(row, account))
+            if let position = try result.optionalInt8(row, erasedPosition) {
                 batch.state.ledger.load(.erased(id, at: LogPosition(position)))
                 continue
             }
-            try columns.read(row, into: batch)
-            let holds = try result.uuidArray(row, 3).map { HoldID(bits: $0) }
+            try columns.read(result, row, into: batch)
+            let holds = try result.uuidArray(row, legalHolds).map { HoldID(bits: $0) }
             batch.state.ledger.load(holds, on: id)
-            if let survivor = try result.optionalUUID(row, 4) {
+            if let survivor = try result.optionalUUID(row, mergedInto) {
                 batch.state.ledger.load(mergedInto: AccountID(bits: survivor), of: id)
             }
         }

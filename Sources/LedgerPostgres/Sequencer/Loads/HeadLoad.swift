@@ -11,23 +11,49 @@ package enum HeadLoad {
         ON CONFLICT DO NOTHING
         """)
 
-    /// The columns of a head `h`, for ``readCodes(_:_:from:of:keys:)``.
+    /// The columns of a head `h`, for ``readCodes(_:_:of:keys:columns:)``.
     ///
     /// The log is searched for a sign of protection only if a head has none: before `protect`, or if
     /// the head's MAC was removed or a head from before it was put back.
-    package static let columns = """
-        h.tenant_id, h.next_position, h.last_recorded_at, h.log_id, h.log_number, h.protected_from,
-        h.mac, h.protected_from IS NULL AND (
+    package static let list: SelectList = [
+        "h.tenant_id", "h.next_position", "h.last_recorded_at", "h.log_id", "h.log_number",
+        "h.protected_from", "h.mac",
+        """
+        h.protected_from IS NULL AND (
             EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND position = 0
                 AND schema_version > 1)
             OR EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND type = 'KeyRotated'
-                AND schema_version > 1))
-        """
+                AND schema_version > 1)) AS is_said_protected
+        """,
+    ]
+
+    /// The positions of the columns of a head.
+    package struct Columns: Sendable {
+        fileprivate let nextPosition, recordedAt, log, number, protectedFrom, mac: Int
+        fileprivate let isSaidProtected: Int
+        /// The position of the tenant's name, null in a row without a head.
+        let tenant: Int
+
+        /// Finds the columns of an alias in the list of a statement.
+        init(_ h: String, in list: SelectList) {
+            tenant = list["\(h).tenant_id"]
+            nextPosition = list["\(h).next_position"]
+            recordedAt = list["\(h).last_recorded_at"]
+            log = list["\(h).log_id"]
+            number = list["\(h).log_number"]
+            protectedFrom = list["\(h).protected_from"]
+            mac = list["\(h).mac"]
+            isSaidProtected = list["is_said_protected"]
+        }
+    }
+
+    /// The positions in ``list``.
+    package static let columns = Columns("h", in: list)
 
     private static let lockHead = Statement(
         "lock_head",
         """
-        SELECT \(columns) FROM ledger_head h
+        SELECT \(list.sql) FROM ledger_head h
         WHERE tenant_id = $1::text FOR UPDATE
         """)
 
@@ -35,7 +61,7 @@ package enum HeadLoad {
     private static let lockHeads = Statement(
         "lock_heads",
         """
-        SELECT \(columns) FROM ledger_head h
+        SELECT \(list.sql) FROM ledger_head h
         WHERE tenant_id = ANY ($1::text[]) ORDER BY tenant_id FOR UPDATE
         """)
 
@@ -63,34 +89,38 @@ package enum HeadLoad {
         _ result: QueryResult, into tenants: inout [TenantID: TenantBatch], keyring: WrappingKeyring
     ) throws {
         for row in 0..<result.rowCount {
-            guard let tenant = TenantID(try result.text(row, 0)) else {
+            guard let tenant = TenantID(try result.text(row, columns.tenant)) else {
                 throw BatchFault.damaged("ledger_head.tenant_id")
             }
             let batch = TenantBatch(
-                tenant: tenant, firstPosition: LogPosition(try result.count(row, 1)),
-                lastRecordedAt: Timestamp(microseconds: try result.timestamp(row, 2)),
+                tenant: tenant,
+                firstPosition: LogPosition(try result.count(row, columns.nextPosition)),
+                lastRecordedAt: Timestamp(
+                    microseconds: try result.timestamp(row, columns.recordedAt)),
                 keyring: keyring)
-            batch.macs = try readCodes(result, row, from: 0, of: tenant, keys: keyring.macs)
+            batch.macs = try readCodes(result, row, of: tenant, keys: keyring.macs)
             tenants[tenant] = batch
         }
     }
 
-    /// Reads ``columns`` and checks the head's MAC.
+    /// Reads ``list`` and checks the head's MAC.
     ///
     /// - Throws: `BatchFault.damaged` for a head that no server has written.
     package static func readCodes(
-        _ result: QueryResult, _ row: Int, from first: Int, of tenant: TenantID, keys: MACKeys
+        _ result: QueryResult, _ row: Int, of tenant: TenantID, keys: MACKeys,
+        columns: Columns = HeadLoad.columns
     ) throws -> LogMACs {
         let head = LogMACs.Head(
-            nextPosition: LogPosition(try result.int8(row, first + 1)),
-            recordedAt: Timestamp(microseconds: try result.timestamp(row, first + 2)),
-            log: try result.optionalUUID(row, first + 3).map(EventID.init(bits:)),
-            number: try result.int8(row, first + 4),
-            protectedFrom: try result.optionalInt8(row, first + 5).map(LogPosition.init))
+            nextPosition: LogPosition(try result.int8(row, columns.nextPosition)),
+            recordedAt: Timestamp(microseconds: try result.timestamp(row, columns.recordedAt)),
+            log: try result.optionalUUID(row, columns.log).map(EventID.init(bits:)),
+            number: try result.int8(row, columns.number),
+            protectedFrom: try result.optionalInt8(row, columns.protectedFrom).map(LogPosition.init)
+        )
         var codes = LogMACs(tenant: tenant, keys: keys)
         try codes.load(
-            head, stored: try result.optionalBytes(row, first + 6),
-            logSaysProtected: try result.bool(row, first + 7))
+            head, stored: try result.optionalBytes(row, columns.mac),
+            logSaysProtected: try result.bool(row, columns.isSaidProtected))
         return codes
     }
 }

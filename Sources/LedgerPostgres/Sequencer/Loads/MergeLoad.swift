@@ -8,19 +8,58 @@ package import Postgres
 /// `accounts` have no MACs, those of `merges` do: an account is absorbed only if a merge confirms
 /// it.
 package enum MergeLoad {
-    /// Returns the columns of a merge with this alias, for ``merge(_:_:from:)``.
-    package static func columns(_ m: String) -> String {
-        """
-        \(m).event_id, \(m).position, \(m).survivor_id, \(m).absorbed_id, \(m).moved, \(m).dropped,
-        \(m).replaced
-        """
+    /// The columns of a merge in a statement where it has an alias, by their names.
+    package struct Columns: Sendable {
+        private let id, position, survivor, absorbed, moved, dropped, replaced: Int
+
+        /// Returns the columns for the list of the statement.
+        package static func selected(_ m: String) -> SelectList {
+            [
+                "\(m).event_id", "\(m).position", "\(m).survivor_id", "\(m).absorbed_id",
+                "\(m).moved", "\(m).dropped", "\(m).replaced",
+            ]
+        }
+
+        /// Finds the columns of an alias in the list of a statement.
+        package init(_ m: String, in list: SelectList) {
+            id = list["\(m).event_id"]
+            position = list["\(m).position"]
+            survivor = list["\(m).survivor_id"]
+            absorbed = list["\(m).absorbed_id"]
+            moved = list["\(m).moved"]
+            dropped = list["\(m).dropped"]
+            replaced = list["\(m).replaced"]
+        }
+
+        /// Reads the merge.
+        package func read(_ result: QueryResult, _ row: Int) throws -> Merge {
+            func identities(_ column: Int) throws -> [IdentityID] {
+                try result.uuidArray(row, column).map { IdentityID(bits: $0) }
+            }
+            return Merge(
+                id: EventID(bits: try result.uuid(row, id)),
+                position: LogPosition(try result.count(row, position)),
+                survivor: AccountID(bits: try result.uuid(row, survivor)),
+                absorbed: AccountID(bits: try result.uuid(row, absorbed)),
+                moved: try identities(moved), dropped: try identities(dropped),
+                replaced: try identities(replaced))
+        }
     }
+
+    private static let list: SelectList =
+        ["k.tenant_id"] + Columns.selected("m") + ["m.mac"]
+        + IdentityLoad.Columns.selected("i") + ["i.mac"]
+    private static let columns = Columns("m", in: list)
+    private static let released = IdentityLoad.Columns("i", in: list)
+    private static let tenant = list["k.tenant_id"]
+    private static let mac = list["m.mac"]
+    private static let releasedMAC = list["i.mac"]
 
     private static let statement = Statement(
         "load_merges",
         """
         \(AccountLoad.family)
-        SELECT k.tenant_id, \(columns("m")), m.mac, \(IdentityLoad.columns("i")), i.mac
+        SELECT \(list.sql)
         FROM family k
         CROSS JOIN LATERAL (
             SELECT * FROM merges
@@ -47,10 +86,11 @@ package enum MergeLoad {
         _ result: QueryResult, into tenants: [TenantID: TenantBatch]
     ) throws {
         for row in 0..<result.rowCount {
-            guard let batch = try tenants[result.tenant(row, 0)] else { continue }
-            let merge = try Self.merge(result, row, from: 1)
+            guard let batch = try tenants[result.tenant(row, tenant)] else { continue }
+            let merge = try columns.read(result, row)
             try batch.check(
-                try result.optionalBytes(row, 8), of: .merge(merge, of: batch.tenant), in: .merges)
+                try result.optionalBytes(row, mac), of: .merge(merge, of: batch.tenant), in: .merges
+            )
             guard batch.state.ledger.accounts[merge.absorbed]?.mergedInto == merge.survivor else {
                 throw damage(in: batch)
             }
@@ -78,29 +118,15 @@ package enum MergeLoad {
         .damaged("accounts.merged_into of tenant \(batch.tenant)")
     }
 
-    /// Reads ``columns(_:)``.
-    package static func merge(_ result: QueryResult, _ row: Int, from first: Int) throws -> Merge {
-        func identities(_ column: Int) throws -> [IdentityID] {
-            try result.uuidArray(row, column).map { IdentityID(bits: $0) }
-        }
-        return Merge(
-            id: EventID(bits: try result.uuid(row, first)),
-            position: LogPosition(try result.count(row, first + 1)),
-            survivor: AccountID(bits: try result.uuid(row, first + 2)),
-            absorbed: AccountID(bits: try result.uuid(row, first + 3)),
-            moved: try identities(first + 4), dropped: try identities(first + 5),
-            replaced: try identities(first + 6))
-    }
-
     private static func readIdentity(
         _ row: Int, _ result: QueryResult, into batch: TenantBatch
     ) throws {
-        guard let bits = try result.optionalUUID(row, 9),
-            batch.state.ledger.identities[IdentityID(bits: bits)] == nil
+        guard let id = try released.optionalID(result, row),
+            batch.state.ledger.identities[id] == nil
         else { return }
-        let (identity, subject) = try IdentityLoad.identity(result, row, from: 9)
+        let (identity, subject) = try released.read(result, row)
         try batch.check(
-            try result.optionalBytes(row, 16),
+            try result.optionalBytes(row, releasedMAC),
             of: .identity(identity, named: subject, of: batch.tenant), in: .identities)
         batch.subjects[identity.id] = subject
         batch.state.ledger.load(identity)

@@ -6,11 +6,24 @@ import Postgres
 ///
 /// Each is loaded with the account that holds it and, for a sign-in, its number of recent sign-ins.
 enum SubjectLoad {
+    private static let list = list(count: "NULL::bigint", earliest: "NULL::timestamptz")
+    private static let countedList = list(count: "s.count", earliest: "s.earliest")
+    private static let identity = IdentityLoad.Columns("i", in: list)
+    private static let mac = list["i.mac"]
+    private static let count = list["count"]
+    private static let earliest = list["earliest"]
+    private static let account = AccountColumns(in: list)
+
+    private static func list(count: String, earliest: String) -> SelectList {
+        ["k.n"] + IdentityLoad.Columns.selected("i")
+            + ["i.mac", "\(count) AS count", "\(earliest) AS earliest"] + AccountColumns.selected
+    }
+
     private static let statement = RowsStatement(
         "load_subjects", ["tenant_id": "text", "provider": "text", "provider_id": "text"],
         ordinal: "n"
     ) { rows in
-        text(rows, counted: "NULL::bigint, NULL::timestamptz", counting: "")
+        text(rows, list, counting: "")
     }
 
     // Only for batches with sign-ins: others would pay for a join that finds nothing.
@@ -24,7 +37,7 @@ enum SubjectLoad {
         ], ordinal: "n"
     ) { rows in
         text(
-            rows, counted: "s.count, s.earliest",
+            rows, countedList,
             counting: """
                 LEFT JOIN LATERAL (
                     SELECT count(*), min(opened_at) AS earliest FROM sessions
@@ -35,11 +48,9 @@ enum SubjectLoad {
                 """)
     }
 
-    private static func text(_ rows: String, counted: String, counting: String) -> String {
+    private static func text(_ rows: String, _ list: SelectList, counting: String) -> String {
         """
-        SELECT k.n, i.identity_id, i.account_id, i.last_account_id, i.linked_at,
-               i.linked_position, i.mac, \(counted),
-               \(AccountColumns.selected)
+        SELECT \(list.sql)
         FROM \(rows)
         CROSS JOIN LATERAL (
             SELECT * FROM identities
@@ -73,32 +84,26 @@ enum SubjectLoad {
     static func read(
         _ result: QueryResult, of claims: BatchKeys.Claims, into tenants: [TenantID: TenantBatch]
     ) throws {
-        let account = AccountColumns(result, from: 9)
         for row in 0..<result.rowCount {
             let index = try result.keyIndex(row)
             guard let batch = tenants[claims.tenants[index]] else { continue }
             let subject = claims.subjects[index]
-            let id = IdentityID(bits: try result.uuid(row, 1))
+            let id = try identity.id(result, row)
             if batch.state.directory.updateValue(id, forKey: subject) == nil {
-                let identity = Identity(
-                    id: id, provider: subject.provider,
-                    account: try result.optionalUUID(row, 2).map(AccountID.init(bits:)),
-                    lastAccount: AccountID(bits: try result.uuid(row, 3)),
-                    linkedAt: Timestamp(microseconds: try result.timestamp(row, 4)),
-                    linkedPosition: LogPosition(try result.count(row, 5)))
+                let (identity, _) = try identity.read(result, row)
                 batch.loadedRows.append(
                     LoadedRow(
                         content: .identity(identity, named: subject),
-                        stored: try result.optionalBytes(row, 6)))
+                        stored: try result.optionalBytes(row, mac)))
                 batch.subjects[id] = subject
                 batch.state.ledger.load(identity)
             }
-            if let count = try result.optionalInt8(row, 7), count > 0 {
+            if let count = try result.optionalInt8(row, count), count > 0 {
                 batch.state.signIns[id] = DecisionState.SignInCount(
                     count: Int(count),
-                    earliest: Timestamp(microseconds: try result.timestamp(row, 8)))
+                    earliest: Timestamp(microseconds: try result.timestamp(row, earliest)))
             }
-            try account.read(row, into: batch)
+            try account.read(result, row, into: batch)
         }
     }
 }
