@@ -57,7 +57,7 @@ import Testing
 
     @Test(arguments: [
         ("{", "JSON"), ("{}", "providers"),
-        ("{\"providers\":[{\"name\":\"google\"}]}", "type"),
+        ("{\"providers\":[{\"name\":\"google\",\"type\":\"saml\"}]}", "type"),
         (provider("\"jwks_uri\":\"http://keys.example/jwks\""), "jwks_uri"),
         (provider("\"jwks_uri\":\"https://keys.example/jwks\",\"colour\":\"red\""), "colour"),
         (
