@@ -112,6 +112,7 @@ test("a call ends when it is aborted: before it, during a request, between two",
     during.abort();
     return "hang";
   });
+  const start = performance.now();
   const error = await refusal(ledger.account({ signal: during.signal }));
   assert.equal(error.code, "ABORTED");
   assert.equal(error.cause, during.signal.reason);
@@ -132,6 +133,7 @@ test("a call ends when it is aborted: before it, during a request, between two",
     },
   });
   assert.equal((await refusal(waiting.account({ signal: between.signal }))).code, "ABORTED");
+  assert.ok(performance.now() - start < 9_000, "earlier than an answer is given up, or Retry-After");
   assert.equal(requests, 1);
   assert.ok(store.session);
 });
