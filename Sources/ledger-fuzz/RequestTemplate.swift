@@ -95,6 +95,9 @@ enum RequestTemplates {
             "POST /v1/accounts/<ACCOUNT>/identities/0190a1b2-c3d4-7000-8000-000000000001/relink",
             because + "Content-Type: application/json\n", #"{"case":"T-1"}"#),
         request("GET /.well-known/jwks.json", "Host: a\n", ""),
+        request("GET /openapi.json", "Host: a\n", ""),
+        request("GET /docs", "Host: a\n", ""),
+        request("GET /v1/audit/openapi.json", key, ""),
         request("GET /readyz", "Host: a\n", ""),
         request("GET /healthz", "Host: a\n", ""),
         request(

@@ -40,6 +40,7 @@ import Testing
         ("LEDGER_TRUSTED_PROXIES", "10.0.0.0/99"), ("LEDGER_CORS_ORIGINS", "*"),
         ("LEDGER_ACCESS_TOKEN_SECONDS", "ten"), ("LEDGER_ACCESS_TOKEN_SECONDS", "0"),
         ("LEDGER_LINK_LIMIT", "-1"), ("LEDGER_QUEUE_LIMIT", "0"), ("LEDGER_LOG_LEVEL", "loud"),
+        ("LEDGER_DOCS", "maybe"),
         ("DATABASE_URL", "postgresql://who:hunter2@127.0.0.1:1/none"), ("DATABASE_URL", ""),
     ])
     func `a wrong value ends the start with one line that names it`(

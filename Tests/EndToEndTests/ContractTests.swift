@@ -14,6 +14,17 @@ import Testing
         }
     }
 
+    @Test func `the documents are served unless the setting says off`() async throws {
+        try await Deployment.with { deployment in
+            for (setting, status) in [("", 200), ("on", 200), ("off", 404)] {
+                let server = try await deployment.serve(settings: ["LEDGER_DOCS": setting])
+                for path in ["/openapi.json", "/docs"] {
+                    #expect(try await server.client.call("GET", path).status == status)
+                }
+            }
+        }
+    }
+
     @Test func `refresh tokens rotate, allow for a lost answer, and a stolen one ends the session`()
         async throws
     {

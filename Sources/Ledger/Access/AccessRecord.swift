@@ -37,6 +37,7 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case rotateWebhookSecret = "webhook.rotate_secret"
     case replayWebhook = "webhook.replay"
     case search = "search"
+    case readDocument = "api.document"
 }
 
 /// The rules for the reason of an access.

@@ -7,12 +7,6 @@ package struct AdminAPI: Sendable {
     private let readiness: @Sendable () async -> Readiness
     private let router: Router<Page>
 
-    private enum Page {
-        case metrics
-        case readiness
-        case health
-    }
-
     /// Creates the endpoints.
     ///
     /// - Parameters:
@@ -25,9 +19,7 @@ package struct AdminAPI: Sendable {
         self.metrics = metrics
         self.readiness = readiness
         var router = Router<Page>()
-        router.add("GET", "/metrics", .metrics)
-        router.add("GET", "/readyz", .readiness)
-        router.add("GET", "/healthz", .health)
+        for page in Page.allCases { router.add("GET", page.path, page) }
         self.router = router
     }
 

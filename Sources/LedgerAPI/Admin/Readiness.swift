@@ -32,6 +32,21 @@ package struct Readiness: Hashable, Sendable {
 }
 
 extension Readiness: JSONWritable {
+    static let schema = Schema.object(
+        "Readiness",
+        [
+            .required("status", .choice(["ready", "not_ready"])),
+            .required(
+                "checks",
+                .list(
+                    .object(
+                        "ReadinessCheck",
+                        [
+                            .required("name", .text("database")), .required("ready", .flag(true)),
+                            .optional("detail", .text("primary")),
+                        ]))),
+        ])
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("status", isReady ? "ready" : "not_ready")

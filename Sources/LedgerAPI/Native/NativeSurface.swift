@@ -5,7 +5,12 @@ internal import LedgerWire
 /// The ledger's own surface: JSON bodies, errors with codes, ES256 access tokens, and the tenant in
 /// the path.
 struct NativeSurface: Surface {
-    let routes = RouteTable.routes
+    let routes: [any Route.Type]
+
+    /// Creates the surface, with or without the routes that describe it.
+    init(servesDocuments: Bool = true) {
+        routes = servesDocuments ? RouteTable.routes : RouteTable.withoutDocuments
+    }
 
     /// Each path of a tenant exists twice, bare for `default` and behind `/t/{tenant}`.
     func paths(of route: any Route.Type) -> [String] {

@@ -22,9 +22,10 @@ package struct API: Sendable {
     private let surface: any Surface
     private let router: Router<any Route>
 
-    /// Creates the native surface on top of these services.
-    package init(_ services: APIServices) {
-        self.init(services, Self.native)
+    /// Creates the native surface on top of these services, with or without the routes that
+    /// describe it.
+    package init(_ services: APIServices, servesDocuments: Bool = true) {
+        self.init(services, NativeSurface(servesDocuments: servesDocuments))
     }
 
     init(_ services: APIServices, _ surface: any Surface) {

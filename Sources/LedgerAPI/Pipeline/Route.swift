@@ -8,6 +8,9 @@ protocol Route: Sendable {
     static var path: String { get }
     /// Whether the path exists for each tenant, and not once for the whole service.
     static var isTenantScoped: Bool { get }
+    /// The description in the API's document; no request reads more of it than its roles and the
+    /// names of its parameters.
+    static var operation: Operation { get }
 
     init()
 

@@ -48,11 +48,11 @@ final class RouteCall: Sendable {
     /// The provider's name in the path; nil when it breaks the grammar, so no tenant can have it.
     var provider: ProviderName? { captures["provider"].flatMap(ProviderName.init) }
 
-    /// Reads the body, which may be empty where the route says so.
+    /// Reads a body of this form, which may be empty where the form says so.
     ///
     /// - Throws: the error for a body that breaks the surface's format.
-    func body(mayBeEmpty: Bool = false) throws(APIError) -> RequestBody {
-        try surface.body(of: request, mayBeEmpty: mayBeEmpty)
+    func body(_ form: any BodyForm.Type) throws(APIError) -> RequestBody {
+        try surface.body(of: request, mayBeEmpty: form.mayBeEmpty)
     }
 
     /// Returns the account holder.

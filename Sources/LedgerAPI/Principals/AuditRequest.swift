@@ -144,7 +144,7 @@ extension RouteCall {
     ///
     /// - Parameters:
     ///   - action: the name of the action in the access log.
-    ///   - roles: the roles that are permitted.
+    ///   - roles: the roles that are permitted, from the route's description.
     ///   - account: the account that the path names.
     ///   - event: the event that the path names.
     /// - Returns: the authorised request, of which only refusals have been recorded yet.

@@ -16,15 +16,16 @@ struct QueryParameters: Sendable {
     ///
     /// - Parameters:
     ///   - request: the request with the query.
-    ///   - names: the parameters that the route knows.
+    ///   - parameters: the parameters of the route's description.
     /// - Throws: 400 for a parameter that is unknown, empty or repeated.
-    init(_ request: HTTPRequest, _ names: [String]) throws(APIError) {
+    init(_ request: HTTPRequest, _ parameters: [Parameter]) throws(APIError) {
+        let known = parameters.lazy.filter { $0.place == .query }.map(\.name)
         var values: [String: String] = [:]
         for (name, value) in request.query {
-            guard names.contains(name) else {
-                let known = names.isEmpty ? "none" : names.joined(separator: ", ")
+            guard known.contains(name) else {
+                let names = known.isEmpty ? "none" : known.joined(separator: ", ")
                 throw .invalidRequest(
-                    RequestFlaw("The query has an unknown parameter; known: \(known)"))
+                    RequestFlaw("The query has an unknown parameter; known: \(names)"))
             }
             guard !value.isEmpty, values.updateValue(value, forKey: name) == nil else {
                 throw Self.flaw(name, "must occur once and not be empty")

@@ -5,6 +5,14 @@ internal import Ledger
 enum ReasonHeader {
     static let name = "Ledger-Reason"
 
+    static let parameter = Parameter(
+        name: name, place: .header,
+        schema: .text(
+            "case 1",
+            Schema.TextRules(
+                pattern: "^[!-~]([ -~]*[!-~])?$", lengths: 1...AccessReason.charactersMax)),
+        about: "The reason of the request, kept in the access log")
+
     /// Reads the reason; nil when the request has none.
     ///
     /// - Throws: `invalidRequest` unless it is one field that ``AccessReason`` allows.

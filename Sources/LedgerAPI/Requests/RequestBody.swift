@@ -14,28 +14,23 @@ struct RequestBody {
     }
 
     /// Returns a required string that is not empty.
-    func text(_ name: String, bytesMax: Int) throws(APIError) -> String {
-        guard let text = try optionalText(name, bytesMax: bytesMax), !text.isEmpty else {
-            throw .invalidRequest(RequestFlaw("\(name) is required", at: .field(name)))
+    func text(_ member: RequiredText) throws(APIError) -> String {
+        let text = try text(member.name, bytesMax: member.bytesMax)
+        guard let text, !text.isEmpty else {
+            throw .invalidRequest(
+                RequestFlaw("\(member.name) is required", at: .field(member.name)))
         }
         return text
     }
 
     /// Returns an optional string; null means absent.
-    func optionalText(_ name: String, bytesMax: Int) throws(APIError) -> String? {
-        guard let value = members.present(name) else { return nil }
-        guard let text = value.string else {
-            throw .invalidRequest(RequestFlaw("\(name) must be a string", at: .field(name)))
-        }
-        guard text.utf8.count <= bytesMax else {
-            throw .invalidRequest(
-                RequestFlaw("\(name) must have at most \(bytesMax) bytes", at: .field(name)))
-        }
-        return text
+    func text(_ member: OptionalText) throws(APIError) -> String? {
+        try text(member.name, bytesMax: member.bytesMax)
     }
 
     /// Returns an optional object of strings; null means absent.
-    func optionalTexts(_ name: String) throws(APIError) -> [(name: String, text: String)] {
+    func choices(_ member: OptionalChoices) throws(APIError) -> [(name: String, text: String)] {
+        let name = member.name
         guard let value = members.present(name) else { return [] }
         guard let members = value.members else {
             throw .invalidRequest(RequestFlaw("\(name) must be an object", at: .field(name)))
@@ -52,11 +47,24 @@ struct RequestBody {
     }
 
     /// Returns an optional Boolean; null means absent.
-    func optionalFlag(_ name: String) throws(APIError) -> Bool? {
+    func flag(_ member: OptionalFlag) throws(APIError) -> Bool? {
+        let name = member.name
         guard let value = members.present(name) else { return nil }
         guard case .bool(let flag) = value else {
             throw .invalidRequest(RequestFlaw("\(name) must be true or false", at: .field(name)))
         }
         return flag
+    }
+
+    private func text(_ name: String, bytesMax: Int) throws(APIError) -> String? {
+        guard let value = members.present(name) else { return nil }
+        guard let text = value.string else {
+            throw .invalidRequest(RequestFlaw("\(name) must be a string", at: .field(name)))
+        }
+        guard text.utf8.count <= bytesMax else {
+            throw .invalidRequest(
+                RequestFlaw("\(name) must have at most \(bytesMax) bytes", at: .field(name)))
+        }
+        return text
     }
 }

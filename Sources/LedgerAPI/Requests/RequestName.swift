@@ -13,6 +13,14 @@ package struct RequestName {
     static let charactersMax = 128
     static let header = "X-Request-Id"
 
+    static let parameter = Parameter(
+        name: header, place: .header,
+        schema: .text(
+            "r-1",
+            Schema.TextRules(pattern: "^[A-Za-z0-9._:-]+$", lengths: 1...charactersMax)),
+        about: "The client's name for the request, returned and recorded; any other text is ignored"
+    )
+
     let text: String
     let id: RequestID
 

@@ -27,6 +27,8 @@ struct ServeConfiguration: Sendable {
     let sealerDirectory: SealerDirectory?
     /// The delays before each retry of a webhook delivery, in seconds.
     let webhookRetries: [Int64]
+    /// Whether the API's documents and their page are served.
+    let servesDocuments: Bool
 
     /// Reads the configuration from the environment.
     ///
@@ -64,6 +66,9 @@ struct ServeConfiguration: Sendable {
                 .map { Int64($0).flatMap { (0...604_800).contains($0) ? $0 : nil } }
             return (1...32).contains(delays.count) && !delays.contains(nil)
                 ? delays.compactMap(\.self) : nil
+        }
+        servesDocuments = try environment.value(.docs, wants: "on or off") {
+            ["on": true, "off": false][$0]
         }
         try checkMode()
     }

@@ -24,6 +24,7 @@ enum Setting: String, CaseIterable, Sendable {
     case sealerState = "LEDGER_SEALER_STATE"
     case origin = "LEDGER_ORIGIN"
     case webhookRetrySeconds = "LEDGER_WEBHOOK_RETRY_SECONDS"
+    case docs = "LEDGER_DOCS"
 
     var name: String { rawValue }
 
@@ -47,6 +48,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .stopSeconds: "10"
         case .logLevel: "info"
         case .origin: "localhost/account-ledger"
+        case .docs: "on"
         case .webhookRetrySeconds: "5,30,120,600,3600,10800,21600,43200,86400"
         }
     }
@@ -65,7 +67,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .stopSeconds: 1...300
         case .databaseURL, .migrateURL, .listen, .adminListen, .providers, .keys, .mode,
             .trustedProxies, .corsOrigins, .issuer, .audience, .logLevel, .sealerState, .origin,
-            .webhookRetrySeconds:
+            .webhookRetrySeconds, .docs:
             nil
         }
     }
@@ -100,6 +102,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .origin: "prefix of the logs' names; required for sealing in production"
         case .webhookRetrySeconds:
             "delays before each retry of a webhook delivery, which then is given up"
+        case .docs: "on, or off: without /docs, /openapi.json and /v1/audit/openapi.json"
         }
     }
 }

@@ -137,7 +137,9 @@ struct Server: Sendable {
         let probe = ReadinessProbe(
             url: configuration.databaseURL, sequencer: workers.sequencer,
             projector: workers.projector, sealer: workers.sealer)
-        let contract = API(services(probe: probe, requests: requests))
+        let contract = API(
+            services(probe: probe, requests: requests),
+            servesDocuments: configuration.servesDocuments)
         let identityProvider = identityProvider
         api.handler.set(
             answer: { request in

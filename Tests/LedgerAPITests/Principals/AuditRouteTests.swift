@@ -9,6 +9,7 @@ struct AuditRouteTests {
     /// and `IDENTITY` are replaced by her ids, and `NEW` by an unused one.
     private static let requests = [
         "GET /v1/access-log": "/v1/access-log",
+        "GET /v1/audit/openapi.json": "/v1/audit/openapi.json",
         "GET /v1/conflicts": "/v1/conflicts?account=ACCOUNT",
         "GET /v1/events": "/v1/events?disclose=true",
         "GET /v1/events/stream": "/v1/events/stream",
@@ -60,7 +61,8 @@ struct AuditRouteTests {
     private static let others: Set<String> = [
         "POST /v1/auth/sign-in/{provider}", "POST /v1/auth/refresh", "POST /v1/auth/sign-out",
         "POST /v1/auth/link/{provider}", "DELETE /v1/auth/link/{provider}", "GET /v1/account",
-        "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz",
+        "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz", "GET /openapi.json",
+        "GET /docs",
         "POST /v1/account/merge/preview", "POST /v1/account/merge",
     ]
 

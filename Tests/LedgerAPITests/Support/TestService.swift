@@ -26,6 +26,7 @@ struct TestService {
         var proxies = ""
         var origins = ""
         var isReady = true
+        var servesDocuments = true
         /// Replaces the ledger's own.
         var events: (any EventReader)?
     }
@@ -108,7 +109,7 @@ struct TestService {
                 allowedOrigins: try #require(AllowedOrigins(options.origins)),
                 readiness: {
                     Readiness(checks: [.init("database", isReady: isReady, detail: "away")])
-                }))
+                }), servesDocuments: options.servesDocuments)
     }
 
     /// Sends a request; a body is declared as JSON unless the test sets a type.
@@ -133,7 +134,12 @@ struct TestService {
             HTTPRequest(
                 method: method, target: target, headers: HTTPHeaders(fields),
                 body: Array((body ?? "").utf8), peerAddress: "192.0.2.1"))
-        return await api.handle(request)
+        let response = await api.handle(request)
+        // Whatever a test asks for: the documents describe every response.
+        for problem in DescribedAPI.problems(with: response, to: request) {
+            Issue.record("\(problem)")
+        }
+        return response
     }
 }
 

@@ -2,6 +2,20 @@ import JSON
 package import Ledger
 
 extension ConflictPage {
+    static let schema = Schema.object(
+        "Conflicts",
+        [.required("conflicts", .list(Conflict.schema))], .cursor,
+        [
+            .required(
+                "folded",
+                .object(
+                    "Folded",
+                    [
+                        .required("size", .number, "The events that the list covers"),
+                        .required("log_size", .number, "The events in the log"),
+                    ]))
+        ])
+
     /// The answer of `GET /v1/conflicts`.
     package var json: [UInt8] {
         var writer = JSONWriter(reserving: 1024 * (page.elements.count + 1))
@@ -22,6 +36,38 @@ extension ConflictPage {
 }
 
 extension Conflict {
+    fileprivate static let schema: Schema = {
+        let party = Schema.object(
+            "Party",
+            [
+                .optional("then", .account, "The account at the time of the conflict"),
+                .optional("now", .account, "The account that stands for it now"),
+            ])
+        let mark: [Property] = [
+            .required("position", .number), .required("recorded_at", .time),
+            .required("event_id", .event),
+        ]
+        let attempt = Schema.object("Attempt", mark)
+        let resolution = Schema.object(
+            "Resolution",
+            mark,
+            [
+                .required("type", .text("ProviderUnlinked")),
+                .required("actor", .text("account:\(ExampleValue.account)")),
+            ])
+        return .object(
+            "Conflict",
+            [
+                .required("state", .choice([State.open.rawValue, State.resolved.rawValue])),
+                .required(
+                    "reason", .choice(ConflictRejected.Reason.allCases.map(\.rawValue))),
+                .required("provider", .provider), .optional("identity_id", .identity),
+                .required("caller", party), .required("holder", party),
+                .required("attempts", .number), .required("first_attempt", attempt),
+                .required("last_attempt", attempt), .optional("resolved_by", resolution),
+            ])
+    }()
+
     /// The conflict as one object, also printed by the command line.
     package var json: [UInt8] {
         var writer = JSONWriter(reserving: 1024)

@@ -8,6 +8,13 @@ struct MergePlanAnswer: JSONWritable {
     /// The digest that the client sends back to agree to the plan.
     let digest: String
 
+    static let schema = Schema.object(
+        "MergePlan",
+        [
+            .required("plan_digest", .planDigest, "Agrees to the plan"),
+            .required("expires_in", .integer(MergePlanDigests.lifetimeSeconds), "In seconds"),
+        ], MergePlan.properties)
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("plan_digest", digest)
@@ -23,6 +30,10 @@ struct MergedAnswer: JSONWritable {
     let plan: MergePlan
     let event: EventID
 
+    static let schema = Schema.object(
+        "Merge",
+        [.required("merge", .uuid(ExampleValue.merge), "The event")], MergePlan.properties)
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("merge", event.description)
@@ -34,6 +45,38 @@ struct MergedAnswer: JSONWritable {
 extension MergePlan {
     /// The reason that an identity stays behind: an account may have one identity of each provider.
     private static let rule = "one_per_provider"
+
+    fileprivate static let identity: [Property] = [
+        .required("identity_id", .identity), .required("provider", .provider),
+        .required("linked_at", .time),
+        .optional("email_verified", .flag(true).orNull, "Only in a plan, for a known e-mail"),
+    ]
+
+    fileprivate static let properties: [Property] = {
+        let side = Schema.choice(MergeChoices.Side.allCases.map(\.rawValue))
+        let identities = Schema.list(.object("MergedIdentity", identity))
+        let behind = Schema.object(
+            "IdentityLeftBehind",
+            identity, [.required("of", side), .required("rule", .choice([rule]))])
+        let choice = Schema.object(
+            "MergeChoice", [.required("provider", .provider), .required("keep", side)])
+        let sessions = Schema.object(
+            "SessionsEnd",
+            [
+                .required("of_account", .uuid(ExampleValue.otherAccount)),
+                .required("opened_by", .list(.identity), "Identities of the survivor"),
+            ])
+        return [
+            .required("user_id", .account, "The account that remains"),
+            .required("absorbed_user_id", .uuid(ExampleValue.otherAccount)),
+            .required("kept", identities, "The survivor's identities that stay"),
+            .required("moved", identities, "The identities that the survivor gets"),
+            .required("left_behind", .list(behind)),
+            .required("choices", .list(choice), "The providers of which both have an identity"),
+            .required("sessions_end", sessions),
+            .required("linked_providers", .providers, "Of the survivor, afterwards"),
+        ]
+    }()
 
     fileprivate func writeMembers(to writer: inout JSONWriter, _ emailFlags: EmailFlags) {
         writer.member("user_id", survivor.description)
@@ -79,6 +122,22 @@ struct UnmergeAnswer: JSONWritable {
     let plan: UnmergeAccounts.Plan
     /// The `AccountsUnmerged`; nil for a preview.
     let event: EventID?
+
+    static let schema: Schema = {
+        let account = Schema.object(
+            "SeparatedAccount",
+            [
+                .required("user_id", .account),
+                .required("given_back", .list(.object("MergedIdentity", MergePlan.identity))),
+                .required("linked_providers", .providers),
+            ])
+        return .object(
+            "Unmerge",
+            [
+                .optional("unmerge", .event, "The event; only of an undo that was done"),
+                .required("accounts", .list(account), "The survivor, then the absorbed account"),
+            ])
+    }()
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in

@@ -4,6 +4,14 @@ internal import JSON
 internal import Ledger
 
 extension SignedCheckpoint: JSONWritable {
+    static let schema = Schema.object(
+        "Checkpoint",
+        [
+            .required("origin", .text("ledger.example/default")), .required("size", .number),
+            .required("root_hash", .hash), .required("signed_at", .time),
+            .required("note", .text("ledger.example/default\n41\n..."), "The signed note"),
+        ])
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("origin", origin)
@@ -16,6 +24,14 @@ extension SignedCheckpoint: JSONWritable {
 }
 
 extension ProvedInclusion: JSONWritable {
+    static let schema = Schema.object(
+        "InclusionProof",
+        [
+            .required("position", .number), .required("size", .number),
+            .required("leaf_hash", .hash), .required("path", .list(.hash)),
+            .required("checkpoint", SignedCheckpoint.schema),
+        ])
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("position", position.description)
@@ -29,6 +45,14 @@ extension ProvedInclusion: JSONWritable {
 }
 
 extension ProvedConsistency: JSONWritable {
+    static let schema = Schema.object(
+        "ConsistencyProof",
+        [
+            .required("old", .number), .required("size", .number), .required("path", .list(.hash)),
+            .required("old_checkpoint", SignedCheckpoint.schema),
+            .required("checkpoint", SignedCheckpoint.schema),
+        ])
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("old", String(old.size))

@@ -2,6 +2,45 @@ import JSON
 package import Ledger
 
 extension SearchResult {
+    static let schema: Schema = {
+        let matches = Schema.list(.choice(SearchMatch.allCases.map(\.rawValue)))
+        let account = Schema.object(
+            "FoundAccount",
+            [
+                .required("id", .account), .required("state", .text("live")),
+                .optional("merged_into", .account), .required("absorbed", .list(.account)),
+                .required("linked_providers", .providers), .required("matched_by", matches),
+            ])
+        let identity = Schema.object(
+            "FoundIdentity",
+            [
+                .required("identity_id", .identity), .required("provider", .provider),
+                .required("linked", .flag(true)),
+                .optional("account", .account, "The account that has it"),
+                .optional("last_account", .account, "The account that had it last"),
+                .optional("email_verified", .flag(true).orNull),
+                .required("matched_by", matches),
+            ])
+        let event = Schema.object(
+            "FoundEvent",
+            [
+                .required("event_id", .event), .required("position", .number),
+                .required("type", .text("SignedIn")), .required("outcome", .text("accepted")),
+                .required("recorded_at", .time), .required("accounts", .list(.account)),
+                .optional("request", .uuid(ExampleValue.session)),
+                .required("matched_by", matches),
+            ])
+        return .object(
+            "SearchResult",
+            [
+                .required("accounts", .list(account)), .required("identities", .list(identity)),
+                .required("events", .list(event)),
+                .optional(
+                    "request_accounts", .integer(1), "How many accounts a request concerns"),
+                .required("more", .flag(false)),
+            ])
+    }()
+
     /// The answer of `GET /v1/search`, also printed by the command line: ids only.
     package var json: [UInt8] {
         var writer = JSONWriter(reserving: 4096)

@@ -4,6 +4,15 @@ internal import JSON
 internal import Ledger
 
 extension ShownEvent {
+    static let properties: [Property] = [
+        .required("position", .number), .optional("event_id", .event),
+        .required("leaf", .hash, "The RFC 6962 leaf hash in base64url"),
+        .required("entry", .anyObject.orNull, "The content; null for a damaged row"),
+        .required("entry_base64", .text("e30="), "The exact bytes that are stored and hashed"),
+        .optional("damage", .text("The entry is not valid"), "The damage of the row"),
+        .optional("disclosures", .map(.text("grace@example.com")), "Personal data, by its name"),
+    ]
+
     /// Writes the members of the event into an open object.
     func writeMembers(to writer: inout JSONWriter) {
         writer.member("position", position.description)

@@ -4,6 +4,20 @@ internal import LedgerWire
 // Hand-written equivalents of the bodies' `encode(to:)`; a test compares the two.
 
 extension SessionAnswer: JSONWritable {
+    static let schema = Schema.object(
+        "Session",
+        [
+            .required("access_token", .text(ExampleValue.accessToken), "For `Authorization`"),
+            .required(
+                "refresh_token", .text(ExampleValue.refreshToken),
+                "Exchanged once for the next pair of tokens"),
+            .required("token_type", .choice(["Bearer"])),
+            .required("expires_in", .integer(600), "Lifetime of the access token in seconds"),
+            .required("user_id", .account, "The stable id of the account"),
+            .required("is_new_user", .flag(true), "Whether this request opened the account"),
+            .required("linked_providers", .providers, "In linking order"),
+        ])
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.name("access_token")
@@ -24,6 +38,13 @@ extension SessionAnswer: JSONWritable {
 }
 
 extension LinkedProvidersAnswer: JSONWritable {
+    static let schema = Schema.object(
+        "LinkedProviders",
+        [
+            .required("linked_providers", .providers, "In linking order"),
+            .required("message", .text("Google account linked successfully"), "For people"),
+        ])
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.name("linked_providers")
@@ -34,6 +55,14 @@ extension LinkedProvidersAnswer: JSONWritable {
 }
 
 extension AccountAnswer: JSONWritable {
+    static let schema = Schema.object(
+        "Account",
+        [
+            .required("user_id", .account, "The stable id of the account"),
+            .required("linked_providers", .providers, "In linking order, each named once"),
+            .required("identities", .list(Identity.schema), "In linking order"),
+        ])
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("user_id", userID)
@@ -50,6 +79,19 @@ extension AccountAnswer: JSONWritable {
 }
 
 extension AccountAnswer.Identity: JSONWritable {
+    static let schema = Schema.object(
+        "Identity",
+        [
+            .required("identity_id", .identity, "Stays the same over unlink and relink"),
+            .required("provider", .provider),
+            .optional(
+                "email", .text("grace@example.com"), "The e-mail that the provider last reported"),
+            .optional(
+                "email_verified", .flag(true).orNull,
+                "Whether the provider called it verified; null when unknown"),
+            .required("linked_at", .time),
+        ])
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("identity_id", identityID)
@@ -65,6 +107,24 @@ extension AccountAnswer.Identity: JSONWritable {
 }
 
 extension ErrorBody: JSONWritable {
+    static let schema = Schema.object(
+        "Error",
+        [
+            .required(
+                "error",
+                .object(
+                    "ErrorContent",
+                    [
+                        .required(
+                            "code", .choice(ErrorCode.allCases.map(\.rawValue)),
+                            "Programs act on it"),
+                        .required("message", .text("Not found"), "For people; it may change"),
+                        .optional(
+                            "details", .map(.text("id_token")),
+                            "The part of the request that is wrong"),
+                    ]))
+        ])
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.name("error")
@@ -80,6 +140,8 @@ extension ErrorBody: JSONWritable {
 }
 
 extension StatusAnswer: JSONWritable {
+    static let schema = Schema.object("Status", [.required("status", .choice(["ok", "ready"]))])
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("status", status)

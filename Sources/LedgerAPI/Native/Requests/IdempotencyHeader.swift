@@ -8,6 +8,14 @@ enum IdempotencyHeader {
     static let charactersMax = 255
     private static let name = "Idempotency-Key"
 
+    static let parameter = Parameter(
+        name: name, place: .header,
+        schema: .text(
+            "link-1",
+            Schema.TextRules(pattern: "^[!-~]([ -~]*[!-~])?$", lengths: 1...charactersMax)),
+        about: "The client's name for the request: for 24 hours, the same request with the same"
+            + " key gets the same answer", isInExample: true)
+
     /// Reads the key; nil when the request has none.
     ///
     /// - Throws: `invalidRequest` unless it is one field of 1 to 255 printable ASCII characters.

@@ -20,9 +20,8 @@ extension RequestBody {
         case .oidc:
             .oidc(
                 OIDCBody(
-                    idToken: try text("id_token", bytesMax: Self.tokenBytesMax),
-                    nonce: isForPlan
-                        ? nil : try optionalText("nonce", bytesMax: Self.nonceBytesMax)))
+                    idToken: try text(RequiredText.idToken),
+                    nonce: isForPlan ? nil : try text(OptionalText.nonce)))
         }
     }
 }

@@ -6,6 +6,9 @@ internal import LedgerWire
 struct AccountRoute: Route {
     static let method = "GET"
     static let path = "/v1/account"
+    static let operation = Operation(
+        id: "get_account", tag: .account, summary: "The identities of the caller's account",
+        access: .accountHolder, answers: .json(AccountAnswer.schema))
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let caller = try call.caller()

@@ -7,11 +7,17 @@ internal import Ledger
 struct ErasurePreviewRoute: Route {
     static let method = "POST"
     static let path = "/v1/accounts/{id}/erasure/preview"
+    static let operation = Operation(
+        id: "preview_erasure", tag: .erasure,
+        summary: "The accounts that an erasure would cover, and the data it would destroy",
+        access: .principal(.administrators), parameters: [ReasonHeader.parameter.required],
+        answers: .json(ErasurePlanAnswer.schema),
+        refusals: [.refused(.unknownAccount), .refused(.accountErased)])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let auditRequest = try await call.auditRequest(
-            .previewErasure, by: .administrators, account: call.namedAccount)
-        _ = try QueryParameters(call.request, [])
+            .previewErasure, by: Self.operation.roles, account: call.namedAccount)
+        _ = try QueryParameters(call.request, Self.operation.parameters)
         let account = try call.account()
         let planned = try await auditRequest.execute(
             EraseAccount.Preview(account: account, actor: .apiKey(auditRequest.principal)))
@@ -31,12 +37,33 @@ struct ErasurePreviewRoute: Route {
 struct EraseAccountRoute: Route {
     static let method = "DELETE"
     static let path = "/v1/accounts/{id}"
+    static let operation = Operation(
+        id: "erase_account", tag: .erasure, summary: "Erase the person of an account",
+        about: "Repeating it answers the same. An account that was merged with others is erased"
+            + " with them, and only by a plan.",
+        access: .principal(.administrators),
+        parameters: [
+            Parameter(
+                name: "basis", schema: .choice(bases),
+                about: "The legal ground; \(bases.first ?? "") by default", isInExample: true),
+            Parameter(
+                name: "plan_digest", schema: .planDigest,
+                about: "The `plan_digest` of the preview"),
+            ReasonHeader.parameter.required,
+        ],
+        answers: .json(ErasedAnswer.schema),
+        refusals: [
+            .refused(.unknownAccount), .refused(.legalHold), .refused(.erasurePlanChanged),
+            .refused(.accountMerged(into: AccountID(bits: 0))),
+        ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let auditRequest = try await call.auditRequest(
-            .eraseAccount, by: .administrators, account: call.namedAccount)
-        let query = try QueryParameters(call.request, ["basis", "plan_digest"])
-        let basis = try query.value("basis", Self.bases) { text in
+            .eraseAccount, by: Self.operation.roles, account: call.namedAccount)
+        let query = try QueryParameters(call.request, Self.operation.parameters)
+        let basis = try query.value(
+            "basis", Self.bases.joined(separator: ", ")
+        ) { text in
             AccountErased.Basis(rawValue: text).flatMap { $0.isRequestable ? $0 : nil }
         }
         let account = try call.account()
@@ -64,7 +91,7 @@ struct EraseAccountRoute: Route {
     }
 
     private static let bases = AccountErased.Basis.allCases.filter(\.isRequestable)
-        .map(\.rawValue).joined(separator: ", ")
+        .map(\.rawValue)
 }
 
 /// The plan of an erasure, with the digest that agrees to it.
@@ -72,6 +99,18 @@ struct ErasurePlanAnswer: JSONWritable {
     let plan: ErasurePlan
     let losses: ErasureLosses
     let digest: String
+
+    static let schema = Schema.object(
+        "ErasurePlan",
+        [
+            .required("plan_digest", .planDigest, "Agrees to the plan"),
+            .required("expires_in", .integer(MergePlanDigests.lifetimeSeconds), "In seconds"),
+            .required("account", .account), .required("survivor", .account),
+            .required("covers", .list(.account), "Every account that would be erased"),
+            .required("holds", .list(.uuid(ExampleValue.hold)), "Legal holds that prevent it"),
+            .required("events", .integer(7), "The events whose personal data is destroyed"),
+            .required("linked_identities", .integer(2)),
+        ])
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
@@ -99,6 +138,14 @@ struct ErasedAnswer: JSONWritable {
     let isNew: Bool
     /// Every account that this request erased; after an earlier erasure, the named one.
     let covering: [AccountID]
+
+    static let schema = Schema.object(
+        "Erased",
+        [
+            .required("account", .account), .required("position", .number),
+            .required("erased_before", .flag(false), "Whether an earlier request erased it"),
+            .required("covers", .list(.account)),
+        ])
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in

@@ -6,6 +6,9 @@ struct HealthRoute: Route {
     static let method = "GET"
     static let path = "/healthz"
     static let isTenantScoped = false
+    static let operation = Operation(
+        id: "get_health", tag: .service, summary: "Whether the process is alive",
+        access: .anyone, answers: .json(StatusAnswer.schema))
 
     static let response = HTTPResponse.json(StatusAnswer(status: "ok"))
 
@@ -19,6 +22,9 @@ struct ReadinessRoute: Route {
     static let method = "GET"
     static let path = "/readyz"
     static let isTenantScoped = false
+    static let operation = Operation(
+        id: "get_readiness", tag: .service, summary: "Whether the service can take requests",
+        access: .anyone, answers: .json(StatusAnswer.schema), refusals: [.notReady])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         guard await call.services.readiness().isReady else { throw .notReady }

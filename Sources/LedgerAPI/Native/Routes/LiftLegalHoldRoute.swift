@@ -5,13 +5,20 @@ internal import Ledger
 struct LiftLegalHoldRoute: Route {
     static let method = "DELETE"
     static let path = "/v1/accounts/{id}/holds/{hold}"
+    static let operation = Operation(
+        id: "lift_legal_hold", tag: .erasure, summary: "End a legal hold",
+        access: .principal(.administrators), parameters: [ReasonHeader.parameter.required],
+        answers: .json(.empty),
+        refusals: [
+            .refused(.unknownAccount), .refused(.accountErased), .refused(.unknownHold),
+        ])
 
     private static let done = Array("{}".utf8)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let auditRequest = try await call.auditRequest(
-            .liftLegalHold, by: .administrators, account: call.namedAccount)
-        _ = try QueryParameters(call.request, [])
+            .liftLegalHold, by: Self.operation.roles, account: call.namedAccount)
+        _ = try QueryParameters(call.request, Self.operation.parameters)
         let account = try call.account()
         _ = try auditRequest.requiredReason()
         guard let hold = call.captures["hold"].flatMap({ HoldID($0) }) else {

@@ -8,6 +8,13 @@ internal import LedgerWire
 struct LinkRoute: Route {
     static let method = "POST"
     static let path = "/v1/auth/link/{provider}"
+    static let operation = Operation(
+        id: "link", tag: .account, summary: "Link an identity to the caller's account",
+        access: .accountHolder, parameters: [IdempotencyHeader.parameter], body: LinkBody.self,
+        answers: .json(LinkedProvidersAnswer.schema),
+        refusals: [APIError].ofIDToken + [
+            .refused(.providerConflict(.heldByOther)), .refused(.idempotencyKeyReused),
+        ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let request = try await call.byAccountHolder { caller throws(APIError) in
@@ -42,8 +49,15 @@ private struct LinkRequest {
     init(_ call: RouteCall, by caller: Caller) throws(APIError) {
         self.caller = caller
         key = try IdempotencyHeader.read(call.request.headers)
-        presented = try call.body().credential(for: call.configuration(of: call.provider))
+        let body = try call.body(LinkBody.self)
+        presented = try body.credential(for: call.configuration(of: call.provider))
         guard let provider = call.provider else { throw .refused(.unsupportedProvider) }
         self.provider = provider
     }
+}
+
+/// The body of a link.
+private enum LinkBody: BodyForm {
+    static let name = "LinkRequest"
+    static let members: [any BodyMember] = [RequiredText.idToken, OptionalText.nonce]
 }

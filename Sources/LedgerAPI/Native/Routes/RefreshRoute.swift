@@ -1,14 +1,20 @@
 internal import HTTP
 internal import Ledger
+internal import LedgerWire
 
 /// `POST /v1/auth/refresh`: exchanges a refresh token for the next pair of tokens.
 struct RefreshRoute: Route {
     static let method = "POST"
     static let path = "/v1/auth/refresh"
+    static let operation = Operation(
+        id: "refresh", tag: .signIn, summary: "Exchange a refresh token for new tokens",
+        about: "Each refresh token is good for one exchange; repeating the last one within ten"
+            + " seconds gives the same answer.",
+        access: .anyone, body: RefreshBody.self, answers: .json(SessionAnswer.schema),
+        refusals: [.refused(.invalidRefreshToken)])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let body = try call.body()
-        let presented = try body.text("refresh_token", bytesMax: RequestBody.tokenBytesMax)
+        let presented = try call.body(RefreshBody.self).text(RefreshBody.refreshToken)
         let tokens = call.services.refreshTokens
         guard let session = tokens.session(of: presented, in: call.tenant),
             let presentedDigest = RefreshTokens.digest(presented)
@@ -31,4 +37,13 @@ struct RefreshRoute: Route {
             return call.session(refreshed.grant, refreshToken: earlier, isNewUser: false)
         }
     }
+}
+
+/// The body of a refresh.
+private enum RefreshBody: BodyForm {
+    static let name = "RefreshRequest"
+    static let refreshToken = RequiredText(
+        name: "refresh_token", bytesMax: RequestBody.tokenBytesMax,
+        about: "The latest refresh token", example: ExampleValue.refreshToken)
+    static let members: [any BodyMember] = [refreshToken]
 }

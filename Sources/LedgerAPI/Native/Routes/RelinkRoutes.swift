@@ -7,12 +7,22 @@ internal import Ledger
 struct RelinkPreviewRoute: Route {
     static let method = "POST"
     static let path = "/v1/accounts/{id}/identities/{identity_id}/relink/preview"
+    static let operation = Operation(
+        id: "preview_relink", tag: .support, summary: "The effects of undoing an unlink",
+        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
+        body: EmptyBody.self, answers: .json(RelinkAnswer.schema), refusals: refusals)
+
+    fileprivate static let refusals: [APIError] = [
+        .refused(.unknownAccount), .refused(.accountErased),
+        .refused(.accountMerged(into: AccountID(bits: 0))),
+        .refused(.relinkRefused(.alreadyLinked)),
+    ]
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let auditRequest = try await call.auditRequest(
-            .previewRelink, by: .supportRoles, account: call.namedAccount)
+            .previewRelink, by: Self.operation.roles, account: call.namedAccount)
         let account = try call.account()
-        _ = try call.body(mayBeEmpty: true)
+        _ = try call.body(EmptyBody.self)
         let (identity, former) = try await call.formerLink(to: account)
         let plan = try await auditRequest.execute(
             RelinkProvider.Preview(
@@ -28,12 +38,17 @@ struct RelinkPreviewRoute: Route {
 struct RelinkRoute: Route {
     static let method = "POST"
     static let path = "/v1/accounts/{id}/identities/{identity_id}/relink"
+    static let operation = Operation(
+        id: "relink", tag: .support, summary: "Undo an unlink",
+        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
+        body: CaseBody.self, answers: .json(RelinkAnswer.schema),
+        refusals: RelinkPreviewRoute.refusals)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let auditRequest = try await call.auditRequest(
-            .relinkIdentity, by: .supportRoles, account: call.namedAccount)
+            .relinkIdentity, by: Self.operation.roles, account: call.namedAccount)
         let account = try call.account()
-        let reference = try CaseReference.read(try call.body())
+        let reference = try CaseReference.read(try call.body(CaseBody.self))
         let reason = try auditRequest.requiredReason()
         let (identity, former) = try await call.formerLink(to: account)
         let relinked = try await auditRequest.execute(
@@ -68,6 +83,14 @@ private struct RelinkAnswer: JSONWritable {
     let plan: RelinkProvider.Plan
     /// The `ProviderLinked`; nil for a preview.
     let event: EventID?
+
+    static let schema = Schema.object(
+        "Relink",
+        [
+            .optional("relink", .event, "The event; only of a relink that was done"),
+            .required("user_id", .account), .required("identity_id", .identity),
+            .required("provider", .provider), .required("linked_providers", .providers),
+        ])
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in

@@ -1,6 +1,7 @@
 /// Every route of the native surface.
 enum RouteTable {
-    static let routes: [any Route.Type] = [
+    /// Every route but those that describe the others.
+    static let withoutDocuments: [any Route.Type] = [
         SignInRoute.self, RefreshRoute.self, SignOutRoute.self, LinkRoute.self,
         UnlinkRoute.self, AccountRoute.self, KeySetRoute.self, HealthRoute.self,
         ReadinessRoute.self, AccessLogRoute.self, EventsRoute.self, EventRoute.self,
@@ -15,4 +16,11 @@ enum RouteTable {
         SupportMergePreviewRoute.self, SupportMergeRoute.self, UnmergePreviewRoute.self,
         UnmergeRoute.self, RelinkPreviewRoute.self, RelinkRoute.self, SearchRoute.self,
     ]
+
+    /// The routes that describe the others; an operator can switch them off.
+    static let documents: [any Route.Type] = [
+        DocumentRoute.self, StaffDocumentRoute.self, DocumentationRoute.self,
+    ]
+
+    static let routes = withoutDocuments + documents
 }

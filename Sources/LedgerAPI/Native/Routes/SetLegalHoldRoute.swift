@@ -9,9 +9,14 @@ internal import Ledger
 struct SetLegalHoldRoute: Route {
     static let method = "POST"
     static let path = "/v1/accounts/{id}/holds"
+    static let operation = Operation(
+        id: "set_legal_hold", tag: .erasure, summary: "Prevent an account from being erased",
+        about: "Each request sets another hold.", access: .principal(.administrators),
+        parameters: [ReasonHeader.parameter.required], answers: .json(HoldAnswer.schema),
+        refusals: [.refused(.unknownAccount), .refused(.accountErased), .refused(.tooManyHolds)])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.holdRequest()
+        let auditRequest = try await call.holdRequest(Self.operation)
         return try await call.set(call.services.newID(), on: try call.account(), by: auditRequest)
     }
 }
@@ -22,6 +27,14 @@ struct SetLegalHoldRoute: Route {
 struct PutLegalHoldRoute: Route {
     static let method = "PUT"
     static let path = "/v1/accounts/{id}/holds/{hold}"
+    static let operation = Operation(
+        id: "put_legal_hold", tag: .erasure,
+        summary: "Prevent an account from being erased, under an id of the caller's",
+        about: "Repeating it answers the same. The id is a UUIDv7 generated within the last few"
+            + " minutes.",
+        access: .principal(.administrators), parameters: [ReasonHeader.parameter.required],
+        answers: .json(HoldAnswer.schema),
+        refusals: [.refused(.unknownAccount), .refused(.accountErased), .refused(.tooManyHolds)])
 
     /// The maximum difference between an id's time and now, in seconds.
     ///
@@ -30,7 +43,7 @@ struct PutLegalHoldRoute: Route {
     private static let ageSecondsMax: Int64 = 600
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.holdRequest()
+        let auditRequest = try await call.holdRequest(Self.operation)
         let account = try call.account()
         guard let hold = call.captures["hold"].flatMap({ HoldID($0) }), hold.isUUIDv7,
             abs(hold.madeAt.seconds - call.now.seconds) <= Self.ageSecondsMax
@@ -43,10 +56,12 @@ struct PutLegalHoldRoute: Route {
 }
 
 extension RouteCall {
-    fileprivate func holdRequest() async throws(APIError) -> AuditRequest {
+    fileprivate func holdRequest(
+        _ operation: Operation
+    ) async throws(APIError) -> AuditRequest {
         let auditRequest = try await auditRequest(
-            .setLegalHold, by: .administrators, account: namedAccount)
-        _ = try QueryParameters(request, [])
+            .setLegalHold, by: operation.roles, account: namedAccount)
+        _ = try QueryParameters(request, operation.parameters)
         return auditRequest
     }
 
@@ -64,6 +79,10 @@ extension RouteCall {
 struct HoldAnswer: JSONWritable {
     let account: AccountID
     let hold: HoldID
+
+    static let schema = Schema.object(
+        "Hold",
+        [.required("account", .account), .required("hold", .uuid(ExampleValue.newHold))])
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in

@@ -1,20 +1,26 @@
 internal import HTTP
 internal import Ledger
 internal import LedgerSignIn
+internal import LedgerWire
 
 /// `POST /v1/auth/sign-in/{provider}`: opens a session with a credential, and an account if
 /// necessary.
 struct SignInRoute: Route {
     static let method = "POST"
     static let path = "/v1/auth/sign-in/{provider}"
+    static let operation = Operation(
+        id: "sign_in", tag: .signIn, summary: "Open a session with an ID token",
+        about: "Opens an account for an unknown identity unless `create_account` is false.",
+        access: .anyone, body: SignInBody.self, answers: .json(SessionAnswer.schema),
+        refusals: [APIError].ofIDToken + [.refused(.accountNotFound)])
 
     /// No one is authenticated before the credential is found valid, so nothing before that reaches
     /// the log.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let body = try call.body()
+        let body = try call.body(SignInBody.self)
         let provider = call.configuration(of: call.provider)
         let presented = try body.credential(for: provider)
-        let createAccount = try body.optionalFlag("create_account") ?? true
+        let createAccount = try body.flag(SignInBody.createAccount) ?? true
         guard let provider else { throw .refused(.unsupportedProvider) }
         let proof: Proof
         do {
@@ -39,4 +45,37 @@ struct SignInRoute: Route {
             singleUse: call.configuration.policy.singleUseIDTokens
                 ? call.services.singleUseIDTokens : nil)
     }
+}
+
+/// The body of a sign-in.
+private enum SignInBody: BodyForm {
+    static let name = "SignInRequest"
+    static let createAccount = OptionalFlag(
+        name: "create_account",
+        about: "Whether an account is opened for an unknown identity; true by default",
+        example: true)
+    static let members: [any BodyMember] = [
+        RequiredText.idToken, OptionalText.nonce, createAccount,
+    ]
+}
+
+extension RequiredText {
+    static let idToken = RequiredText(
+        name: "id_token", bytesMax: RequestBody.tokenBytesMax, about: "The provider's ID token",
+        example: ExampleValue.idToken)
+}
+
+extension OptionalText {
+    static let nonce = OptionalText(
+        name: "nonce", bytesMax: RequestBody.nonceBytesMax,
+        about: "The nonce that the client generated for the provider, before any hashing",
+        example: "n-0S6_WzA2Mj")
+}
+
+extension [APIError] {
+    /// The refusals of a request that proves an identity.
+    static let ofIDToken: [APIError] = [
+        .refused(.unsupportedProvider), .refused(.invalidProviderToken),
+        .refused(.providerUnavailable), .refused(.rateLimited(retryAfterSeconds: 60)),
+    ]
 }

@@ -10,8 +10,20 @@ internal import LedgerWire
 struct UnlinkRoute: Route {
     static let method = "DELETE"
     static let path = "/v1/auth/link/{provider}"
+    static let operation = Operation(
+        id: "unlink", tag: .account, summary: "Unlink an identity from the caller's account",
+        about: "Requires a recent sign-in. A body has no meaning.", access: .accountHolder,
+        parameters: [identityParameter, IdempotencyHeader.parameter],
+        answers: .json(LinkedProvidersAnswer.schema),
+        refusals: [
+            .refused(.providerNotLinked), .refused(.identityNotNamed), .refused(.onlyProvider),
+            .refused(.reauthenticationRequired), .refused(.idempotencyKeyReused),
+        ])
 
     private static let parameter = "identity_id"
+    private static let identityParameter = Parameter(
+        name: parameter, schema: .identity,
+        about: "The identity, required where the account has several of the provider")
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let command = try await call.byAccountHolder { caller throws(APIError) in

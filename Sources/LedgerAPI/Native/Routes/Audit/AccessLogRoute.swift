@@ -7,11 +7,27 @@ internal import Ledger
 struct AccessLogRoute: Route {
     static let method = "GET"
     static let path = "/v1/access-log"
+    static let operation = Operation(
+        id: "list_accesses", tag: .log, summary: "The recorded accesses, in order",
+        access: .principal(.accessLogReaders),
+        parameters: [
+            .after, .from, .to,
+            Parameter(
+                name: "principal",
+                schema: .text(
+                    AccessRecord.operatorText,
+                    Schema.TextRules(
+                        pattern: "^(operator|api_key:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")
+                ), about: "Only accesses by this principal"),
+            .limit,
+            ReasonHeader.parameter,
+        ],
+        answers: .json(AccessLogAnswer.schema))
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.listAccesses, by: .accessLogReaders)
+        let auditRequest = try await call.auditRequest(.listAccesses, by: Self.operation.roles)
         let parameters = try QueryParameters(
-            call.request, ["after", "from", "to", "principal", "limit"])
+            call.request, Self.operation.parameters)
         var query = AccessQuery(limit: try parameters.limit())
         query.after = try parameters.position("after")?.value
         query.from = try parameters.moment("from")
@@ -40,6 +56,22 @@ struct AccessLogRoute: Route {
 /// A page of the access log.
 struct AccessLogAnswer: JSONWritable {
     let page: CursorPage<LoggedAccess>
+
+    static let schema = Schema.object(
+        "AccessLog", [.required("accesses", .list(.object("Access", access)))], .cursor)
+
+    private static let access: [Property] = [
+        .required("position", .number), .required("accessed_at", .time),
+        .required("principal", .text("api_key:\(ExampleValue.session)")),
+        .required("role", .text(Role.auditor.rawValue)),
+        .required("action", .text(AccessAction.listAccesses.rawValue)),
+        .optional("account", .account), .optional("event", .event),
+        .required("details", .map(.text("10")), "The parameters of the request"),
+        .required("disclosed", .flag(false), "Whether personal data was shown"),
+        .optional("reason", .text("case 1")),
+        .required("outcome", .choice(["allowed", "refused"])),
+        .optional("request", .uuid(ExampleValue.session)),
+    ]
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in

@@ -6,9 +6,14 @@ internal import Ledger
 struct AccountAsOfRoute: Route {
     static let method = "GET"
     static let path = "/v1/accounts/{id}"
+    static let operation = Operation(
+        id: "get_account_as_of", tag: .accounts, summary: "An account as of a moment",
+        about: "Replayed from the log. For a merged account, its survivor.",
+        access: .principal(.readers), parameters: [.asOf, ReasonHeader.parameter],
+        answers: .json(ResolvedAccount.schema), refusals: .ofAccount)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let past = try await call.past(.readAccount, ["as_of"])
+        let past = try await call.past(.readAccount, Self.operation)
         let moment = try past.query.moment("as_of")
         try await past.record()
         return .json(
@@ -23,10 +28,14 @@ struct AccountAsOfRoute: Route {
 struct AccountHistoryRoute: Route {
     static let method = "GET"
     static let path = "/v1/accounts/{id}/history"
+    static let operation = Operation(
+        id: "get_account_history", tag: .accounts, summary: "The events of an account",
+        access: .principal(.readers),
+        parameters: [.after, .asOf, .limit, .disclose, ReasonHeader.parameter],
+        answers: .json(HistoryPage.schema), refusals: .ofHistory)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let past = try await call.past(
-            .readHistory, ["after", "as_of", "limit", QueryParameters.disclose])
+        let past = try await call.past(.readHistory, Self.operation)
         let after = try past.query.position("after")
         let moment = try past.query.moment("as_of")
         let limit = try past.query.limit()
@@ -46,10 +55,17 @@ struct AccountHistoryRoute: Route {
 struct AccountDiffRoute: Route {
     static let method = "GET"
     static let path = "/v1/accounts/{id}/diff"
+    static let operation = Operation(
+        id: "get_account_diff", tag: .accounts,
+        summary: "The changes of an account between two moments",
+        access: .principal(.readers),
+        parameters: [
+            Parameter.from.required, .to, .limit, .disclose, ReasonHeader.parameter,
+        ],
+        answers: .json(AccountChanges.schema), refusals: .ofHistory)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let past = try await call.past(
-            .readDifference, ["from", "to", "limit", QueryParameters.disclose])
+        let past = try await call.past(.readDifference, Self.operation)
         guard let from = try past.query.moment("from") else {
             throw QueryParameters.flaw("from", "is missing")
         }
@@ -71,10 +87,20 @@ struct AccountDiffRoute: Route {
 struct AccountTimelineRoute: Route {
     static let method = "GET"
     static let path = "/v1/accounts/{id}/timeline"
+    static let operation = Operation(
+        id: "get_account_timeline", tag: .accounts,
+        summary: "The events of an account and of all accounts merged with it",
+        access: .principal(.readers),
+        parameters: [
+            Parameter(
+                name: "after", schema: .text("41-42"),
+                about: "The `next` value of the previous page"),
+            .asOf, .limit, .disclose, ReasonHeader.parameter,
+        ],
+        answers: .json(TimelinePage.schema), refusals: .ofHistory)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let past = try await call.past(
-            .readTimeline, ["after", "as_of", "limit", QueryParameters.disclose])
+        let past = try await call.past(.readTimeline, Self.operation)
         let cursor = try past.query.timelineCursor()
         let moment = try past.query.moment("as_of")
         if let cursor, let moment, moment != .position(cursor.asOf) {
@@ -169,11 +195,18 @@ extension QueryParameters {
 extension RouteCall {
     /// Authorises a reader of histories, and reads which account the path names.
     func past(
-        _ action: AccessAction, _ parameters: [String]
+        _ action: AccessAction, _ operation: Operation
     ) async throws(APIError) -> HistoryCall {
-        let auditRequest = try await auditRequest(action, by: .readers, account: namedAccount)
-        let query = try QueryParameters(request, parameters)
+        let auditRequest = try await auditRequest(
+            action, by: operation.roles, account: namedAccount)
+        let query = try QueryParameters(request, operation.parameters)
         return HistoryCall(
             auditRequest: auditRequest, query: query, call: self, account: try account())
     }
+}
+
+extension [APIError] {
+    /// The errors of reading an account's history, with personal data or without any.
+    fileprivate static let ofHistory: [APIError] = ofAccount + [.forbidden]
+    fileprivate static let ofAccount: [APIError] = [.refused(.unknownAccount), .proofFailed]
 }

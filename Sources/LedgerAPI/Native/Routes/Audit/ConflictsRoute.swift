@@ -6,11 +6,24 @@ internal import Ledger
 struct ConflictsRoute: Route {
     static let method = "GET"
     static let path = "/v1/conflicts"
+    static let operation = Operation(
+        id: "list_conflicts", tag: .log, summary: "Refused claims to identities, in pages",
+        access: .principal(.readers),
+        parameters: [
+            Parameter(
+                name: "state",
+                schema: .choice([
+                    Conflict.State.open.rawValue, Conflict.State.resolved.rawValue,
+                ]), about: "Only conflicts in this state"),
+            .account, .after, .limit,
+            ReasonHeader.parameter,
+        ],
+        answers: .json(ConflictPage.schema))
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.listConflicts, by: .readers)
+        let auditRequest = try await call.auditRequest(.listConflicts, by: Self.operation.roles)
         let parameters = try QueryParameters(
-            call.request, ["state", "account", "after", "limit"])
+            call.request, Self.operation.parameters)
         var query = ConflictQuery(limit: try parameters.limit())
         query.after = try parameters.position("after")
         query.state = try parameters.value("state", "open or resolved") {

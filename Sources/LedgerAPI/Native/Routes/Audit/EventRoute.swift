@@ -7,11 +7,17 @@ internal import LedgerWire
 struct EventRoute: Route {
     static let method = "GET"
     static let path = "/v1/events/{event_id}"
+    static let operation = Operation(
+        id: "get_event", tag: .log, summary: "One event, with the proof that the log contains it",
+        access: .principal(.readers), parameters: [.disclose, ReasonHeader.parameter],
+        answers: .json(EventAnswer.schema),
+        refusals: [.forbidden, .eventNotFound, .proofFailed])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let id = call.captures["event_id"].flatMap { EventID($0) }
-        let auditRequest = try await call.auditRequest(.readEvent, by: .readers, event: id)
-        let parameters = try QueryParameters(call.request, [QueryParameters.disclose])
+        let auditRequest = try await call.auditRequest(
+            .readEvent, by: Self.operation.roles, event: id)
+        let parameters = try QueryParameters(call.request, Self.operation.parameters)
         // A malformed id names no event.
         guard let id else { throw .eventNotFound }
         let isDisclosing = try await auditRequest.isDisclosing(parameters)
@@ -53,6 +59,14 @@ struct EventRoute: Route {
 struct EventAnswer: JSONWritable {
     let event: ShownEvent
     let proof: Result<ProvedInclusion, APIError>
+
+    static let schema = Schema.object(
+        "EventWithProof",
+        ShownEvent.properties,
+        [
+            .required("proof", ProvedInclusion.schema.orNull),
+            .optional("no_proof", .text("NOT_SEALED_YET"), "Why there is no proof"),
+        ])
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in

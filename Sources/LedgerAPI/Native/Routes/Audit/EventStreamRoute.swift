@@ -11,11 +11,22 @@ internal import Ledger
 struct EventStreamRoute: Route {
     static let method = "GET"
     static let path = "/v1/events/stream"
+    static let operation = Operation(
+        id: "stream_events", tag: .log,
+        summary: "The log in commit order, as endless server-sent events",
+        access: .principal(.readers),
+        parameters: [
+            .after, .eventType, .account, .eventProvider, .outcome, .from,
+            StreamEventID.parameter, ReasonHeader.parameter,
+        ],
+        answers: .text(
+            "text/event-stream", "id: 41-\(ExampleValue.event)\nevent: SignedIn\ndata: {}\n\n"),
+        refusals: [.eventNotFound, .proofFailed], headers: ["X-Accel-Buffering"])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.streamEvents, by: .readers)
+        let auditRequest = try await call.auditRequest(.streamEvents, by: Self.operation.roles)
         let parameters = try QueryParameters(
-            call.request, ["after", "type", "account", "provider", "outcome", "from"])
+            call.request, Self.operation.parameters)
         var query = try EventQuery(parameters, limit: EventStreams.pageEvents)
         let last = try StreamEventID(call.request.headers)
         if let last { query.after = last.position }

@@ -6,15 +6,20 @@ internal import Ledger
 struct EventsRoute: Route {
     static let method = "GET"
     static let path = "/v1/events"
+    static let operation = Operation(
+        id: "list_events", tag: .log, summary: "The log in commit order, filtered",
+        access: .principal(.readers),
+        parameters: [
+            .after, .eventType, .account, .eventProvider, .outcome, .from, .to, .limit, .disclose,
+            ReasonHeader.parameter,
+        ],
+        answers: .json(EventsAnswer.schema),
+        refusals: [.forbidden, .accountNotNamed, .proofFailed])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.listEvents, by: .readers)
+        let auditRequest = try await call.auditRequest(.listEvents, by: Self.operation.roles)
         let parameters = try QueryParameters(
-            call.request,
-            [
-                "after", "type", "account", "provider", "outcome", "from", "to", "limit",
-                QueryParameters.disclose,
-            ])
+            call.request, Self.operation.parameters)
         let query = try EventQuery(parameters, limit: parameters.limit())
         let isDisclosing = try await auditRequest.isDisclosing(
             parameters, coversAllAccounts: query.account == nil)
@@ -60,6 +65,9 @@ extension EventQuery {
 struct EventsAnswer: JSONWritable {
     let page: CursorPage<ShownEvent>
 
+    static let schema = Schema.object(
+        "Events", [.required("events", .list(.object("Event", ShownEvent.properties)))], .cursor)
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.name("events")
@@ -71,4 +79,15 @@ struct EventsAnswer: JSONWritable {
             writer.cursor(of: page)
         }
     }
+}
+
+extension Parameter {
+    static let eventType = Parameter(
+        name: "type", schema: .choice(Event.Name.allCases.map(\.rawValue)),
+        about: "Only events of this type")
+    static let eventProvider = Parameter(
+        name: "provider", schema: .provider, about: "Only events of this provider")
+    static let outcome = Parameter(
+        name: "outcome", schema: .choice(["accepted", "refused"]),
+        about: "Only events with this outcome")
 }

@@ -6,10 +6,16 @@ internal import Ledger
 struct LogCheckpointRoute: Route {
     static let method = "GET"
     static let path = "/v1/log/checkpoint"
+    static let operation = Operation(
+        id: "get_checkpoint", tag: .log, summary: "The latest signed checkpoint, as a signed note",
+        access: .principal(.readers), parameters: [ReasonHeader.parameter],
+        answers: .text(
+            "text/plain", "ledger.example/default\n7\n\(ExampleValue.hash)\n\n\u{2014} ...\n"),
+        refusals: [.noProof(.nothingSigned), .proofFailed])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.readCheckpoint, by: .readers)
-        try await auditRequest.record(try QueryParameters(call.request, []))
+        let auditRequest = try await call.auditRequest(.readCheckpoint, by: Self.operation.roles)
+        try await auditRequest.record(try QueryParameters(call.request, Self.operation.parameters))
         let latest: SignedCheckpoint?
         do {
             latest = try await call.services.audit.proofs.latestCheckpoint(of: call.tenant)
@@ -25,10 +31,19 @@ struct LogCheckpointRoute: Route {
 struct LogCheckpointsRoute: Route {
     static let method = "GET"
     static let path = "/v1/log/checkpoints"
+    static let operation = Operation(
+        id: "list_checkpoints", tag: .log, summary: "Every signed checkpoint, by size",
+        access: .principal(.readers),
+        parameters: [
+            Parameter(name: "from", schema: .number, about: "The smallest size"),
+            Parameter(name: "to", schema: .number, about: "The largest size"), .limit,
+            ReasonHeader.parameter,
+        ],
+        answers: .json(CheckpointsAnswer.schema), refusals: [.proofFailed])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.listCheckpoints, by: .readers)
-        let parameters = try QueryParameters(call.request, ["from", "to", "limit"])
+        let auditRequest = try await call.auditRequest(.listCheckpoints, by: Self.operation.roles)
+        let parameters = try QueryParameters(call.request, Self.operation.parameters)
         let from = try parameters.position("from")?.value ?? 0
         let to = try parameters.position("to")?.value ?? .max
         guard from <= to else { throw QueryParameters.flaw("from", "must not be greater than to") }
@@ -50,6 +65,14 @@ struct CheckpointsAnswer: JSONWritable {
     let limit: Int
     let to: Int64
 
+    static let schema = Schema.object(
+        "Checkpoints",
+        [
+            .required("checkpoints", .list(SignedCheckpoint.schema)),
+            .optional("next", .number, "The size for the next `from`"),
+            .required("more", .flag(false)),
+        ])
+
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.name("checkpoints")
@@ -69,10 +92,25 @@ struct CheckpointsAnswer: JSONWritable {
 struct LogInclusionRoute: Route {
     static let method = "GET"
     static let path = "/v1/log/inclusion"
+    static let operation = Operation(
+        id: "prove_inclusion", tag: .log,
+        summary: "The proof that the tree of a signed checkpoint contains an event",
+        about: "`Accept: text/plain` selects a C2SP tlog-proof.", access: .principal(.readers),
+        parameters: [
+            Parameter(
+                name: "position", schema: .number.with(example: "1"),
+                about: "The position of the event"
+            ).required,
+            Parameter(name: "size", schema: .number, about: "A signed size; by default the latest"),
+            ReasonHeader.parameter,
+        ],
+        answers: [Operation.Answer].json(ProvedInclusion.schema)
+            + [Operation.Answer].text("text/plain", "c2sp.org/tlog-proof@v1\nindex 1\n..."),
+        refusals: .ofProof)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.proveInclusion, by: .readers)
-        let parameters = try QueryParameters(call.request, ["position", "size"])
+        let auditRequest = try await call.auditRequest(.proveInclusion, by: Self.operation.roles)
+        let parameters = try QueryParameters(call.request, Self.operation.parameters)
         guard let position = try parameters.position("position") else {
             throw QueryParameters.flaw("position", "is required")
         }
@@ -99,10 +137,23 @@ struct LogInclusionRoute: Route {
 struct LogConsistencyRoute: Route {
     static let method = "GET"
     static let path = "/v1/log/consistency"
+    static let operation = Operation(
+        id: "prove_consistency", tag: .log,
+        summary: "The proof that the tree of one signed checkpoint extends another's",
+        access: .principal(.readers),
+        parameters: [
+            Parameter(
+                name: "old", schema: .number.with(example: "4"), about: "The smaller signed size"
+            ).required,
+            Parameter(name: "size", schema: .number, about: "A signed size; by default the latest"),
+            ReasonHeader.parameter,
+        ],
+        answers: .json(ProvedConsistency.schema),
+        refusals: [APIError].ofProof + [.noProof(.oldSizeAboveSize(old: 42, size: 41))])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.proveConsistency, by: .readers)
-        let parameters = try QueryParameters(call.request, ["old", "size"])
+        let auditRequest = try await call.auditRequest(.proveConsistency, by: Self.operation.roles)
+        let parameters = try QueryParameters(call.request, Self.operation.parameters)
         guard let old = try parameters.position("old")?.value else {
             throw QueryParameters.flaw("old", "is required")
         }
@@ -123,10 +174,14 @@ struct LogConsistencyRoute: Route {
 struct LogKeysRoute: Route {
     static let method = "GET"
     static let path = "/v1/log/keys"
+    static let operation = Operation(
+        id: "list_log_keys", tag: .log, summary: "The keys that sign checkpoints",
+        access: .principal(.readers), parameters: [ReasonHeader.parameter],
+        answers: .json(LogKeysAnswer.schema))
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.listLogKeys, by: .readers)
-        try await auditRequest.record(try QueryParameters(call.request, []))
+        let auditRequest = try await call.auditRequest(.listLogKeys, by: Self.operation.roles)
+        try await auditRequest.record(try QueryParameters(call.request, Self.operation.parameters))
         do {
             return .json(
                 LogKeysAnswer(
@@ -140,6 +195,13 @@ struct LogKeysRoute: Route {
 /// The keys of a log, oldest first.
 struct LogKeysAnswer: JSONWritable {
     let keys: [CheckpointKey]
+
+    static let schema = Schema.object("LogKeys", [.required("keys", .list(.object("LogKey", key)))])
+
+    private static let key: [Property] = [
+        .required("vkey", .text("ledger.example/default+c7aed1b8+AbC..."), "C2SP verifier key"),
+        .required("added_at", .time),
+    ]
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
@@ -173,4 +235,12 @@ extension APIError {
     fileprivate static func ofProof(_ fault: LedgerFault) -> APIError {
         fault == .internalFailure ? .proofFailed : .faulted(fault)
     }
+}
+
+extension [APIError] {
+    /// The errors of a proof.
+    fileprivate static let ofProof: [APIError] = [
+        .noProof(.nothingSigned), .noProof(.sizeNotSigned(41)),
+        .noProof(.notCovered(LogPosition(41), size: 40)), .proofFailed,
+    ]
 }

@@ -5,10 +5,26 @@ internal import Ledger
 struct SearchRoute: Route {
     static let method = "GET"
     static let path = "/v1/search"
+    static let operation = Operation(
+        id: "search", tag: .log,
+        summary:
+            "The accounts, identities and events that an id, an e-mail or a subject identifies",
+        about: "Anything but an id requires a role that may see personal data and a reason.",
+        access: .principal(.readers),
+        parameters: [
+            Parameter(
+                name: "q",
+                schema: .text(
+                    ExampleValue.account, Schema.TextRules(lengths: 1...SearchTerm.bytesMax)),
+                about: "The term: \(SearchTerm.form)"
+            ).required,
+            ReasonHeader.parameter,
+        ],
+        answers: .json(SearchResult.schema), refusals: [.forbidden])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.search, by: .readers)
-        let parameters = try QueryParameters(call.request, ["q"])
+        let auditRequest = try await call.auditRequest(.search, by: Self.operation.roles)
+        let parameters = try QueryParameters(call.request, Self.operation.parameters)
         let term = try parameters.value("q", SearchTerm.form) { text in
             SearchTerm(text, named: RequestName.requestID(named:))
         }

@@ -7,6 +7,14 @@ struct StreamEventID: CustomStringConvertible {
     /// the URL, which such a client does not change.
     static let header = "Last-Event-ID"
 
+    static let parameter = Parameter(
+        name: header, place: .header,
+        schema: .text(
+            "41",
+            Schema.TextRules(
+                pattern: "^(0|[1-9][0-9]*)(-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$")),
+        about: "The id of the last event that the client has seen; overrides `after`")
+
     let position: LogPosition
     /// Nil when only the position is known.
     let event: EventID?

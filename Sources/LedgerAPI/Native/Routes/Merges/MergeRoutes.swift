@@ -8,10 +8,17 @@ internal import LedgerSignIn
 struct MergePreviewRoute: Route {
     static let method = "POST"
     static let path = "/v1/account/merge/preview"
+    static let operation = Operation(
+        id: "preview_merge", tag: .merges,
+        summary: "The effects of merging another account into the caller's",
+        access: .accountHolder, parameters: [IdempotencyHeader.parameter],
+        body: MergePreviewBody.self, answers: .json(MergePlanAnswer.schema),
+        refusals: .ofMergeByHolder)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let request = try await call.byAccountHolder { caller throws(APIError) in
-            try MergeRequest(call, by: caller, isForPlan: false)
+            try MergeRequest(
+                call, MergePreviewBody.self, by: caller, isForPlan: false)
         }
         let preview = MergeAccounts.Preview(
             authority: await request.authority(provedFor: .link),
@@ -25,14 +32,22 @@ struct MergePreviewRoute: Route {
 struct MergeRoute: Route {
     static let method = "POST"
     static let path = "/v1/account/merge"
+    static let operation = Operation(
+        id: "merge", tag: .merges, summary: "Merge another account into the caller's, as planned",
+        about: "The ID token must be newer than the plan: its nonce is `plan_digest`.",
+        access: .accountHolder, parameters: [IdempotencyHeader.parameter], body: MergeBody.self,
+        answers: .json(MergedAnswer.schema),
+        refusals: [APIError].ofMergeByHolder + [
+            .refused(.mergePlanChanged), .refused(.idempotencyKeyReused),
+        ])
 
     /// The credential must be newer than the plan: an ID token carries the plan's digest as its
     /// nonce or, for a provider without nonces, was issued after the plan was shown.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let (request, text) = try await call.byAccountHolder { caller throws(APIError) in
-            let request = try MergeRequest(call, by: caller, isForPlan: true)
-            let text = try request.body.text("plan_digest", bytesMax: RequestBody.nonceBytesMax)
-            return (request, text)
+            let request = try MergeRequest(
+                call, MergeBody.self, by: caller, isForPlan: true)
+            return (request, try request.body.text(MergeBody.planDigest))
         }
         let shown = call.services.mergePlans.read(
             text, for: request.caller.account, in: call.tenant, at: call.now)
@@ -58,13 +73,13 @@ struct MergeRequest: Sendable {
     let keepsAbsorbed: Set<ProviderName>
 
     init(
-        _ call: RouteCall, by caller: Caller, isForPlan: Bool
+        _ call: RouteCall, _ form: any BodyForm.Type, by caller: Caller, isForPlan: Bool
     ) throws(APIError) {
         self.call = call
         self.caller = caller
         key = try IdempotencyHeader.read(call.request.headers)
-        body = try call.body()
-        let named = ProviderName(try body.text("provider", bytesMax: 255))
+        body = try call.body(form)
+        let named = ProviderName(try body.text(RequiredText.provider))
         presented = try body.credential(for: call.configuration(of: named), isForPlan: isForPlan)
         keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
         guard let provider = named else { throw .refused(.unsupportedProvider) }

@@ -5,11 +5,18 @@ internal import Ledger
 struct SupportMergePreviewRoute: Route {
     static let method = "POST"
     static let path = "/v1/accounts/{id}/merge/preview"
+    static let operation = Operation(
+        id: "preview_merge_by_support", tag: .support,
+        summary: "The effects of merging another account into this one",
+        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
+        body: SupportMergePreviewBody.self, answers: .json(MergePlanAnswer.schema),
+        refusals: .ofMergeBySupport)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let auditRequest = try await call.auditRequest(
-            .previewMerge, by: .supportRoles, account: call.namedAccount)
-        let request = try SupportMergeRequest(call, auditRequest, needsCase: false)
+            .previewMerge, by: Self.operation.roles, account: call.namedAccount)
+        let request = try SupportMergeRequest(
+            call, SupportMergePreviewBody.self, auditRequest, needsCase: false)
         let preview = MergeAccounts.Preview(
             authority: request.authority, keepsAbsorbed: request.keepsAbsorbed, digest: planDigest)
         return await call.shown(
@@ -22,12 +29,22 @@ struct SupportMergePreviewRoute: Route {
 struct SupportMergeRoute: Route {
     static let method = "POST"
     static let path = "/v1/accounts/{id}/merge"
+    static let operation = Operation(
+        id: "merge_by_support", tag: .support,
+        summary: "Merge another account into this one, as planned",
+        access: .principal(.supportRoles),
+        parameters: [ReasonHeader.parameter.required, IdempotencyHeader.parameter],
+        body: SupportMergeBody.self, answers: .json(MergedAnswer.schema),
+        refusals: [APIError].ofMergeBySupport + [
+            .refused(.mergePlanChanged), .refused(.idempotencyKeyReused),
+        ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let auditRequest = try await call.auditRequest(
-            .mergeAccounts, by: .supportRoles, account: call.namedAccount)
-        let request = try SupportMergeRequest(call, auditRequest, needsCase: true)
-        let text = try request.body.text("plan_digest", bytesMax: RequestBody.nonceBytesMax)
+            .mergeAccounts, by: Self.operation.roles, account: call.namedAccount)
+        let request = try SupportMergeRequest(
+            call, SupportMergeBody.self, auditRequest, needsCase: true)
+        let text = try request.body.text(SupportMergeBody.planDigest)
         let shown = call.services.mergePlans.read(
             text, for: request.survivor, in: call.tenant, at: call.now)
         // No plan has the digest zero, so an unknown plan is refused like one that has changed.
@@ -52,10 +69,13 @@ struct SupportMergeRequest {
     private let reason: String
     private let actor: Actor
 
-    init(_ call: RouteCall, _ auditRequest: AuditRequest, needsCase: Bool) throws(APIError) {
+    init(
+        _ call: RouteCall, _ form: any BodyForm.Type, _ auditRequest: AuditRequest,
+        needsCase: Bool
+    ) throws(APIError) {
         survivor = try call.account()
-        body = try call.body()
-        guard let absorbed = AccountID(try body.text("absorb", bytesMax: 36)) else {
+        body = try call.body(form)
+        guard let absorbed = AccountID(try body.text(SupportMergePreviewBody.absorb)) else {
             throw .invalidRequest(
                 RequestFlaw("absorb must be an account id", at: .field("absorb")))
         }
@@ -98,15 +118,32 @@ extension RouteCall {
 
 /// The `case` member: the reference of the case in support's own system.
 enum CaseReference {
+    static let member = RequiredText(
+        name: "case", bytesMax: 128, about: "The reference of the case in support's own system",
+        example: "T-1")
+
     /// - Throws: 400 unless it is 1 to 128 printable ASCII characters.
     static func read(_ body: RequestBody) throws(APIError) -> String {
-        let reference = try body.text("case", bytesMax: 128)
+        let reference = try body.text(member)
         guard reference.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw .invalidRequest(
                 RequestFlaw("case must be printable ASCII characters", at: .field("case")))
         }
         return reference
     }
+}
+
+/// The body of undoing a merge or an unlink.
+enum CaseBody: BodyForm {
+    static let name = "CaseRequest"
+    static let members: [any BodyMember] = [CaseReference.member]
+}
+
+/// A body without members.
+enum EmptyBody: BodyForm {
+    static let name = "EmptyRequest"
+    static let members: [any BodyMember] = []
+    static let mayBeEmpty = true
 }
 
 extension Set<Role> {

@@ -5,12 +5,16 @@ internal import Ledger
 struct UnmergePreviewRoute: Route {
     static let method = "POST"
     static let path = "/v1/merges/{event_id}/undo/preview"
+    static let operation = Operation(
+        id: "preview_undo_of_merge", tag: .support, summary: "The effects of undoing a merge",
+        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
+        body: EmptyBody.self, answers: .json(UnmergeAnswer.schema), refusals: .ofUnmerge)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
         let auditRequest = try await call.auditRequest(
-            .previewUnmerge, by: .supportRoles, event: merge)
-        _ = try call.body(mayBeEmpty: true)
+            .previewUnmerge, by: Self.operation.roles, event: merge)
+        _ = try call.body(EmptyBody.self)
         let named = try await call.mergedAccounts(merge)
         let plan = try await auditRequest.execute(
             UnmergeAccounts.Preview(
@@ -24,11 +28,18 @@ struct UnmergePreviewRoute: Route {
 struct UnmergeRoute: Route {
     static let method = "POST"
     static let path = "/v1/merges/{event_id}/undo"
+    static let operation = Operation(
+        id: "undo_merge", tag: .support, summary: "Undo a merge",
+        access: .principal(.supportRoles),
+        parameters: [ReasonHeader.parameter.required, IdempotencyHeader.parameter],
+        body: CaseBody.self, answers: .json(UnmergeAnswer.schema),
+        refusals: [APIError].ofUnmerge + [.refused(.idempotencyKeyReused)])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
-        let auditRequest = try await call.auditRequest(.undoMerge, by: .supportRoles, event: merge)
-        let reference = try CaseReference.read(try call.body())
+        let auditRequest = try await call.auditRequest(
+            .undoMerge, by: Self.operation.roles, event: merge)
+        let reference = try CaseReference.read(try call.body(CaseBody.self))
         let reason = try auditRequest.requiredReason()
         let named = try await call.mergedAccounts(merge)
         let command = UnmergeAccounts(

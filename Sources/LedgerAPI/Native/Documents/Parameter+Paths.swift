@@ -1,0 +1,37 @@
+internal import Ledger
+
+extension Parameter {
+    /// The parameters of all paths; each name means the same in every path.
+    static let ofPaths: [Parameter] = [
+        inPath("provider", .provider, "The configured name of the provider"),
+        inPath("id", .account, "The account"),
+        inPath("event_id", .event, "The event"),
+        inPath("hold", .uuid(ExampleValue.hold), "The legal hold, a UUIDv7"),
+        inPath("identity_id", .identity, "The identity"),
+    ]
+
+    private static func inPath(_ name: String, _ schema: Schema, _ about: String) -> Parameter {
+        Parameter(
+            name: name, place: .path, schema: schema, about: about, isRequired: true,
+            isInExample: true)
+    }
+
+    static let after = Parameter(
+        name: "after", schema: .number, about: "The last position of the previous page")
+    static let from = Parameter(
+        name: "from", schema: .moment, about: "The first position or RFC 3339 time, inclusive")
+    static let to = Parameter(
+        name: "to", schema: .moment, about: "The last position or RFC 3339 time, inclusive")
+    static let asOf = Parameter(
+        name: "as_of", schema: .moment, about: "A position or an RFC 3339 time; now by default")
+    static let account = Parameter(
+        name: "account", schema: .account, about: "Only this account", isInExample: true)
+    static let limit = Parameter(
+        name: "limit", schema: .integer(10, 1...Int64(QueryParameters.limitMax)),
+        about: "The maximum number of elements; \(QueryParameters.limitDefault) by default",
+        isInExample: true)
+    static let disclose = Parameter(
+        name: QueryParameters.disclose, schema: .choice(["true", "false"]),
+        about: "Whether to return personal data, which requires a role that may see it and"
+            + " \(ReasonHeader.name)")
+}

@@ -1,0 +1,72 @@
+internal import Ledger
+
+/// The ids and secrets in the examples of the document; tests replace them by live ones.
+enum ExampleValue {
+    static let account = "0190a1b2-c3d4-7000-8000-0000000000a1"
+    static let otherAccount = "0190a1b2-c3d4-7000-8000-0000000000a2"
+    static let identity = "0190a1b2-c3d4-7000-8000-0000000000b1"
+    static let session = "0190a1b2-c3d4-7000-8000-0000000000c1"
+    static let event = "0190a1b2-c3d4-7000-8000-0000000000d1"
+    static let merge = "0190a1b2-c3d4-7000-8000-0000000000d2"
+    static let hold = "0190a1b2-c3d4-7000-8000-0000000000e1"
+    static let newHold = "0190a1b2-c3d4-7000-8000-0000000000e2"
+    static let idToken = "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+    static let accessToken = "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIxIn0.c2ln"
+    static let refreshToken = "cmVmcmVzaCB0b2tlbg"
+    static let planDigest = "cGxhbiBkaWdlc3Q"
+    static let provider = "google"
+    static let time = "2026-11-20T23:17:50.859712Z"
+    static let hash = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+}
+
+extension Schema {
+    /// Returns the schema of a UUID.
+    static func uuid(_ example: String) -> Schema {
+        .text(example, TextRules(format: "uuid"))
+    }
+
+    static let account = uuid(ExampleValue.account)
+    static let identity = uuid(ExampleValue.identity)
+    static let event = uuid(ExampleValue.event)
+    static let time = text(ExampleValue.time, TextRules(format: "date-time"))
+    /// A 64-bit number as text: a position, a size, a count.
+    static let number = text("41", TextRules(pattern: "^(0|[1-9][0-9]*)$"))
+    static let hash = text(ExampleValue.hash)
+    /// The grammar of `ProviderName`.
+    static let provider = text(
+        ExampleValue.provider, TextRules(pattern: "^[a-z0-9][a-z0-9._-]{0,62}$"))
+    static let providers = list(provider)
+    /// A position or a time.
+    static let moment = text("2025-01-01T00:00:00Z")
+    static let planDigest = text(ExampleValue.planDigest)
+    static let role = choice(Role.allCases.map(\.rawValue))
+
+    static let logMark = object(
+        "LogMark",
+        [
+            .required("position", .number), .required("recorded_at", .time),
+        ])
+    static let logExtent = object(
+        "LogExtent",
+        [
+            .required("size", .number, "The number of events in the log"),
+            .required("signed_size", .number.orNull, "The size of the last signed checkpoint"),
+        ])
+    static let link = object(
+        "Link",
+        [
+            .required("identity_id", .identity), .required("provider", .provider),
+            .required("linked_at", .time), .required("position", .number),
+        ])
+    static let basis = choice([
+        HistoryBasis.log.rawValue, HistoryBasis.decisionState.rawValue,
+    ])
+}
+
+extension [Property] {
+    /// The members of a page's end, as `JSONWriter.cursor(of:)` writes them.
+    static let cursor: [Property] = [
+        .optional("next", .number, "The last position examined, for `after`"),
+        .required("more", .flag(false), "Whether further elements followed"),
+    ]
+}

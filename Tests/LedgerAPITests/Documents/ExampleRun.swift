@@ -1,0 +1,197 @@
+import JSON
+import Ledger
+import LedgerTestSupport
+import Testing
+
+@testable import LedgerAPI
+
+/// The example of an operation, with live values in place of those of the document.
+struct ExampleRun {
+    let service: TestService
+    let operation: DescribedOperation
+    /// The access token for an operation of account holders.
+    var accessToken = ""
+    let ada: Person
+    let bob: Person
+    /// The live values by those of the document.
+    var values: [String: String]
+
+    /// Prepares a ledger of Ada with Google and Bob with Apple, in which the example succeeds unless
+    /// it is not prepared.
+    init(_ operation: DescribedOperation, isPrepared: Bool = true) async throws {
+        self.operation = operation
+        service = try TestService()
+        ada = try await service.signIn("google", "ada")
+        bob = try await service.signIn("apple", "bob")
+        let event = service.ledger.recordings(of: .default)[2].recorded.id
+        values = [
+            ExampleValue.account: ada.userID, ExampleValue.otherAccount: bob.userID,
+            ExampleValue.event: "\(event)", ExampleValue.refreshToken: ada.refreshToken,
+            ExampleValue.hold: "\(HoldID(at: service.clock.now, random: 2))",
+            ExampleValue.idToken: service.idToken("google", "new"),
+        ]
+        accessToken = ada.accessToken
+        if isPrepared { try await prepare() }
+    }
+
+    /// The account holder with the access token.
+    var caller: Person { accessToken == bob.accessToken ? bob : ada }
+
+    /// Merges an account into another one, for support.
+    func merge(_ absorbed: Person, into survivor: Person) async throws {
+        let path = "/v1/accounts/\(survivor.userID)/merge"
+        let absorb = "\"absorb\":\"\(absorbed.userID)\""
+        let plan = try await support(path + "/preview", "{\(absorb)}")
+        let digest = try #require(plan.text("plan_digest"))
+        _ = try await support(path, "{\(absorb),\"plan_digest\":\"\(digest)\",\"case\":\"T-1\"}")
+    }
+
+    private mutating func prepare() async throws {
+        switch operation.id {
+        case "link": accessToken = bob.accessToken
+        case "unlink":
+            let linked = try await service.link("apple", subject: "ada-a", by: ada)
+            #expect(linked.status == 200)
+        case "preview_merge", "merge":
+            accessToken = bob.accessToken
+            values[ExampleValue.idToken] = service.idToken("google", "ada")
+            let plan = try await preview("/v1/account/merge/preview", by: bob.accessToken)
+            let digest = try #require(plan.text("plan_digest"))
+            guard operation.id == "merge" else { return }
+            values[ExampleValue.planDigest] = digest
+            values[ExampleValue.idToken] = service.idToken(
+                "google", "ada", claims: ["nonce": "\"\(digest)\""])
+        case "merge_by_support", "preview_undo_of_merge", "undo_merge":
+            let path = "/v1/accounts/\(ada.userID)/merge"
+            let plan = try await support(path + "/preview", "{\"absorb\":\"\(bob.userID)\"}")
+            let digest = try #require(plan.text("plan_digest"))
+            values[ExampleValue.planDigest] = digest
+            guard operation.id != "merge_by_support" else { return }
+            let merged = try await support(
+                path,
+                "{\"absorb\":\"\(bob.userID)\",\"plan_digest\":\"\(digest)\",\"case\":\"T-1\"}")
+            values[ExampleValue.event] = merged.text("merge")
+        case "preview_relink", "relink":
+            _ = try await service.link("apple", subject: "ada-a", by: ada)
+            let account = try await service.account(ada.accessToken)
+            let linked = account.json["identities"]?.array?.last?.members?["identity_id"]
+            values[ExampleValue.identity] = linked?.string
+            #expect(try await service.unlink("apple", by: ada).status == 200)
+        case "lift_legal_hold":
+            let held = try await support("/v1/accounts/\(ada.userID)/holds", nil)
+            values[ExampleValue.hold] = held.text("hold")
+        case "get_checkpoint", "list_checkpoints", "prove_inclusion", "prove_consistency",
+            "get_event", "list_log_keys":
+            service.audit.proofs.seal(at: service.clock.now)
+            values["old=4"] = "old=\(service.ledger.recordings(of: .default).count)"
+            _ = try await service.signIn("google", "ada")
+            service.audit.proofs.seal(at: service.clock.now)
+        case "list_conflicts":
+            _ = try await service.link("apple", subject: "bob", by: ada)
+        default: break
+        }
+    }
+
+    private func preview(_ path: String, by token: String) async throws -> Answer {
+        let idToken = values[ExampleValue.idToken] ?? ""
+        return try await service.send(
+            "POST", path, "{\"provider\":\"google\",\"id_token\":\"\(idToken)\"}", token: token)
+    }
+
+    func support(_ path: String, _ body: String?) async throws -> Answer {
+        let answer = try await service.send(
+            "POST", path, body, token: try service.audit.key(.admin),
+            headers: [("Ledger-Reason", "case 1")])
+        #expect(answer.status == 200, "\(answer.body)")
+        return answer
+    }
+
+    /// Replaces the document's values by live ones.
+    func live(_ text: String) -> String {
+        values.reduce(text) { $0.replacing($1.key, with: $1.value) }
+    }
+
+    /// Returns the path of the example, with a further parameter.
+    func target(adding parameter: String) -> String {
+        target + (target.contains("?") ? "&" : "?") + parameter
+    }
+
+    /// The path of the example, with its query.
+    var target: String {
+        var path = operation.path
+        var query: [String] = []
+        for parameter in operation.parameters {
+            guard let name = parameter["name"]?.string, let text = text(of: parameter) else {
+                continue
+            }
+            switch parameter["in"]?.string {
+            case "path": path = path.replacing("{\(name)}", with: text)
+            case "query": query.append("\(name)=\(text)")
+            default: break
+            }
+        }
+        return live(path + (query.isEmpty ? "" : "?" + query.joined(separator: "&")))
+    }
+
+    var headers: [(name: String, value: String)] {
+        operation.parameters.filter { $0["in"]?.string == "header" }.compactMap { parameter in
+            guard let name = parameter["name"]?.string, let text = text(of: parameter) else {
+                return nil
+            }
+            return (name: name, value: text)
+        }
+    }
+
+    private func text(of parameter: JSONMembers) -> String? {
+        guard let example = parameter["example"] else { return nil }
+        return example.string ?? example.number.map { "\(Int64($0))" }
+    }
+
+    var body: String? {
+        operation.body?["example"].map { live(Self.text($0)) }
+    }
+
+    /// Sends the example, by the holder of a key with a role or by the account holder.
+    func send(
+        as role: Role = .admin, body: String? = nil,
+        headers: [(name: String, value: String)]? = nil,
+        target: String? = nil
+    ) async throws -> Answer {
+        let token: String? =
+            switch operation.securityScheme {
+            case "apiKey": try service.audit.key(role)
+            case "accessToken": accessToken
+            default: nil
+            }
+        return try await service.send(
+            operation.method, target ?? self.target, body ?? self.body, token: token,
+            headers: headers ?? self.headers)
+    }
+
+    /// Returns a value as JSON.
+    static func text(_ value: JSONValue) -> String {
+        var writer = JSONWriter()
+        write(value, to: &writer)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private static func write(_ value: JSONValue, to writer: inout JSONWriter) {
+        switch value {
+        case .null: writer.null()
+        case .bool(let flag): writer.flag(flag)
+        case .number(let number): writer.number(Int64(number))
+        case .string(let text): writer.text(text)
+        case .array(let elements):
+            writer.array { writer in
+                for element in elements { write(element, to: &writer) }
+            }
+        case .object(let members):
+            writer.object { writer in
+                for (name, value) in members {
+                    writer.name(name)
+                    write(value, to: &writer)
+                }
+            }
+        }
+    }
+}
