@@ -1,0 +1,91 @@
+"""Lets the requests of Schemathesis reach further than the checks of tokens.
+
+Each request of an account holder is of an account of its own; with API_KEY set, all requests are of its principal.
+Half of the requests get a configured provider, existing ids and, in the place of generated tokens, valid ones; a
+merge gets a plan. Writes the number of answers of each operation with each status to the file STATUSES.
+"""
+
+import atexit
+import collections
+import itertools
+import json
+import os
+
+import schemathesis
+from ledger import call, id_token, new_name, sign_in
+
+API_KEY = os.environ.get("API_KEY")
+PROVIDERS = ("google", "apple")
+numbers = itertools.count()
+statuses = collections.defaultdict(collections.Counter)
+
+
+@schemathesis.auth(refresh_interval=None)
+class Tokens:
+    def get(self, case, context):
+        return API_KEY or sign_in()["access_token"]
+
+    def set(self, case, data, context):
+        case.headers = {**(case.headers or {}), "Authorization": f"Bearer {data}"}
+
+
+@schemathesis.hook
+def before_call(context, case, **kwargs):
+    number = next(numbers)
+    if number % 2:
+        return
+    provider = PROVIDERS[number // 2 % 2]
+    path, body = case.path_parameters or {}, case.body if isinstance(case.body, dict) else {}
+    if "provider" in path:
+        path["provider"] = provider
+    if "id" in path:
+        path["id"] = sign_in()["user_id"]
+    if "event_id" in path:
+        path["event_id"] = call("GET", "/v1/events?limit=1", token=API_KEY)["events"][0]["event_id"]
+    if case.method == "DELETE" and "provider" in path:
+        (case.query or {}).pop("identity_id", None)
+        case.headers["Authorization"] = f"Bearer {holder_of_both()}"
+    if "refresh_token" in body:
+        body["refresh_token"] = sign_in()["refresh_token"]
+    if "absorb" in body:
+        body["absorb"] = sign_in()["user_id"]
+        body.pop("keep", None)
+    if "id_token" in body:
+        prove(case, body, provider)
+
+
+def holder_of_both():
+    """The access token of a new account with both providers."""
+    token = sign_in()["access_token"]
+    call("POST", "/v1/auth/link/google", {"id_token": id_token("google", new_name())}, token)
+    return token
+
+
+def prove(case, body, provider):
+    """Puts a valid ID token into a body, and what belongs to it."""
+    name = new_name()
+    body["id_token"] = id_token(provider, name)
+    body.pop("nonce", None)
+    if not body.keys() & {"provider", "plan_digest"}:
+        return
+    sign_in(provider, name)
+    body["provider"] = provider
+    body.pop("keep", None)
+    if "plan_digest" in body:
+        # By an account without an identity of the provider, so that nothing has to be chosen.
+        token = sign_in(next(other for other in PROVIDERS if other != provider))["access_token"]
+        proof = {"provider": provider, "id_token": body["id_token"]}
+        body["plan_digest"] = call("POST", "/v1/account/merge/preview", proof, token)["plan_digest"]
+        body["id_token"] = id_token(provider, name, body["plan_digest"])
+        case.headers["Authorization"] = f"Bearer {token}"
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    statuses[case.operation.label][response.status_code] += 1
+
+
+@atexit.register
+def write_statuses():
+    with open(os.environ["STATUSES"], "w", encoding="utf-8") as file:
+        json.dump(statuses, file)
