@@ -126,8 +126,8 @@ let package = Package(
         .target(
             name: "LedgerAPI",
             dependencies: [
-                "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerSignIn",
-                "LedgerWire", "OpenID", "TransparencyLog",
+                "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
+                "LedgerSignIn", "LedgerWire", "OpenID", "TransparencyLog",
             ]),
         .executableTarget(
             name: "account-ledger",
@@ -168,6 +168,7 @@ let package = Package(
 
         // One test target per module, the whole from outside, and the rules of the house.
         .testTarget(name: "TidyTests"),
+        .testTarget(name: "BlockingCallsTests", dependencies: ["BlockingCalls"]),
         .testTarget(name: "ChildProcessesTests", dependencies: ["ChildProcesses"]),
         .testTarget(name: "CommandLineTests", dependencies: ["CommandLine"]),
         .testTarget(
@@ -234,7 +235,7 @@ let package = Package(
         .testTarget(
             name: "LedgerAPITests",
             dependencies: [
-                "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI",
+                "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI",
                 "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID", "TransparencyLog",
             ]),
         .testTarget(

@@ -39,8 +39,8 @@ import Testing
         ],
         "LedgerSignIn": ["Cryptography", "JSON", "Ledger", "OpenID"],
         "LedgerAPI": [
-            "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerSignIn", "LedgerWire",
-            "OpenID", "TransparencyLog",
+            "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerSignIn",
+            "LedgerWire", "OpenID", "TransparencyLog",
         ],
         "ledger-bench-load": ["Sockets"],
         "LedgerTestSupport": [
