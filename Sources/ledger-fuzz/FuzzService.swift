@@ -109,6 +109,7 @@ final class FuzzService: Sendable {
                 commands: ledger, accounts: ledger, audit: audit, tenants: ledger,
                 configurations: [.default: configuration], accessTokens: accessTokens,
                 refreshTokens: refreshTokens, singleUseIDTokens: singleUseIDTokens,
+                requestDigests: RequestDigests(current: "", keys: [:], upgradedAt: Self.now),
                 mergePlans: mergePlans, now: { Self.now },
                 random: { SecureRandom.uint128() }, observer: observer, trustedProxies: proxies,
                 allowedOrigins: origins, readiness: { Readiness(checks: []) }))

@@ -131,7 +131,8 @@ package struct Decision: Sendable {
             return .answered(
                 scope,
                 DecisionState.IdempotencyRecord(
-                    fingerprint: record.fingerprint, answer: record.answer.naming(recorded)))
+                    fingerprint: record.fingerprint, key: record.key,
+                    answer: record.answer.naming(recorded)))
         }
     }
 
@@ -156,14 +157,20 @@ package struct Decision: Sendable {
         decision.effects.append(
             .answered(
                 key.scope,
-                DecisionState.IdempotencyRecord(fingerprint: key.fingerprint, answer: answer)))
+                DecisionState.IdempotencyRecord(
+                    fingerprint: key.fingerprint, key: key.key, answer: answer)))
         return decision
     }
 }
 
 /// Returns the stored answer of an idempotency key, or the refusal to reuse it for another request.
 func earlierAnswer(to key: IdempotencyKey?, in state: DecisionState) -> Decision? {
-    guard let key, let record = state.idempotency[key.scope] else { return nil }
-    guard record.fingerprint == key.fingerprint else { return .refused(.idempotencyKeyReused) }
-    return Decision(record.answer.result)
+    for form in key?.all ?? [] {
+        guard let record = state.idempotency[form.scope] else { continue }
+        guard record.fingerprint == form.fingerprint else {
+            return .refused(.idempotencyKeyReused)
+        }
+        return Decision(record.answer.result)
+    }
+    return nil
 }

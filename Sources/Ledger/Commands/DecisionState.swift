@@ -17,16 +17,22 @@ package struct DecisionState: Sendable {
         ///
         /// All zeros for an unlink, and for a merge with a known identity.
         package let digest: Digest
+        /// The name of the digest's key; nil for one without a key.
+        package let key: String?
         /// The refusal and its object, or the time of a success: each success counts.
         ///
         /// For a merge, the known identity that was proved.
         package let outcome: String
 
         /// Describes an attempt.
-        package init(action: Action, provider: ProviderName, digest: Digest, outcome: String) {
+        package init(
+            action: Action, provider: ProviderName, digest: Digest, key: String? = nil,
+            outcome: String
+        ) {
             self.action = action
             self.provider = provider
             self.digest = digest
+            self.key = key
             self.outcome = outcome
         }
     }
@@ -47,11 +53,14 @@ package struct DecisionState: Sendable {
     /// A stored answer and the request that it belongs to.
     package struct IdempotencyRecord: Hashable, Sendable {
         package let fingerprint: Digest
+        /// The name of the key of the digests of scope and content; nil for digests without one.
+        package let key: String?
         package let answer: StoredAnswer
 
         /// Describes what a key answered.
-        package init(fingerprint: Digest, answer: StoredAnswer) {
+        package init(fingerprint: Digest, key: String?, answer: StoredAnswer) {
             self.fingerprint = fingerprint
+            self.key = key
             self.answer = answer
         }
     }
@@ -128,10 +137,27 @@ package struct IdempotencyKey: Hashable, Sendable {
     package let scope: IdempotencyScope
     /// The digest of the request's content: the same key with other content is refused.
     package let fingerprint: Digest
+    /// The name of the key of both digests; nil for digests without one.
+    package let key: String?
+    /// The digests of the same request by other keys, under which it may have been answered before.
+    package let former: [IdempotencyKey]
 
     /// Describes a key and its request.
-    package init(scope: IdempotencyScope, fingerprint: Digest) {
+    package init(
+        scope: IdempotencyScope, fingerprint: Digest, key: String? = nil,
+        former: [IdempotencyKey] = []
+    ) {
         self.scope = scope
         self.fingerprint = fingerprint
+        self.key = key
+        self.former = former
+    }
+
+    /// Every form, first the one of new rows.
+    package var all: [IdempotencyKey] { [self] + former }
+
+    /// The digests of the scope by which attempts are counted.
+    var attempt: KeyedDigest {
+        KeyedDigest(scope.digest, key: key, former: former.map(\.attempt))
     }
 }

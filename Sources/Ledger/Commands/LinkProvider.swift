@@ -31,8 +31,9 @@ package struct LinkProvider: Sendable {
         let budget = AttemptBudget(policy.linkBudget, of: caller.account, in: state, at: now)
         // A repeated credential is decided again: it may well have the same outcome, which counts
         // once.
+        let digests = attemptDigest.all.map(\.digest)
         let isRepeated = budget.recent.keys.contains {
-            $0.action == .link && $0.provider == provider && $0.digest == attemptDigest
+            $0.action == .link && $0.provider == provider && digests.contains($0.digest)
         }
         if !isRepeated, let limited = budget.exhausted { return .refused(limited) }
         switch credential.check {
@@ -92,7 +93,9 @@ package struct LinkProvider: Sendable {
     private func refuse(
         _ refusal: Refusal, _ event: Event, as outcome: String, _ budget: AttemptBudget
     ) -> Decision {
-        if budget.recent[attempt(outcome)] != nil { return .refused(refusal) }
+        if attemptDigest.all.contains(where: { budget.recent[attempt(outcome, $0)] != nil }) {
+            return .refused(refusal)
+        }
         if let limited = budget.exhausted { return .refused(limited) }
         return Decision(
             .failure(refusal), drafts: [.init(event, actor: actor)],
@@ -101,18 +104,19 @@ package struct LinkProvider: Sendable {
     }
 
     private func remember(_ outcome: String, _ budget: AttemptBudget) -> Decision.Effect {
-        .attempted(caller.account, attempt(outcome), budget.now)
+        .attempted(caller.account, attempt(outcome, attemptDigest), budget.now)
     }
 
-    private func attempt(_ outcome: String) -> DecisionState.Attempt {
+    private func attempt(_ outcome: String, _ digest: KeyedDigest) -> DecisionState.Attempt {
         DecisionState.Attempt(
-            action: .link, provider: provider, digest: attemptDigest, outcome: outcome)
+            action: .link, provider: provider, digest: digest.digest, key: digest.key,
+            outcome: outcome)
     }
 
     private var provider: ProviderName { credential.provider }
 
     /// With a key, each key is an attempt of its own; without one, each credential.
-    private var attemptDigest: Digest { idempotency?.scope.digest ?? credential.digest }
+    private var attemptDigest: KeyedDigest { idempotency?.attempt ?? credential.digest }
 
     private var actor: Actor { .account(caller.account, session: caller.session) }
 }

@@ -85,8 +85,8 @@ package struct MergeAccounts: Sendable {
         let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
         guard session.authenticatedAt >= oldest else { return .refused(.reauthenticationRequired) }
         let budget = AttemptBudget(policy.linkBudget, of: caller.account, in: state, at: now)
-        let attempt = attempt(credential, in: state)
-        let isNew = budget.recent[attempt] == nil
+        let attempts = attempts(credential, in: state)
+        let isNew = attempts.allSatisfy { budget.recent[$0] == nil }
         if isNew, let limited = budget.exhausted { return .refused(limited) }
         if case .failure(.unavailable) = credential.check { return .refused(.providerUnavailable) }
         var decision: Decision
@@ -96,7 +96,9 @@ package struct MergeAccounts: Sendable {
         } catch {
             decision = .refused(error)
         }
-        if isNew { decision.effects.append(.attempted(caller.account, attempt, now)) }
+        if isNew, let attempt = attempts.first {
+            decision.effects.append(.attempted(caller.account, attempt, now))
+        }
         return decision
     }
 
@@ -162,17 +164,22 @@ package struct MergeAccounts: Sendable {
         }
     }
 
-    private func attempt(
+    /// Returns the attempt with each of its digests, first the one that is stored.
+    private func attempts(
         _ credential: Credential, in state: DecisionState
-    ) -> DecisionState.Attempt {
+    ) -> [DecisionState.Attempt] {
         if let subject = credential.subject, let known = state.directory[subject] {
-            return DecisionState.Attempt(
-                action: .merge, provider: subject.provider, digest: .zero,
-                outcome: known.description)
+            return [
+                DecisionState.Attempt(
+                    action: .merge, provider: subject.provider, digest: .zero,
+                    outcome: known.description)
+            ]
         }
-        return DecisionState.Attempt(
-            action: .merge, provider: credential.provider, digest: credential.digest,
-            outcome: "nobody")
+        return credential.digest.all.map {
+            DecisionState.Attempt(
+                action: .merge, provider: credential.provider, digest: $0.digest, key: $0.key,
+                outcome: "nobody")
+        }
     }
 
     /// Returns the account that the credential proves.

@@ -51,11 +51,16 @@ package struct Credential: Sendable {
 
     package let provider: ProviderName
     /// The digest of the credential: the same one counts once against a budget.
-    package let digest: Digest
+    package let digest: KeyedDigest
     package let check: Result<Proof, Flaw>
 
-    /// Describes a checked credential.
+    /// Describes a checked credential whose digest has no key.
     package init(provider: ProviderName, digest: Digest, check: Result<Proof, Flaw>) {
+        self.init(provider: provider, digest: KeyedDigest(digest), check: check)
+    }
+
+    /// Describes a checked credential.
+    package init(provider: ProviderName, digest: KeyedDigest, check: Result<Proof, Flaw>) {
         self.provider = provider
         self.digest = digest
         self.check = check

@@ -20,6 +20,8 @@ package final class APIServices: Sendable {
     package let refreshTokens: RefreshTokens
     /// Computes the digests of single-use ID tokens.
     package let singleUseIDTokens: SingleUseIDTokens
+    /// Computes the digests under which input of clients is stored.
+    package let requestDigests: RequestDigests
     /// Issues and recognises the digests of merge plans.
     package let mergePlans: MergePlanDigests
     /// Returns the wall-clock time.
@@ -41,7 +43,7 @@ package final class APIServices: Sendable {
         tenants: any TenantDirectory,
         configurations: [TenantID: TenantConfiguration], accessTokens: AccessTokens,
         refreshTokens: RefreshTokens, singleUseIDTokens: SingleUseIDTokens,
-        mergePlans: MergePlanDigests,
+        requestDigests: RequestDigests, mergePlans: MergePlanDigests,
         now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt128, observer: any RequestObserver,
         trustedProxies: TrustedProxies, allowedOrigins: AllowedOrigins,
@@ -55,6 +57,7 @@ package final class APIServices: Sendable {
         self.accessTokens = accessTokens
         self.refreshTokens = refreshTokens
         self.singleUseIDTokens = singleUseIDTokens
+        self.requestDigests = requestDigests
         self.mergePlans = mergePlans
         self.now = now
         self.random = random

@@ -21,6 +21,8 @@ extension RouteCall {
         } catch {
             check = .failure(error)
         }
-        return Credential(provider: provider, digest: body.digest, check: check)
+        return Credential(
+            provider: provider, digest: services.requestDigests.attempt(body.digest, at: now),
+            check: check)
     }
 }

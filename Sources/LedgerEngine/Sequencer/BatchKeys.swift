@@ -152,8 +152,9 @@ package struct BatchKeys {
     }
 
     private mutating func add(_ key: IdempotencyKey?, _ tenant: TenantID) {
-        guard let key else { return }
-        idempotency.tenants.append(tenant)
-        idempotency.scopes.append(key.scope)
+        for form in key?.all ?? [] {
+            idempotency.tenants.append(tenant)
+            idempotency.scopes.append(form.scope)
+        }
     }
 }

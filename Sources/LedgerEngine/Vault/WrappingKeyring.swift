@@ -34,6 +34,11 @@ package final class WrappingKeyring: Sendable {
     /// The names of all keys.
     package var ids: Set<String> { Set(content.withLock(\.keys).keys) }
 
+    /// The name of the current key and every key, for deriving keys of other purposes.
+    package var secrets: (currentID: String, keys: [String: SymmetricKey]) {
+        content.withLock { ($0.currentID, $0.keys) }
+    }
+
     /// Replaces the keys with those of another keyring.
     package func use(_ other: WrappingKeyring) {
         let new = other.content.withLock(\.self)

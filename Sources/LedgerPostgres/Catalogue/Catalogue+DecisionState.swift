@@ -84,6 +84,7 @@ extension Catalogue {
             columns: [
                 .text("tenant_id"), .uuid("account_id", .account), .bytes("scope", .personal),
                 .bytes("fingerprint", .personal), .text("answer", .personal), .time("answered_at"),
+                .text("key_id", .nullable),
             ]),
         CatalogueTable(
             "spent_id_tokens", server: [.select, .insert, .delete],

@@ -4,9 +4,11 @@ import Ledger
 ///
 /// The format is a version byte, followed for each attempt by one byte for the action, eight bytes
 /// for the time in microseconds since 1970 (most significant first), the 32 bytes of the digest,
-/// and provider and outcome, each preceded by its length in one byte.
+/// and the name of the digest's key (empty for none), provider and outcome, each preceded by its
+/// length in one byte. Version 1, of a former release, has no names of keys.
 enum AttemptList {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
+    private static let keylessVersion: UInt8 = 1
     private static let fixedByteCount = 1 + 8 + Digest.byteCount
 
     /// Encodes attempts for the column; nil for an empty list.
@@ -19,6 +21,7 @@ enum AttemptList {
                 bytes.append(UInt8(truncatingIfNeeded: time.microseconds >> Int64(shift)))
             }
             bytes.append(contentsOf: attempt.digest.bytes)
+            append(attempt.key ?? "", to: &bytes)
             append(attempt.provider.description, to: &bytes)
             append(attempt.outcome, to: &bytes)
         }
@@ -27,7 +30,7 @@ enum AttemptList {
 
     /// Decodes a column's bytes; nil if ``encode(_:)`` did not write them.
     static func decode(_ bytes: [UInt8]) -> [DecisionState.Attempt: Timestamp]? {
-        guard bytes.first == version else { return nil }
+        guard let found = bytes.first, [version, keylessVersion].contains(found) else { return nil }
         var attempts: [DecisionState.Attempt: Timestamp] = [:]
         var rest = bytes.dropFirst()
         while !rest.isEmpty {
@@ -38,10 +41,12 @@ enum AttemptList {
             rest = rest.dropFirst(8)
             guard let digest = Digest(Array(rest.prefix(Digest.byteCount))) else { return nil }
             rest = rest.dropFirst(Digest.byteCount)
+            guard let key = found == keylessVersion ? "" : text(&rest) else { return nil }
             guard let provider = text(&rest).flatMap(ProviderName.init), let outcome = text(&rest)
             else { return nil }
             let attempt = DecisionState.Attempt(
-                action: action, provider: provider, digest: digest, outcome: outcome)
+                action: action, provider: provider, digest: digest,
+                key: key.isEmpty ? nil : key, outcome: outcome)
             attempts[attempt] = Timestamp(microseconds: microseconds)
         }
         return attempts

@@ -24,7 +24,8 @@ enum KeysRemoveCommand {
         settings: [.databaseURL, .keys],
         details: """
             Refuses a key that is in use or next, a token key within an hour of its last use, an encryption
-            key that still wraps the key of an account or a webhook's secret, and a MAC key that the last
+            key that still wraps the key of an account or a webhook's secret, or by which requests of the last
+            day are recognised, and a MAC key that the last
             marker of a log names or that authenticates a row; 'protect' gives such rows new MACs. A backup
             made before 'keys rewrap' holds account keys that only the former encryption key unwraps: keep a
             copy of that key as long as such a backup, or its disclosures are lost. Servers refuse the tokens
@@ -60,8 +61,9 @@ enum KeysRemoveCommand {
             for tenant in book.facts.keys.sorted()
             where try book.usedKey(of: tenant, among: [id]) != nil {
                 throw Fault(
-                    "encryption key \(id) still wraps account keys or webhook secrets of tenant \(tenant):"
-                        + " run \(Syntax.program) keys rewrap")
+                    "encryption key \(id) still wraps account keys or webhook secrets of tenant \(tenant)"
+                        + " (run \(Syntax.program) keys rewrap), or recognises repeated requests of the"
+                        + " last day")
             }
         }
         try directory.remove(kind, id, now: now)

@@ -17,14 +17,19 @@ final class LiveKeys: Sendable {
     private let directory: KeyDirectory
     private let wrapping: WrappingKeyring
     private let tokens: AccessTokens
+    private let digests: RequestDigests
     private let log: Log
     private let lastRead = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Makes tokens and wrapping keys follow a directory.
-    init(_ directory: KeyDirectory, wrapping: WrappingKeyring, tokens: AccessTokens, log: Log) {
+    init(
+        _ directory: KeyDirectory, wrapping: WrappingKeyring, tokens: AccessTokens,
+        digests: RequestDigests, log: Log
+    ) {
         self.directory = directory
         self.wrapping = wrapping
         self.tokens = tokens
+        self.digests = digests
         self.log = log
         wrapping.whenUnknown { [weak self] in self?.look() }
         tokens.setUnknownKeyHandler { [weak self] in self?.look() }
@@ -66,6 +71,8 @@ final class LiveKeys: Sendable {
                 || keys.wrapping.macs.allowsUnprotected != wrapping.macs.allowsUnprotected
             {
                 wrapping.use(keys.wrapping)
+                let secrets = wrapping.secrets
+                digests.use(current: secrets.currentID, keys: secrets.keys)
                 log.write(
                     .info, "encryption or MAC keys changed",
                     ["current": .text(wrapping.currentID)])

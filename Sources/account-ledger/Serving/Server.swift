@@ -5,6 +5,7 @@ import HTTP
 import Ledger
 import LedgerAPI
 import LedgerAudit
+import LedgerEngine
 import LedgerPostgres
 import LedgerSignIn
 
@@ -28,6 +29,7 @@ struct Server: Sendable {
     private let tenants: [TenantID: TenantConfiguration]
     private let identityProvider: DevelopmentIdentityProvider?
     private let faults = LastFault()
+    private let requestDigests: RequestDigests
     private let workers: Workers
 
     /// Checks the configuration against the database, and binds.
@@ -57,8 +59,12 @@ struct Server: Sendable {
         accessTokens = AccessTokens(
             issuer: issuer, audience: configuration.audience, current: keys.token,
             former: keys.formerTokens, lifetimeSeconds: configuration.accessTokenSeconds)
+        let secrets = keys.wrapping.secrets
+        requestDigests = RequestDigests(
+            current: secrets.currentID, keys: secrets.keys, upgradedAt: opened.digestsKeyedAt)
         liveKeys = LiveKeys(
-            configuration.keys, wrapping: keys.wrapping, tokens: accessTokens, log: log)
+            configuration.keys, wrapping: keys.wrapping, tokens: accessTokens,
+            digests: requestDigests, log: log)
         let imitated =
             configuration.mode == .development
             ? try ImitatedProvider.all(
@@ -207,7 +213,7 @@ struct Server: Sendable {
             configurations: tenants,
             accessTokens: accessTokens, refreshTokens: RefreshTokens(key: keys.refresh),
             singleUseIDTokens: SingleUseIDTokens(key: keys.refresh),
-            mergePlans: MergePlanDigests(key: keys.refresh),
+            requestDigests: requestDigests, mergePlans: MergePlanDigests(key: keys.refresh),
             now: { .now },
             random: { [identifiers = IdentifierBits()] in identifiers.next() },
             observer: RequestRecord(log: log, metrics: requests),

@@ -1,6 +1,7 @@
 import CommandLine
 import Ledger
 import LedgerEngine
+import LedgerPostgres
 import Postgres
 
 /// The first events and key rotations of all tenants, which determine the ledger's mode and keys.
@@ -25,7 +26,13 @@ struct TenantOpenings: Sendable {
         ORDER BY h.tenant_id, e.position
         """)
 
-    /// Finds an account key or a webhook secret that is wrapped with one of some keys.
+    /// The migration with which the digests of requests got keys, whatever its number.
+    private static let keyedDigests = Statement(
+        "keyed_digests_since",
+        "SELECT applied_at FROM ledger_migrations WHERE name LIKE 'V%keyed\\_digests.sql'")
+
+    /// Finds an account key or a webhook secret that is wrapped with one of some keys, or an answer that is
+    /// still kept and found by one.
     private static let usesKeys = Statement(
         "uses_wrapping_keys",
         """
@@ -33,12 +40,19 @@ struct TenantOpenings: Sendable {
         WHERE tenant_id = $1::text AND wrapping_key = ANY ($2::text[])
         UNION ALL
         SELECT wrapping_key FROM account_keys
-        WHERE tenant_id = $1::text AND wrapping_key = ANY ($2::text[]) LIMIT 1
+        WHERE tenant_id = $1::text AND wrapping_key = ANY ($2::text[])
+        UNION ALL
+        SELECT key_id FROM idempotency_records
+        WHERE tenant_id = $1::text AND key_id = ANY ($2::text[])
+            AND answered_at > statement_timestamp() - make_interval(hours => \(BatchKeys.Scopes.hours))
+        LIMIT 1
         """)
 
     private let url: String
     /// The first event of each tenant.
     let facts: [TenantID: LedgerOpened]
+    /// The time of the upgrade from a release whose digests of requests had no keys.
+    let digestsKeyedAt: Timestamp
     /// The key rotations of each tenant, in order.
     let rotations: [TenantID: [KeyRotated]]
 
@@ -74,6 +88,8 @@ struct TenantOpenings: Sendable {
             else { throw Fault("the log of tenant \(Arguments.quoted(name)) has a damaged event") }
             rotations[tenant, default: []].append(fact)
         }
+        digestsKeyedAt = Timestamp(
+            microseconds: try connection.query(Self.keyedDigests).timestamp(0, 0))
         self.facts = facts
         self.rotations = rotations
     }
@@ -150,13 +166,15 @@ struct TenantOpenings: Sendable {
         }
     }
 
-    /// Returns one of these keys that still wraps an account key or a webhook secret of the tenant.
+    /// Returns one of these keys that the tenant still needs: it wraps an account key or a webhook secret, or
+    /// its digests name answers or attempts of the last day.
     func usedKey(of tenant: TenantID, among ids: Set<String>) throws(Fault) -> String? {
         guard !ids.isEmpty else { return nil }
         return try SchemaCheck.withConnection(to: url) { connection in
             let rows = try connection.query(
                 Self.usesKeys, [.text(tenant.description), .texts(ids.sorted())])
-            return rows.rowCount == 0 ? nil : try rows.text(0, 0)
+            if rows.rowCount > 0 { return try rows.text(0, 0) }
+            return try AttemptKeyUse.first(of: ids, in: tenant, on: connection)
         }
     }
 

@@ -22,6 +22,12 @@ struct TestService {
         var singleUseIDTokens: [TenantID] = []
         /// The key of the digests of spent ID tokens.
         var spendingKey = SymmetricKey.generate()
+        /// The keys of the digests of requests; none as in a release that stored plain digests.
+        var digestKeys = ["first": SymmetricKey.generate()]
+        /// The name of the one in use.
+        var digestKey = "first"
+        /// The time of the upgrade from a release with plain digests.
+        var upgradedAt = Timestamp(seconds: 0)
         var providers: [TestIdentityProvider]?
         var proxies = ""
         var origins = ""
@@ -60,8 +66,11 @@ struct TestService {
 
     /// Returns another process, or a restarted one: the same ledger, keys and clock, with other
     /// providers.
-    func restarted(providers: [TestIdentityProvider]? = nil) throws -> TestService {
+    func restarted(
+        providers: [TestIdentityProvider]? = nil, _ change: (inout Options) -> Void = { _ in }
+    ) throws -> TestService {
         var options = options
+        change(&options)
         options.providers = providers ?? options.providers
         return try TestService(
             options, clock: clock, configured: configured, ledger: ledger,
@@ -102,6 +111,9 @@ struct TestService {
                 configurations: configurations, accessTokens: accessTokens,
                 refreshTokens: refreshTokens,
                 singleUseIDTokens: SingleUseIDTokens(key: options.spendingKey),
+                requestDigests: RequestDigests(
+                    current: options.digestKey, keys: options.digestKeys,
+                    upgradedAt: options.upgradedAt),
                 mergePlans: MergePlanDigests(key: options.planKey),
                 now: { clock.now },
                 random: { SecureRandom.uint128() }, observer: observer,

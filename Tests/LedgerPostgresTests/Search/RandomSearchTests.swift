@@ -38,7 +38,8 @@ import Testing
             intent = .linkProvider(
                 LinkProvider(
                     caller: asked.caller,
-                    credential: Credential(subject, email: email, digest: asked.credential.digest),
+                    credential: Credential(
+                        subject, email: email, digest: asked.credential.digest.digest),
                     idempotency: nil, newIdentity: asked.newIdentity))
         default: return command
         }

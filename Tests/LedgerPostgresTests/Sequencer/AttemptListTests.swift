@@ -18,7 +18,7 @@ import Testing
         let refused = DecisionState.Attempt(
             action: .unlink, provider: provider, digest: digest, outcome: "only_provider:\u{e9}")
         let merged = DecisionState.Attempt(
-            action: .merge, provider: provider, digest: .zero,
+            action: .merge, provider: provider, digest: .zero, key: "0123456789abcdef",
             outcome: "01a1fb40-8259-7d03-8641-c486d40ccd9e")
         return [
             merged: Timestamp(microseconds: 3),
@@ -41,7 +41,7 @@ import Testing
             // A prefix that ends between attempts is a shorter list, never this one.
             #expect(AttemptList.decode(Array(bytes.prefix(count))) != whole)
         }
-        #expect(AttemptList.decode([2] + bytes.dropFirst()) == nil)
+        #expect(AttemptList.decode([3] + bytes.dropFirst()) == nil)
         #expect(AttemptList.decode(bytes + [0]) == nil)
     }
 

@@ -1,4 +1,3 @@
-internal import Cryptography
 internal import HTTP
 internal import Ledger
 
@@ -32,22 +31,21 @@ enum IdempotencyHeader {
         }
         return key
     }
+}
 
+extension RouteCall {
     /// Returns the key under which the ledger stores the answer.
     ///
     /// The scope is one account, method and path, without the tenant prefix because a key belongs
     /// to its tenant anyway. A principal is part of the scope as well, so that two who work on one
-    /// case do not get each other's answers. The fingerprint covers the content, which must be the
-    /// same when the key is used again.
-    static func key(
+    /// case do not get each other's answers.
+    func idempotency(
         _ key: String, of account: AccountID, by principal: Principal? = nil, method: String,
         path: String, content: [UInt8]
     ) -> IdempotencyKey? {
         let parts = [method, path, key, principal?.key.description].compactMap(\.self)
-        let scope = Array(parts.joined(separator: "\0").utf8)
-        guard let digest = Digest(SHA256.hash(scope)), let print = Digest(SHA256.hash(content))
-        else { return nil }
-        return IdempotencyKey(
-            scope: IdempotencyScope(account: account, digest: digest), fingerprint: print)
+        return services.requestDigests.idempotencyKey(
+            scope: Array(parts.joined(separator: "\0").utf8), content: content, of: account,
+            at: now)
     }
 }

@@ -25,7 +25,7 @@ struct LinkRoute: Route {
             credential: await call.credential(
                 request.presented, of: request.provider, for: .link),
             idempotency: request.key.flatMap {
-                IdempotencyHeader.key(
+                call.idempotency(
                     $0, of: request.caller.account, method: Self.method,
                     path: "/v1/auth/link/\(request.provider)", content: call.request.body)
             },

@@ -47,7 +47,7 @@ struct UnlinkRoute: Route {
         return UnlinkProvider(
             caller: caller, provider: provider, identity: identity,
             idempotency: key.flatMap {
-                IdempotencyHeader.key(
+                call.idempotency(
                     $0, of: caller.account, method: Self.method,
                     path: "/v1/auth/link/\(provider)", content: named + call.request.body)
             })

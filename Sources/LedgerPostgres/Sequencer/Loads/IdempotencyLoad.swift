@@ -4,12 +4,17 @@ import Postgres
 
 /// The stored answers of idempotency keys.
 enum IdempotencyLoad {
+    private static let list: SelectList = ["k.n", "r.fingerprint", "r.key_id", "r.answer"]
+    private static let fingerprint = list["r.fingerprint"]
+    private static let key = list["r.key_id"]
+    private static let answer = list["r.answer"]
+
     private static let statement = RowsStatement(
         "load_idempotency", ["tenant_id": "text", "account_id": "uuid", "scope": "bytea"],
         ordinal: "n"
     ) { rows in
         """
-        SELECT k.n, r.fingerprint, r.answer
+        SELECT \(list.sql)
         FROM \(rows)
         CROSS JOIN LATERAL (
             SELECT * FROM idempotency_records
@@ -35,11 +40,12 @@ enum IdempotencyLoad {
         for row in 0..<result.rowCount {
             let index = try result.keyIndex(row)
             guard let batch = tenants[keys.tenants[index]] else { continue }
-            guard let answer = StoredAnswer(text: try result.text(row, 2)) else {
+            guard let answer = StoredAnswer(text: try result.text(row, answer)) else {
                 throw BatchFault.damaged("idempotency_records.answer")
             }
             batch.state.idempotency[keys.scopes[index]] = DecisionState.IdempotencyRecord(
-                fingerprint: try result.digest(row, 1), answer: answer)
+                fingerprint: try result.digest(row, fingerprint),
+                key: try result.optionalText(row, key), answer: answer)
         }
     }
 }

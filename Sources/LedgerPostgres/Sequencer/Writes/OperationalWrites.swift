@@ -9,17 +9,17 @@ enum OperationalWrites {
         "remember_answers",
         [
             "tenant_id": "text", "account_id": "uuid", "scope": "bytea", "fingerprint": "bytea",
-            "answer": "text",
+            "answer": "text", "key_id": "text",
         ]
     ) { rows in
         """
         INSERT INTO idempotency_records (tenant_id, account_id, scope, fingerprint, answer,
-            answered_at)
-        SELECT *, $6::timestamptz
+            key_id, answered_at)
+        SELECT *, $7::timestamptz
         FROM \(rows)
         ON CONFLICT (tenant_id, account_id, scope)
         DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer,
-            answered_at = excluded.answered_at
+            key_id = excluded.key_id, answered_at = excluded.answered_at
         """
     }
 
@@ -46,7 +46,7 @@ enum OperationalWrites {
                 .texts(tenants), .uuids(scopes.map { $0.account.bits }),
                 .byteArrays(scopes.map { $0.digest.bytes }),
                 .byteArrays(records.map { $0.fingerprint.bytes }),
-                .texts(records.map { $0.answer.text ?? "" }),
+                .texts(records.map { $0.answer.text ?? "" }), .optionalTexts(records.map(\.key)),
             ], [.timestamp(now.microseconds)])
     }
 }

@@ -89,7 +89,7 @@ struct MergeRequest: Sendable {
     /// Returns the idempotency key of the request, for its path.
     func idempotency(path: String) -> IdempotencyKey? {
         key.flatMap {
-            IdempotencyHeader.key(
+            call.idempotency(
                 $0, of: caller.account, method: call.request.method, path: path,
                 content: call.request.body)
         }

@@ -110,7 +110,7 @@ extension RouteCall {
         of account: AccountID, _ auditRequest: AuditRequest, _ method: String, _ path: String
     ) throws(APIError) -> IdempotencyKey? {
         guard let key = try IdempotencyHeader.read(request.headers) else { return nil }
-        return IdempotencyHeader.key(
+        return idempotency(
             key, of: account, by: auditRequest.principal, method: method, path: path,
             content: request.body)
     }

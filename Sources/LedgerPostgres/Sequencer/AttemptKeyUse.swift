@@ -1,0 +1,32 @@
+package import Ledger
+import LedgerEngine
+package import Postgres
+
+/// The remaining uses of encryption keys in the digests of attempts.
+package enum AttemptKeyUse {
+    private static let candidates = Statement(
+        "attempt_key_use",
+        """
+        SELECT attempts, statement_timestamp() - make_interval(hours => \(BatchKeys.Scopes.hours))
+        FROM accounts
+        WHERE tenant_id = $1::text AND position(convert_to($2::text, 'UTF8') IN attempts) > 0
+        """)
+
+    /// Returns one of these keys that an attempt of the last day has.
+    package static func first(
+        of keys: Set<String>, in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> String? {
+        for key in keys.sorted() {
+            let rows = try connection.query(
+                candidates, [.text(tenant.description), .text(key)])
+            for row in 0..<rows.rowCount {
+                let oldest = Timestamp(microseconds: try rows.timestamp(row, 1))
+                let attempts = AttemptList.decode(try rows.bytes(row, 0)) ?? [:]
+                if attempts.contains(where: { $0.key.key == key && $0.value > oldest }) {
+                    return key
+                }
+            }
+        }
+        return nil
+    }
+}
