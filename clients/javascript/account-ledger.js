@@ -15,6 +15,8 @@ const ATTEMPTS_MAX = 4;
 const BACKOFF_MS = 200;
 /** An access token is renewed this long before it expires. */
 const EXPIRY_MARGIN_MS = 5_000;
+/** The longest time that platforms can set a timer to. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
  * @typedef {"INVALID_REQUEST" | "UNSUPPORTED_PROVIDER" | "CANNOT_UNLINK_ONLY_PROVIDER" | "INVALID_ACCESS_TOKEN"
@@ -232,6 +234,8 @@ export class AccountLedger {
   #store;
   /** @type {Promise<StoredSession> | null} */
   #renewal = null;
+  /** @type {Promise<unknown>} */
+  #lastChange = Promise.resolve();
 
   /** @param {ClientOptions & { store?: SessionStore }} options  The store is in memory if left out. */
   constructor({ store = memoryStore(), ...options }) {
@@ -252,7 +256,7 @@ export class AccountLedger {
     const answer = await this.#transport.send(this.#transport.begin(options), {
       method: "POST", path: `/v1/auth/sign-in/${segment(provider)}`, body: proof, isUnrepeatable: true,
     });
-    await this.#store.save(sessionOf(answer));
+    await this.#change(() => this.#store.save(sessionOf(answer)));
     const { user_id, is_new_user, linked_providers } = answer;
     return { user_id, is_new_user, linked_providers };
   }
@@ -300,8 +304,10 @@ export class AccountLedger {
       const isOver = error instanceof AccountLedgerError && error.code === "INVALID_REFRESH_TOKEN";
       if (!isOver || scope.everywhere) throw error;
     } finally {
-      const stored = await this.#store.load();
-      if (stored?.user_id === session.user_id) await this.#store.clear();
+      await this.#change(async () => {
+        const stored = await this.#store.load();
+        if (stored?.user_id === session.user_id) await this.#store.clear();
+      });
     }
   }
 
@@ -322,7 +328,7 @@ export class AccountLedger {
    * @param {CallOptions & CommandOptions} [options]
    * @returns {Promise<LinkedProviders>}
    */
-  link(provider, proof, options = {}) {
+  async link(provider, proof, options = {}) {
     return this.#call(command("POST", `/v1/auth/link/${segment(provider)}`, options, proof), options);
   }
 
@@ -334,7 +340,7 @@ export class AccountLedger {
    * @param {CallOptions & CommandOptions} [options]
    * @returns {Promise<LinkedProviders>}
    */
-  unlink(provider, identity = {}, options = {}) {
+  async unlink(provider, identity = {}, options = {}) {
     const { identity_id } = identity;
     const query = identity_id === undefined ? "" : `?identity_id=${segment(identity_id)}`;
     return this.#call(command("DELETE", `/v1/auth/link/${segment(provider)}${query}`, options), options);
@@ -443,11 +449,26 @@ export class AccountLedger {
    * @param {StoredSession} former
    * @param {StoredSession | null} next
    */
-  async #replace(former, next) {
-    const stored = await this.#store.load();
-    if (stored?.refresh_token !== former.refresh_token) return stored;
-    await (next ? this.#store.save(next) : this.#store.clear());
-    return next;
+  #replace(former, next) {
+    return this.#change(async () => {
+      const stored = await this.#store.load();
+      if (stored?.refresh_token !== former.refresh_token) return stored;
+      await (next ? this.#store.save(next) : this.#store.clear());
+      return next;
+    });
+  }
+
+  /**
+   * Changes the store after the changes before, so that none overwrites another one between its load and its save.
+   *
+   * @template Value
+   * @param {() => Value | Promise<Value>} work
+   * @returns {Promise<Value>}
+   */
+  #change(work) {
+    const result = this.#lastChange.then(work);
+    this.#lastChange = result.catch(() => {});
+    return result;
   }
 }
 
@@ -554,7 +575,7 @@ async function limited(call, milliseconds, work) {
   const stopped = new Promise((_, reject) => {
     controller.signal.addEventListener("abort", () => reject(unanswered(call)));
   });
-  const timer = setTimeout(stop, Math.min(milliseconds, deadline - performance.now()));
+  const timer = setTimeout(stop, Math.min(milliseconds, deadline - performance.now(), TIMER_MS_MAX));
   signal?.addEventListener("abort", stop);
   try {
     return await Promise.race([work(controller.signal), stopped]);
@@ -616,8 +637,15 @@ function retryAfter(headers) {
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
 }
 
-/** @param {string} text */
+/**
+ * One segment of a path; "." and ".." are steps in it, however they are encoded.
+ *
+ * @param {string} text
+ */
 function segment(text) {
+  if (text === "." || text === "..") {
+    throw new AccountLedgerError({ code: "INVALID_REQUEST", message: "No name or id is . or .." });
+  }
   return encodeURIComponent(text);
 }
 

@@ -106,6 +106,13 @@ test("a call ends when its time is over", async (t) => {
   assert.equal((await refusal(ledger.account({ timeout: 1 }))).code, "NO_ANSWER");
 });
 
+test("a call may take any time", async (t) => {
+  for (const timeout of [Infinity, 2 ** 40]) {
+    const { ledger } = await behind(t, (_, number) => (number === 1 ? unavailable() : undefined), { timeout });
+    assert.ok(await ledger.account());
+  }
+});
+
 test("a call ends when it is aborted: before it, during a request, between two", async (t) => {
   const during = new AbortController();
   const { ledger, store, front } = await behind(t, () => {

@@ -110,6 +110,47 @@ test("a refresh does not bring back who signed out or replaced the session meanw
   assert.equal(store.session, other.session);
 });
 
+test("a refresh does not overwrite a sign-in between its load and its save", async () => {
+  const tokens = (user, number) => ({
+    user_id: user, access_token: `access ${number}`, refresh_token: `refresh ${number}`, expires_in: 600,
+  });
+  let stored = { ...tokens("ada", 1), expires_at: 0 };
+  let signIn = Promise.resolve();
+  let saved = () => {};
+  let loads = 0;
+  const store = {
+    async load() {
+      const found = stored;
+      // The third load is the one before the refreshed session is saved.
+      if (++loads === 3) {
+        const isSaved = new Promise((resolve) => { saved = resolve; });
+        signIn = ledger.signIn("apple", { id_token: "x" });
+        await Promise.race([isSaved, settled()]);
+      }
+      return found;
+    },
+    async save(session) {
+      stored = session;
+      saved();
+    },
+    async clear() { stored = null; },
+  };
+  const ledger = new AccountLedger({
+    url: "http://ledger.example", store, fetch: async (address) => {
+      const answer = address.endsWith("/refresh") ? tokens("ada", 2) : tokens("bob", 3);
+      return { status: 200, headers: new Headers(), text: async () => JSON.stringify(answer) };
+    },
+  });
+  await ledger.refresh();
+  await signIn;
+  assert.equal(stored.user_id, "bob");
+});
+
+/** Whatever needs no time has happened. */
+function settled() {
+  return new Promise((resolve) => { setImmediate(resolve); });
+}
+
 test("an aborted call leaves the refresh to the others", async (t) => {
   const controller = new AbortController();
   const { ledger, store, refreshes } = await person(t, (request) => {

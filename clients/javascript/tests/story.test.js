@@ -115,6 +115,10 @@ test("a tenant of the path", async () => {
   for (const wrong of ["http://user:secret@127.0.0.1", `${url}?tenant=a`, `${url}#a`]) {
     assert.throws(() => new AccountLedger({ url: wrong }), (error) => !String(error).includes("secret"));
   }
+  for (const step of [".", ".."]) {
+    assert.throws(() => new AccountLedger({ url, tenant: step }), { code: "INVALID_REQUEST" });
+    assert.equal((await refusal(ledger.unlink(step))).code, "INVALID_REQUEST");
+  }
 });
 
 test("no error holds a token", async () => {
