@@ -136,7 +136,7 @@ extension Schema {
                 writer.text(type)
             }
             switch kind {
-            case .text(let rules): rules.write(to: &writer)
+            case .text(let rules): rules.write(to: &writer, orNull: isNullable && name == nil)
             case .integer(let range):
                 guard let range else { return }
                 writer.name("minimum")
@@ -214,7 +214,7 @@ extension Schema {
 }
 
 extension Schema.TextRules {
-    fileprivate func write(to writer: inout JSONWriter) {
+    fileprivate func write(to writer: inout JSONWriter, orNull: Bool) {
         writer.member("format", format)
         writer.member("pattern", pattern)
         if let lengths {
@@ -225,7 +225,11 @@ extension Schema.TextRules {
         }
         guard !values.isEmpty else { return }
         writer.name("enum")
-        writer.texts(values)
+        writer.array { writer in
+            for value in values { writer.text(value) }
+            // A list of values applies to null as well, whatever the type allows.
+            if orNull { writer.null() }
+        }
     }
 }
 

@@ -40,6 +40,9 @@ struct SchemaChecker: Sendable {
         guard let type = types.first(where: { isOf($0, value) }) else {
             return ["\(place): \(value) is not \(types)"]
         }
+        if let listed = schema["enum"]?.array, !listed.contains(value) {
+            return ["\(place): \(value) is not listed"]
+        }
         switch type {
         case "string": return problems(ofText: value.string ?? "", by: schema, at: place)
         case "integer":
@@ -71,8 +74,6 @@ struct SchemaChecker: Sendable {
         ofText text: String, by schema: JSONMembers, at place: String
     ) -> [String] {
         var problems: [String] = []
-        let texts = schema["enum"]?.array?.compactMap(\.string)
-        if let texts, !texts.contains(text) { problems.append("\(place): \(text) is not listed") }
         if let pattern = schema["pattern"]?.string {
             let isMatch = (try? Regex(pattern).wholeMatch(in: text)) != nil
             if !isMatch { problems.append("\(place): \(text) does not match \(pattern)") }
