@@ -1,6 +1,13 @@
 internal import Ledger
 internal import LedgerSignIn
 
+extension [any BodyMember] {
+    /// The members of a credential.
+    static let credential = credentialForPlan + [OptionalText.nonce]
+    /// The members of a credential that is bound to the plan of a merge.
+    static let credentialForPlan: [any BodyMember] = [RequiredText.idToken]
+}
+
 extension RequestBody {
     /// Reads the members that a provider's type asks for.
     ///
@@ -24,4 +31,17 @@ extension RequestBody {
                     nonce: isForPlan ? nil : try text(OptionalText.nonce)))
         }
     }
+}
+
+extension RequiredText {
+    static let idToken = RequiredText(
+        name: "id_token", bytesMax: RequestBody.tokenBytesMax, about: "The provider's ID token",
+        example: ExampleValue.idToken)
+}
+
+extension OptionalText {
+    static let nonce = OptionalText(
+        name: "nonce", bytesMax: RequestBody.nonceBytesMax,
+        about: "The nonce that the client generated for the provider, before any hashing",
+        example: "n-0S6_WzA2Mj")
 }

@@ -59,5 +59,5 @@ private struct LinkRequest {
 /// The body of a link.
 private enum LinkBody: BodyForm {
     static let name = "LinkRequest"
-    static let members: [any BodyMember] = [RequiredText.idToken, OptionalText.nonce]
+    static let members: [any BodyMember] = .credential
 }

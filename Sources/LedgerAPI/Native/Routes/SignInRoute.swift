@@ -54,22 +54,7 @@ private enum SignInBody: BodyForm {
         name: "create_account",
         about: "Whether an account is opened for an unknown identity; true by default",
         example: true)
-    static let members: [any BodyMember] = [
-        RequiredText.idToken, OptionalText.nonce, createAccount,
-    ]
-}
-
-extension RequiredText {
-    static let idToken = RequiredText(
-        name: "id_token", bytesMax: RequestBody.tokenBytesMax, about: "The provider's ID token",
-        example: ExampleValue.idToken)
-}
-
-extension OptionalText {
-    static let nonce = OptionalText(
-        name: "nonce", bytesMax: RequestBody.nonceBytesMax,
-        about: "The nonce that the client generated for the provider, before any hashing",
-        example: "n-0S6_WzA2Mj")
+    static let members: [any BodyMember] = .credential + [createAccount]
 }
 
 extension [APIError] {

@@ -34,18 +34,16 @@ enum MergeChoices {
 /// The body of a merge's preview by an account holder.
 enum MergePreviewBody: BodyForm {
     static let name = "MergePreviewRequest"
-    static let members: [any BodyMember] = [
-        RequiredText.provider, RequiredText.idToken, OptionalText.nonce, MergeChoices.member,
-    ]
+    static let members: [any BodyMember] =
+        [RequiredText.provider] + .credential + [MergeChoices.member]
 }
 
 /// The body of a merge by an account holder.
 enum MergeBody: BodyForm {
     static let name = "MergeRequest"
     static let planDigest = RequiredText.planDigest
-    static let members: [any BodyMember] = [
-        RequiredText.provider, RequiredText.idToken, planDigest, MergeChoices.member,
-    ]
+    static let members: [any BodyMember] =
+        [RequiredText.provider] + .credentialForPlan + [planDigest, MergeChoices.member]
 }
 
 /// The body of a merge's preview by support.
