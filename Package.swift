@@ -237,7 +237,8 @@ let package = Package(
             name: "LedgerAPITests",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI",
-                "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID", "TransparencyLog",
+                "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID", "Sockets",
+                "TransparencyLog",
             ]),
         .testTarget(
             name: "EndToEndTests",

@@ -14,23 +14,21 @@ package enum TestCluster {
 
     /// The URL of the superuser.
     package static var url: String {
-        get throws(Missing) {
-            guard let url = ProcessInfo.processInfo.environment[variable], !url.isEmpty else {
-                throw Missing()
-            }
-            return url
-        }
+        get throws(Missing) { try url(replacing: [:]) }
     }
 
     /// Returns the URL with other settings, such as `dbname`, `user` or `password`.
     ///
-    /// In libpq the last setting wins. Values are plain ASCII letters, digits and underscores.
+    /// In libpq the last setting wins. Values are plain ASCII letters, digits and underscores. The
+    /// connect timeout is a minute: on a busy machine, Postgres takes seconds to start a session.
     package static func url(replacing settings: KeyValuePairs<String, String>) throws(Missing)
         -> String
     {
-        let url = try url
+        guard let url = ProcessInfo.processInfo.environment[variable], !url.isEmpty else {
+            throw Missing()
+        }
         let isURI = url.hasPrefix("postgresql://") || url.hasPrefix("postgres://")
-        let pairs = settings.map { "\($0.key)=\($0.value)" }
+        let pairs = settings.map { "\($0.key)=\($0.value)" } + ["connect_timeout=60"]
         guard isURI else { return ([url] + pairs).joined(separator: " ") }
         return url + (url.contains("?") ? "&" : "?") + pairs.joined(separator: "&")
     }

@@ -13,6 +13,12 @@ extension Connection {
     /// The libpq setting for the role that a server must have.
     private static let targetSessionAttributes = "target_session_attrs"
 
+    /// Returns the URL's own connect timeout; nil if it has none or, as in libpq, one of 0 or less.
+    static func connectTimeout(of url: String) -> Duration? {
+        let seconds = ConnectionHandle.parse(url)?["connect_timeout"].flatMap { Int32($0) }
+        return seconds.flatMap { $0 > 0 ? .seconds($0) : nil }
+    }
+
     /// Connects to one of the servers in the URL, and deducts the time this takes from `timeLeft`.
     ///
     /// libpq tries the next host or address when one refuses, but not when one is silent, such as

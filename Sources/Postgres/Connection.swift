@@ -24,15 +24,17 @@ package final class Connection {
 
     /// Connects within the connect timeout, which covers all hosts of the URL together.
     ///
-    /// The system's lookup of host names is not covered by the timeout.
+    /// A `connect_timeout` of the URL, in seconds, takes precedence over the argument, and the
+    /// deadline over both. The system's lookup of host names is not covered by either.
     ///
     /// - Throws: `.connectionFailed`; its text never contains the URL or the password.
     package init(
         url: String, applicationName: String, connectTimeout: Duration = .seconds(5),
-        statementDeadline: Duration = .seconds(10)
+        statementDeadline: Duration = .seconds(10), deadline limit: ContinuousClock.Instant? = nil
     ) throws(PostgresError) {
         self.statementDeadline = statementDeadline
-        var timeLeft = connectTimeout
+        var timeLeft = Self.connectTimeout(of: url) ?? connectTimeout
+        if let limit { timeLeft = min(timeLeft, ContinuousClock.now.duration(to: limit)) }
         handle = try Self.open(url: url, applicationName: applicationName, within: &timeLeft)
         deadline = .now + timeLeft
         defer { deadline = nil }

@@ -94,11 +94,9 @@ package actor Session {
             throw backoff.reason ?? PostgresError.connectionFailed("waiting to connect again")
         }
         do {
-            let left = deadline.map { ContinuousClock.now.duration(to: $0) }
             let fresh = try Connection(
-                url: url, applicationName: applicationName,
-                connectTimeout: min(connectTimeout, left ?? connectTimeout),
-                statementDeadline: statementDeadline)
+                url: url, applicationName: applicationName, connectTimeout: connectTimeout,
+                statementDeadline: statementDeadline, deadline: deadline)
             fresh.deadline = deadline
             try onConnect?(fresh)
             connection = fresh

@@ -150,6 +150,17 @@ import Testing
         #expect(ContinuousClock.now - start >= .milliseconds(100))
     }
 
+    @Test(arguments: [(60, true), (0, false), (-1, false)])
+    func `a connect timeout in the URL takes precedence`(seconds: Int, connects: Bool) throws {
+        let url = try TestServer.url(adding: "connect_timeout=\(seconds)")
+        let connection = try? Connection(
+            url: url, applicationName: "postgres-tests", connectTimeout: .zero)
+        #expect((connection != nil) == connects)
+        #expect(throws: PostgresError.self) {
+            try Connection(url: url, applicationName: "postgres-tests", deadline: .now)
+        }
+    }
+
     @Test func `a silent host does not prevent the attempt at the next one`() throws {
         let listener = try LoopbackServer(answer: [], closes: false)
         let port = try TestServer.port()

@@ -115,8 +115,7 @@ final class Simulation: Sendable {
         }
         let places = 0..<world.parameters.processes
         await wait { [self] in
-            isFolded && isSealed && isDelivered
-                && places.allSatisfy { world.process(at: $0) != nil }
+            isCaughtUp && places.allSatisfy { world.process(at: $0) != nil }
         }
         move(to: .closing)
         for process in world.processes where process.isAlive {
@@ -125,6 +124,8 @@ final class Simulation: Sendable {
         await wait { [self] in
             world.processes.allSatisfy { !$0.isAlive || $0.hasStopped }
         }
+        // A process that was paused may have had commands left to decide.
+        await wait { [self] in isCaughtUp }
         move(to: .over)
     }
 
@@ -140,6 +141,9 @@ final class Simulation: Sendable {
             if case .lost = call { world.report("\(tenant) could not be opened") }
         }
     }
+
+    /// Whether every event is folded, sealed and delivered.
+    private var isCaughtUp: Bool { isFolded && isSealed && isDelivered }
 
     private var isFolded: Bool {
         world.tenants.allSatisfy { tenant in

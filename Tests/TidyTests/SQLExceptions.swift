@@ -57,8 +57,6 @@ struct SQLException {
             .scalarTenant, "reads no rows: it only keeps a table from being dropped",
             ["Verifier.keepTables"]),
         SQLException(
-            .scalarTenant, "one text with webhooks_all, filtered; not yet split", ["webhooks_of"]),
-        SQLException(
             .scalarTenant,
             "probes the conflicts of all tenants to save look-ups; not measured by tenant",
             ["ConflictsTable.*_keyed"]),

@@ -149,7 +149,7 @@ import Testing
         #expect(
             texts.map { "\($0.name): \($0.sql.split { $0.isWhitespace }.joined(separator: " "))" }
                 == [
-                    "one: SELECT interpolated_a.x FROM a WHERE x = '\\x' AND interpolated_any = 1",
+                    "one: SELECT a.x FROM a WHERE x = '\\x' AND interpolated_any = 1",
                     "two: SELECT 0 FROM b", "many: SELECT 1 FROM unnest(), unnest()",
                     "Rows.*_x: SELECT 3 FROM c",
                     "Rows.fill: SELECT 4 FROM interpolated_quoteLiteral",

@@ -1,8 +1,8 @@
 /// The SQL in the string literals of some Swift files.
 ///
 /// An interpolated constant, property or function whose text is in a literal of the same file, or of
-/// the file named after its type, is replaced by that text; any other by a word that begins with
-/// ``placeholder``.
+/// the file named after its type, is replaced by that text, in which a literal argument replaces the
+/// parameter; any other interpolation is replaced by a word that begins with ``placeholder``.
 struct SQLTexts {
     /// The SQL of one literal.
     struct Text {
@@ -62,18 +62,21 @@ struct SQLTexts {
                 by: { "\(literals[$0].file).\(literals[$0].declaration)" })
         }
 
-        mutating func text(_ index: Int, depth: Int) -> String {
+        mutating func text(_ index: Int, depth: Int, argument: String? = nil) -> String {
             var text = ""
             for piece in literals[index].pieces {
                 switch piece {
                 case .text(let part): text += part
-                case .expression(let source): text += value(of: source, in: index, depth: depth)
+                case .expression(let source):
+                    text += value(of: source, in: index, depth: depth, argument: argument)
                 }
             }
             return text
         }
 
-        private mutating func value(of source: String, in index: Int, depth: Int) -> String {
+        private mutating func value(
+            of source: String, in index: Int, depth: Int, argument: String?
+        ) -> String {
             let literal = literals[index]
             // Rows in a FROM clause.
             if source.hasPrefix("ArrayRows.sql(") || literal.rowNames.contains(source) {
@@ -86,11 +89,13 @@ struct SQLTexts {
             let file = type == "Self" || type == "self" ? literal.file : type
             let found = declared["\(file).\(name)"] ?? []
             let before = file == literal.file ? found.last { $0 < index } : nil
-            guard depth < 4, let target = before ?? found.first(where: { $0 != index }),
+            let after = argument == nil ? found.first { $0 != index } : nil
+            guard depth < 4, let target = before ?? after,
                 !source.hasPrefix("quote")
-            else { return SQLTexts.placeholder + name }
+            else { return argument ?? SQLTexts.placeholder + name }
             used.insert(target)
-            return self.text(target, depth: depth + 1)
+            let call = source.wholeMatch(of: /[\w.]+\((?:\w+: )?"([^"\\]*)"\)/)
+            return self.text(target, depth: depth + 1, argument: call.map { String($0.1) })
         }
     }
 }

@@ -4,23 +4,31 @@ import Postgres
 
 /// Reads the states of endpoints.
 enum WebhookList {
-    private static let columns = """
+    /// Returns a query of the endpoints `e`; `tenant` is the SQL expression of their tenant.
+    private static func query(of tenant: String) -> String {
+        """
         SELECT e.tenant_id, e.endpoint_id, e.url, e.types, e.created_at, e.disabled_at IS NOT NULL,
             c.gone_at IS NOT NULL, c.next_position, coalesce(h.next_position, 0), d.pending, d.dead
         FROM webhook_endpoints e
-        JOIN webhook_cursors c ON c.tenant_id = e.tenant_id AND c.endpoint_id = e.endpoint_id
-        LEFT JOIN ledger_head h ON h.tenant_id = e.tenant_id
+        JOIN webhook_cursors c ON c.tenant_id = \(tenant) AND c.endpoint_id = e.endpoint_id
+        LEFT JOIN ledger_head h ON h.tenant_id = \(tenant)
         CROSS JOIN LATERAL (
             SELECT count(*) FILTER (WHERE state = 'pending') AS pending,
                 count(*) FILTER (WHERE state = 'dead') AS dead
             FROM webhook_deliveries
-            WHERE tenant_id = e.tenant_id AND endpoint_id = e.endpoint_id) d
+            WHERE tenant_id = \(tenant) AND endpoint_id = e.endpoint_id) d
         """
+    }
+
     private static let every = Statement(
-        "webhooks_all", columns + " ORDER BY e.tenant_id, e.created_at, e.endpoint_id")
+        "webhooks_all",
+        "\(query(of: "e.tenant_id")) ORDER BY e.tenant_id, e.created_at, e.endpoint_id")
     private static let ofTenant = Statement(
         "webhooks_of",
-        columns + " WHERE e.tenant_id = $1::text ORDER BY e.created_at, e.endpoint_id")
+        """
+        \(query(of: "$1::text"))
+        WHERE e.tenant_id = $1::text ORDER BY e.created_at, e.endpoint_id
+        """)
 
     /// Returns the endpoints of all tenants, by tenant, oldest first.
     static func all(on connection: Connection) throws(PostgresError) -> [Webhook] {

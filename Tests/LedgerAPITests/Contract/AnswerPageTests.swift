@@ -6,7 +6,7 @@ import LedgerTestSupport
 import Testing
 
 /// The docs page that lists the members of answers.
-struct AnswerPageTests {
+@Suite(.overBothTransports) struct AnswerPageTests {
     /// Members that the tables list in one row, whatever they contain.
     private static let whole: Set<String> = [
         "events", "details", "checkpoint", "old_checkpoint", "before", "after", "added_links",

@@ -2,7 +2,7 @@ import LedgerTestSupport
 import Testing
 
 /// Invalid requests, each with its exact answer.
-struct BadRequestTests {
+@Suite(.overBothTransports) struct BadRequestTests {
     /// A request by a signed-in person, and its answer.
     struct Row: Sendable {
         let method: String

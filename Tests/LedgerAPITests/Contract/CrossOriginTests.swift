@@ -2,7 +2,7 @@ import HTTP
 import LedgerAPI
 import Testing
 
-struct CrossOriginTests {
+@Suite(.overBothTransports) struct CrossOriginTests {
     private static let allowed = "https://app.example"
 
     private func service() throws -> TestService {

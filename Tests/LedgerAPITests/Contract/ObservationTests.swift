@@ -1,7 +1,7 @@
 import LedgerAPI
 import Testing
 
-struct ObservationTests {
+@Suite(.overBothTransports) struct ObservationTests {
     @Test func `each request is observed once, by its template`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")

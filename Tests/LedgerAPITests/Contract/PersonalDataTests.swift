@@ -2,7 +2,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-struct PersonalDataTests {
+@Suite(.overBothTransports) struct PersonalDataTests {
     @Test func `no entry holds a subject, an address, a token or a browser`() async throws {
         let service = try TestService()
         let agent = "SecretBrowser/1.0"
@@ -16,7 +16,7 @@ struct PersonalDataTests {
         _ = try await service.unlink("apple", by: person)
         _ = try await service.send("POST", "/v1/auth/sign-out", token: person.accessToken)
         let secrets = [
-            "subject-ada", "subject-g", "example.com", agent, "192.0.2.1", "secret-key",
+            "subject-ada", "subject-g", "example.com", agent, "127.0.0.1", "secret-key",
             "bad-token", person.accessToken, person.refreshToken, signIn, link,
         ]
         let entries = service.ledger.recordings().map {

@@ -3,7 +3,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-struct RequestNameTests {
+@Suite(.overBothTransports) struct RequestNameTests {
     @Test func `a UUID is returned and is in the entry`() async throws {
         let service = try TestService()
         let name = "0197A3B2-1111-7abc-8def-0123456789ab"

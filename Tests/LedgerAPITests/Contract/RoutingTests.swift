@@ -6,7 +6,7 @@ import LedgerAPI
 import LedgerTestSupport
 import Testing
 
-struct RoutingTests {
+@Suite(.overBothTransports) struct RoutingTests {
     @Test(arguments: [
         "/", "/v1", "/v1/", "/v1/account/", "/v2/account", "/v1/auth/link", "/v1/auth/link/",
         "/v1/auth/link/a%2Fb", "/v1/auth/link/%FF", "/v1/auth/link/a%00b", "/V1/account",

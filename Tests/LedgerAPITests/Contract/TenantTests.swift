@@ -1,7 +1,7 @@
 import Ledger
 import Testing
 
-struct TenantTests {
+@Suite(.overBothTransports) struct TenantTests {
     @Test func `tenants have accounts, logs and budgets of their own`() async throws {
         let acme = try #require(TenantID("acme"))
         let service = try TestService { $0.tenants = [.default, acme] }

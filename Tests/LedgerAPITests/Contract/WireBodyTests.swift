@@ -6,7 +6,7 @@ import Testing
 @testable import LedgerAPI
 
 /// The server writes the bodies by hand and the SDK decodes them with `Codable`: both must agree.
-struct WireBodyTests {
+@Suite(.overBothTransports) struct WireBodyTests {
     private static let strange = "a\"b\\c/\u{1}\n\u{7F}é\u{1F600}\u{2028}"
 
     private func expectTwins<Body: Codable & Hashable & JSONWritable>(_ body: Body) throws {

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Slow reads of principals take no capacity from people who sign in.
-struct AuditRequestLimiterTests {
+@Suite(.overBothTransports) struct AuditRequestLimiterTests {
     /// A reader whose first sixteen answers wait until they are released.
     private final class HeldEvents: EventReader {
         private struct State {

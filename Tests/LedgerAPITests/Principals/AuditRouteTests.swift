@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Testing
 
 /// Properties of every route that takes an API key.
-struct AuditRouteTests {
+@Suite(.overBothTransports) struct AuditRouteTests {
     /// A request to each route, for an administrator of Ada's tenant; `ACCOUNT`, `EVENT`, `HOLD`
     /// and `IDENTITY` are replaced by her ids, and `NEW` by an unused one.
     private static let requests = [

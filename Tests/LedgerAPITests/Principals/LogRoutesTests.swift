@@ -6,7 +6,7 @@ import LedgerTestSupport
 import Testing
 import TransparencyLog
 
-struct LogRoutesTests {
+@Suite(.overBothTransports) struct LogRoutesTests {
     @Test func `the signed checkpoint is returned verbatim, with its keys`() async throws {
         let service = try TestService()
         let key = try service.audit.key(.auditor)

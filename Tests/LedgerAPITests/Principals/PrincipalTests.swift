@@ -6,7 +6,7 @@ import LedgerTestSupport
 import Testing
 
 /// Authentication by API keys, and the records in the access log.
-struct PrincipalTests {
+@Suite(.overBothTransports) struct PrincipalTests {
     private static let path = "/v1/access-log"
 
     private func expectUnknown(_ answer: Answer, _ challenge: String) {

@@ -6,7 +6,7 @@ import LedgerTestSupport
 import Testing
 
 /// Permissions of searches, and their records in the access log.
-struct SearchRouteTests {
+@Suite(.overBothTransports) struct SearchRouteTests {
     /// Ada and Bob, and a principal.
     private struct Fixture {
         let service: TestService

@@ -7,7 +7,7 @@ import LedgerTestSupport
 import Testing
 
 /// The history of an account, as auditors and support request it over HTTP.
-struct AccountHistoryTests {
+@Suite(.overBothTransports) struct AccountHistoryTests {
     /// A service in which Ada has linked Google and unlinked it: events 0 to 4, then Bob's 5 to 7.
     private struct Past {
         let service: TestService

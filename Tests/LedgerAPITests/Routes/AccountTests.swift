@@ -2,7 +2,7 @@ import JSON
 import Ledger
 import Testing
 
-struct AccountTests {
+@Suite(.overBothTransports) struct AccountTests {
     @Test func `identities are listed in linking order`() async throws {
         let service = try TestService()
         let person = try await service.signIn("google", "ada", claims: ["email": nil])

@@ -6,7 +6,7 @@ import LedgerTestSupport
 import Testing
 
 /// The timeline of merged accounts, as support requests it over HTTP.
-struct AccountTimelineTests {
+@Suite(.overBothTransports) struct AccountTimelineTests {
     /// Ada, who is refused an identity of Bob's and asks support to merge the two.
     ///
     ///     0 to 2 Ada signs up with Apple, 3 to 5 Bob signs up with Google

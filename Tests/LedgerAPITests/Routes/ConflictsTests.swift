@@ -6,7 +6,7 @@ import LedgerTestSupport
 import Testing
 
 /// Refused claims to identities, as support requests them over HTTP.
-struct ConflictsTests {
+@Suite(.overBothTransports) struct ConflictsTests {
     /// Ada and Cleo are refused Bob's Google identity, and Bob another one beside it.
     private struct Story {
         let service: TestService

@@ -5,7 +5,7 @@ import LedgerTestSupport
 import Testing
 
 /// Erasures and legal holds over HTTP.
-@Suite struct ErasureTests {
+@Suite(.overBothTransports) struct ErasureTests {
     private static let reason = [(name: "Ledger-Reason", value: "case 4711")]
 
     @Test func `an administrator erases an account, and the reason is recorded first`()

@@ -3,7 +3,7 @@ import JSON
 import Ledger
 import Testing
 
-struct IdempotencyTests {
+@Suite(.overBothTransports) struct IdempotencyTests {
     @Test func `the same request under a key has the same answer and no second event`()
         async throws
     {

@@ -4,7 +4,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-struct LinkTests {
+@Suite(.overBothTransports) struct LinkTests {
     @Test(arguments: [("apple", "google", "Google"), ("google", "apple", "Apple")])
     func `a second provider is linked`(
         first: String, second: String, name: String

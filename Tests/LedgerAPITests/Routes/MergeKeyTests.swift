@@ -4,7 +4,7 @@ import LedgerTestSupport
 import Testing
 
 /// Repeated merges, and attempts beyond the budget, over HTTP.
-@Suite struct MergeKeyTests {
+@Suite(.overBothTransports) struct MergeKeyTests {
     @Test func `the same merge under a key has the same answer and no second event`() async throws {
         let story = try await MergeStory()
         let digest = try await story.digest()

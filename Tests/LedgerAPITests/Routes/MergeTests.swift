@@ -7,7 +7,7 @@ import OpenID
 import Testing
 
 /// Merges over HTTP: by the account holder, by support, and undone.
-@Suite struct MergeTests {
+@Suite(.overBothTransports) struct MergeTests {
     @Test func `after a conflict the person previews, proves and merges`() async throws {
         let story = try await MergeStory()
         let conflict = try await story.service.link("google", subject: "other", by: story.ada)

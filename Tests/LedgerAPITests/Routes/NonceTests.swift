@@ -3,7 +3,7 @@ import Encodings
 import OpenID
 import Testing
 
-struct NonceTests {
+@Suite(.overBothTransports) struct NonceTests {
     private static let hashed = Hex.encode(SHA256.hash(Array("n1".utf8)))
 
     /// A sign-in: the provider's configuration, the token's nonce and the client's.

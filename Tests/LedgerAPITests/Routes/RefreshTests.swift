@@ -6,7 +6,7 @@ import LedgerAPI
 import LedgerTestSupport
 import Testing
 
-struct RefreshTests {
+@Suite(.overBothTransports) struct RefreshTests {
     @Test func `a refresh gives a new pair and keeps the account`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")

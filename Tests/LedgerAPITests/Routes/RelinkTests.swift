@@ -5,7 +5,7 @@ import LedgerTestSupport
 import Testing
 
 /// Undone unlinks, by support over HTTP.
-@Suite struct RelinkTests {
+@Suite(.overBothTransports) struct RelinkTests {
     private static let reason = [(name: "Ledger-Reason", value: "by mistake")]
 
     /// Ada with Apple and Google, of which she has unlinked Google.

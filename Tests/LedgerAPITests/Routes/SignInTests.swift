@@ -4,7 +4,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-struct SignInTests {
+@Suite(.overBothTransports) struct SignInTests {
     @Test func `a first sign-in opens an account`() async throws {
         let service = try TestService()
         let answer = try await service.postSignIn("apple", service.idToken("apple", "ada"))

@@ -1,6 +1,6 @@
 import Testing
 
-struct SignOutTests {
+@Suite(.overBothTransports) struct SignOutTests {
     @Test(arguments: [nil, "{}", "{\"everywhere\":false}", "{\"everywhere\":null,\"x\":[1]}"])
     func `one session ends`(body: String?) async throws {
         let service = try TestService()

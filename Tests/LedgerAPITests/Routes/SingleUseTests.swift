@@ -5,7 +5,7 @@ import Testing
 @testable import LedgerAPI
 
 /// Single-use ID tokens, for tenants that require them.
-struct SingleUseTests {
+@Suite(.overBothTransports) struct SingleUseTests {
     private static let acme = tenant("acme")
 
     private func service() throws -> TestService {

@@ -3,7 +3,7 @@ import JSON
 import Ledger
 import Testing
 
-struct UnlinkTests {
+@Suite(.overBothTransports) struct UnlinkTests {
     @Test func `a provider is unlinked`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")

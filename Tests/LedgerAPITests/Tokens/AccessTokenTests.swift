@@ -6,7 +6,7 @@ import LedgerAPI
 import OpenID
 import Testing
 
-struct AccessTokenTests {
+@Suite(.overBothTransports) struct AccessTokenTests {
     @Test func `a token has the claims of the contract`() async throws {
         let service = try TestService()
         let person = try await service.signIn("apple", "ada")

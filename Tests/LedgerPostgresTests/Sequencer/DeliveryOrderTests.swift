@@ -31,8 +31,11 @@ import Testing
     @Test func `a small batch does not overtake the large one before it`() async throws {
         try await ScratchDatabase.with { database in
             let told = Told()
+            var configuration = SequencerConfiguration(url: database.runtimeURL)
+            // On a busy machine the commands of the first batch wait longer than the default.
+            configuration.waitMax = .seconds(600)
             let sequencer = Sequencer(
-                configuration: SequencerConfiguration(url: database.runtimeURL),
+                configuration: configuration,
                 policy: { _ in SequencerFixture.unlimitedPolicy },
                 keyring: SequencerFixture.keyring,
                 onCommit: told.take, onFault: { Issue.record("\($0)") })
