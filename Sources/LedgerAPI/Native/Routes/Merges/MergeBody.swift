@@ -75,16 +75,14 @@ extension RequiredText {
 
 extension [APIError] {
     /// The refusals of any merge.
-    static let ofMerge: [APIError] = [
-        .refused(.sameAccount), .refused(.tooMuchToMerge), .refused(.onlyProvider),
-    ]
+    static let ofMerge: [APIError] = [.refused(.sameAccount), .refused(.tooMuchToMerge)]
     /// The refusals of a merge by an account holder.
     static let ofMergeByHolder: [APIError] =
         ofIDToken + ofMerge + [.refused(.accountNotFound), .refused(.reauthenticationRequired)]
-    /// The refusals of a merge by support.
+    /// The refusals of a merge by support; an account holder proves an identity that can sign in.
     static let ofMergeBySupport: [APIError] =
         ofMerge + [
-            .refused(.unknownAccount), .refused(.accountErased),
+            .refused(.onlyProvider), .refused(.unknownAccount), .refused(.accountErased),
             .refused(.accountMerged(into: AccountID(bits: 0))),
         ]
     /// The refusals of undoing a merge.
