@@ -15,7 +15,7 @@ package struct InMemoryEvents: EventReader, LogWatch {
     ) async throws(LedgerFault) -> CursorPage<ShownEvent> {
         var page: [ShownEvent] = []
         var cursor = query.after?.value
-        let all = ledger.recordings(of: tenant)
+        let all = try ledger.read(tenant)
         for recording in all where recording.recorded.position.value > query.after?.value ?? -1 {
             guard page.count < query.limit else { break }
             cursor = recording.recorded.position.value
@@ -31,7 +31,7 @@ package struct InMemoryEvents: EventReader, LogWatch {
     package func event(
         _ id: EventID, in tenant: TenantID, isDisclosing: Bool
     ) async throws(LedgerFault) -> ShownEvent? {
-        ledger.recordings(of: tenant).first { $0.recorded.id == id }.map {
+        try ledger.read(tenant).first { $0.recorded.id == id }.map {
             Self.shown($0, isDisclosing)
         }
     }
@@ -48,7 +48,7 @@ package struct InMemoryEvents: EventReader, LogWatch {
     package func formerLink(
         of identity: IdentityID, to _: AccountID, in tenant: TenantID
     ) async throws(LedgerFault) -> FormerLink? {
-        FormerLink(of: identity, in: ledger.recordings(of: tenant))
+        FormerLink(of: identity, in: try ledger.read(tenant))
     }
 
     private static func shown(

@@ -20,7 +20,7 @@ extension InMemoryLedger: HistoryReader {
         of account: AccountID, after position: LogPosition?, asOf moment: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
     ) async throws(HistoryFault) -> HistoryPage? {
-        let log = recordings(of: tenant)
+        let log = try log(of: tenant)
         let end = try Self.end(of: log, at: moment)
         let own = Self.events(of: account, in: log, isDisclosing: isDisclosing)
         guard !own.isEmpty else { return nil }
@@ -39,7 +39,7 @@ extension InMemoryLedger: HistoryReader {
         of account: AccountID, from earlier: Moment, to later: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
     ) async throws(HistoryFault) -> AccountChanges? {
-        let log = recordings(of: tenant)
+        let log = try log(of: tenant)
         let from = try Self.end(of: log, at: earlier)
         let to = try Self.end(of: log, at: later)
         guard from <= to else { throw .backwards }
@@ -76,7 +76,7 @@ extension InMemoryLedger: HistoryReader {
         of account: AccountID, after cursor: TimelineCursor?, asOf moment: Moment?, limit: Int,
         isDisclosing: Bool, in tenant: TenantID
     ) async throws(HistoryFault) -> TimelinePage? {
-        let log = recordings(of: tenant)
+        let log = try log(of: tenant)
         let end = try Self.end(of: log, at: cursor.map { .position($0.asOf) } ?? moment)
         var fold = TimelineFold(of: account, in: tenant, after: cursor?.position, limit: limit)
         var disclosed: [LogPosition: DisclosedValues] = [:]
@@ -100,6 +100,14 @@ extension InMemoryLedger: HistoryReader {
             log: LogExtent(size: Int64(log.count), signedSize: nil))
         if isDisclosing { page.disclose(disclosed) }
         return page
+    }
+
+    private func log(of tenant: TenantID) throws(HistoryFault) -> [Recording] {
+        do {
+            return try read(tenant)
+        } catch {
+            throw error == .internalFailure ? .damaged("") : .unavailable
+        }
     }
 
     /// Returns the position after the last event at a moment.

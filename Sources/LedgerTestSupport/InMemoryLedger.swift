@@ -62,6 +62,12 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         memory.withLock { $0.tenants[tenant]?.model.log ?? [] }
     }
 
+    /// Returns the recordings of a tenant's log for a port.
+    package func read(_ tenant: TenantID) throws(LedgerFault) -> [Recording] {
+        if let fault = memory.withLock({ $0.fault }) { throw fault }
+        return recordings(of: tenant)
+    }
+
     /// Returns the events of a tenant's log.
     package func events(of tenant: TenantID = .default) -> [Event] {
         memory.withLock { $0.tenants[tenant]?.model.events ?? [] }

@@ -41,19 +41,19 @@ package final class InMemoryProofs: ProofReader {
     package func latestCheckpoint(
         of tenant: TenantID
     ) async throws(LedgerFault) -> SignedCheckpoint? {
-        checkpoints(tenant).last
+        try checkpoints(tenant).last
     }
 
     /// Returns the checkpoints with sizes in a range.
     package func checkpoints(
         of tenant: TenantID, sizes: ClosedRange<Int64>, limit: Int
     ) async throws(LedgerFault) -> [SignedCheckpoint] {
-        Array(checkpoints(tenant).filter { sizes.contains($0.size) }.prefix(limit))
+        Array(try checkpoints(tenant).filter { sizes.contains($0.size) }.prefix(limit))
     }
 
     /// Returns the key.
     package func checkpointKeys(of tenant: TenantID) async throws(LedgerFault) -> [CheckpointKey] {
-        checkpoints(tenant).isEmpty
+        try checkpoints(tenant).isEmpty
             ? []
             : [
                 CheckpointKey(
@@ -65,8 +65,7 @@ package final class InMemoryProofs: ProofReader {
     package func inclusion(
         of position: LogPosition, in tenant: TenantID, size: Int64?
     ) async throws(LedgerFault) -> Result<ProvedInclusion, ProofRefusal> {
-        if let fault = fault.withLock(\.self) { throw fault }
-        let signed = checkpoints(tenant)
+        let signed = try checkpoints(tenant)
         guard let latest = signed.last else { return .failure(.nothingSigned) }
         let size = size ?? latest.size
         guard let checkpoint = signed.first(where: { $0.size == size }) else {
@@ -85,8 +84,7 @@ package final class InMemoryProofs: ProofReader {
     package func consistency(
         from old: Int64, to size: Int64?, in tenant: TenantID
     ) async throws(LedgerFault) -> Result<ProvedConsistency, ProofRefusal> {
-        if let fault = fault.withLock(\.self) { throw fault }
-        let signed = checkpoints(tenant)
+        let signed = try checkpoints(tenant)
         guard let latest = signed.last else { return .failure(.nothingSigned) }
         let size = size ?? latest.size
         guard old <= size else { return .failure(.oldSizeAboveSize(old: old, size: size)) }
@@ -99,8 +97,9 @@ package final class InMemoryProofs: ProofReader {
         return .success(ProvedConsistency(old: before, new: new, path: path(nodes, size)))
     }
 
-    private func checkpoints(_ tenant: TenantID) -> [SignedCheckpoint] {
-        tenant == .default ? signed.withLock(\.self) : []
+    private func checkpoints(_ tenant: TenantID) throws(LedgerFault) -> [SignedCheckpoint] {
+        if let fault = fault.withLock(\.self) { throw fault }
+        return tenant == .default ? signed.withLock(\.self) : []
     }
 
     private func path(_ nodes: ProofNodes, _ size: Int64) -> [Digest] {

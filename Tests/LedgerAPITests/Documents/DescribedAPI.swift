@@ -90,6 +90,13 @@ struct DescribedOperation: Sendable {
             })
     }
 
+    /// The described refusals, as statuses and codes.
+    var refusals: Set<String> {
+        responses.keys.compactMap { Int($0) }.reduce(into: []) { refusals, status in
+            refusals.formUnion(codes(status).map { "\(status) \($0)" })
+        }
+    }
+
     private static func isOfCrossOriginRequests(_ name: String) -> Bool {
         name == "Vary" || name.hasPrefix("Access-Control-")
     }

@@ -7,7 +7,7 @@ import Testing
 
 /// The example of an operation, with live values in place of those of the document.
 struct ExampleRun {
-    let service: TestService
+    var service: TestService
     let operation: DescribedOperation
     /// The access token for an operation of account holders.
     var accessToken = ""
@@ -18,9 +18,12 @@ struct ExampleRun {
 
     /// Prepares a ledger of Ada with Google and Bob with Apple, in which the example succeeds unless
     /// it is not prepared.
-    init(_ operation: DescribedOperation, isPrepared: Bool = true) async throws {
+    init(
+        _ operation: DescribedOperation, isPrepared: Bool = true,
+        _ change: (inout TestService.Options) -> Void = { _ in }
+    ) async throws {
         self.operation = operation
-        service = try TestService()
+        service = try TestService(change)
         ada = try await service.signIn("google", "ada")
         bob = try await service.signIn("apple", "bob")
         let event = service.ledger.recordings(of: .default)[2].recorded.id
@@ -151,21 +154,24 @@ struct ExampleRun {
         operation.body?["example"].map { live(Self.text($0)) }
     }
 
-    /// Sends the example, by the holder of a key with a role or by the account holder.
+    /// Returns the access token, or a new key with a role, as the operation requires.
+    func token(of role: Role = .admin) throws -> String? {
+        switch operation.securityScheme {
+        case "apiKey": try service.audit.key(role)
+        case "accessToken": accessToken
+        default: nil
+        }
+    }
+
+    /// Sends the example, by the holder of a new key with a role or by the account holder.
     func send(
-        as role: Role = .admin, body: String? = nil,
+        as role: Role = .admin, token: String? = nil, body: String? = nil,
         headers: [(name: String, value: String)]? = nil,
         target: String? = nil
     ) async throws -> Answer {
-        let token: String? =
-            switch operation.securityScheme {
-            case "apiKey": try service.audit.key(role)
-            case "accessToken": accessToken
-            default: nil
-            }
-        return try await service.send(
-            operation.method, target ?? self.target, body ?? self.body, token: token,
-            headers: headers ?? self.headers)
+        try await service.send(
+            operation.method, target ?? self.target, body ?? self.body,
+            token: try token ?? self.token(of: role), headers: headers ?? self.headers)
     }
 
     /// Returns a value as JSON.

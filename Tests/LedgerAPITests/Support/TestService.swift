@@ -19,6 +19,8 @@ struct TestService {
         var nonceRequired = false
         var displayName: String?
         var severalPerProvider = false
+        /// Replaces the limit of the contract.
+        var linkAttemptsMax: Int?
         var singleUseIDTokens: [TenantID] = []
         /// The key of the digests of spent ID tokens.
         var spendingKey = SymmetricKey.generate()
@@ -102,6 +104,9 @@ struct TestService {
             uniqueKeysWithValues: options.tenants.map { tenant in
                 var policy = TenantPolicy(
                     providers: [], severalPerProvider: options.severalPerProvider)
+                if let limit = options.linkAttemptsMax {
+                    policy.linkBudget = Budget(limit: limit, windowSeconds: 3600)
+                }
                 policy.singleUseIDTokens = options.singleUseIDTokens.contains(tenant)
                 return (tenant, TenantConfiguration(providers: providers, policy: policy))
             })
