@@ -29,7 +29,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  *
  * @typedef {"NO_ANSWER" | "ABORTED" | "NO_SESSION" | "UNEXPECTED_ANSWER"} ClientErrorCode
  *   `NO_ANSWER`: none came in time, so a command may have taken effect. `ABORTED`: the caller's signal fired; the
- *   same holds. `NO_SESSION`: nobody is signed in. `UNEXPECTED_ANSWER`: the answer is not the ledger's.
+ *   same holds. `NO_SESSION`: no session is stored. `UNEXPECTED_ANSWER`: the answer is not the ledger's.
  *
  * @typedef {object} Identity
  * @property {string} identity_id
@@ -84,7 +84,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string} refresh_token
  * @property {number} expires_at  When the access token expires, in milliseconds since 1970.
  *
- * @typedef {object} SessionStore  Keeps one session. It is a secret: whoever reads it is signed in.
+ * @typedef {object} SessionStore  Keeps one session. It is a secret, which suffices to act for the account holder.
  * @property {() => StoredSession | null | Promise<StoredSession | null>} load
  * @property {(session: StoredSession) => void | Promise<void>} save
  * @property {() => void | Promise<void>} clear
@@ -228,7 +228,7 @@ class Transport {
   }
 }
 
-/** Signs people in, and calls the API for whoever is signed in. */
+/** Signs people in, and calls the API for the account holder. */
 export class AccountLedger {
   #transport;
   #store;

@@ -134,7 +134,7 @@ struct RefusalTests {
         "404 ACCOUNT_NOT_FOUND": [
             unknown(ExampleValue.account), unknown(ExampleValue.otherAccount),
             Attempt { run in
-                run.prove("google", "nobody")
+                run.prove("google", "unknown")
                 return try await run.send(body: run.body?.replacing(":true", with: ":false"))
             },
         ],

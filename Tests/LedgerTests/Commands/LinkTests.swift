@@ -59,8 +59,8 @@ struct LinkTests {
             try scenario.when(link(ada, .failure(.unavailable))) == refused(.providerUnavailable))
         #expect(
             try scenario.when(link(ada, .failure(.unsupported))) == refused(.unsupportedProvider))
-        let nobody = Caller(account: ada.account, session: SessionID(bits: 1))
-        #expect(try scenario.when(link(nobody, .failure(.invalid))) == refused(.sessionEnded))
+        let unknown = Caller(account: ada.account, session: SessionID(bits: 1))
+        #expect(try scenario.when(link(unknown, .failure(.invalid))) == refused(.sessionEnded))
     }
 
     @Test func `an identity that is taken, or a second one of the provider, is a conflict`() throws

@@ -34,7 +34,7 @@ import Testing
                 authority: .accountHolder(
                     ada,
                     Credential(
-                        other ?? subject("google", "nobody"),
+                        other ?? subject("google", "unknown"),
                         digest: digest(Array(repeating: token, count: 32)),
                         isInvalid: other == nil)),
                 keepsAbsorbed: keeping, agreed: agreed, digest: sha256, idempotency: key)
@@ -156,7 +156,8 @@ import Testing
         }
         #expect(try refusal(story.intent(proving: nil)) == .invalidProviderToken)
         #expect(try refusal(story.intent(proving: subject("google", "ada"))) == .sameAccount)
-        #expect(try refusal(story.intent(proving: subject("google", "nobody"))) == .accountNotFound)
+        #expect(
+            try refusal(story.intent(proving: subject("google", "unknown"))) == .accountNotFound)
         #expect(
             try refusal(story.intent(keeping: [provider("apple")]))
                 == .nothingToChoose(provider("apple")))
@@ -211,7 +212,7 @@ import Testing
         // One link, one identity and three tokens are five.
         for intent in [
             story.intent(proving: nil, token: 9),
-            story.intent(proving: subject("google", "nobody"), token: 9), story.intent(),
+            story.intent(proving: subject("google", "unknown"), token: 9), story.intent(),
         ] {
             guard case .rateLimited(let wait) = try refusal(intent) else {
                 Issue.record("the sixth attempt is not limited")
@@ -231,7 +232,7 @@ import Testing
                         authority: .accountHolder(
                             later,
                             Credential(
-                                subject("google", "nobody"), digest: .zero, isInvalid: true)),
+                                subject("google", "unknown"), digest: .zero, isInvalid: true)),
                         keepsAbsorbed: [], agreed: nil, digest: sha256)))
                 == .failure(.invalidProviderToken))
     }

@@ -63,7 +63,7 @@ struct SignInTests {
             try scenario.when(later) == then(opened(later, in: first), signedIn(later, to: first)))
     }
 
-    @Test func `nobody authenticated later than now`() throws {
+    @Test func `an authentication time in the future is recorded as the present`() throws {
         var scenario = Scenario()
         let command = signIn("ada", 1, authenticatedAt: Timestamp(seconds: 1_000_000_000_000))
         let effects = try scenario.when(command)

@@ -46,7 +46,7 @@ test("a refused sign-in opens no account", async () => {
   assert.equal(unknown.status, 404);
   const invalid = await refusal(ledger.signIn("apple", { id_token: "e30.e30.e30" }));
   assert.equal(invalid.code, "INVALID_PROVIDER_TOKEN");
-  const unsupported = await refusal(ledger.signIn("nobody", { id_token: "x" }));
+  const unsupported = await refusal(ledger.signIn("unknown", { id_token: "x" }));
   assert.equal(unsupported.code, "UNSUPPORTED_PROVIDER");
   assert.equal(await ledger.userId(), null);
 });
@@ -127,7 +127,7 @@ test("no error holds a token", async () => {
   const { access_token, refresh_token } = store.session;
   const id_token = await idToken("google", name);
   const errors = [
-    await refusal(ledger.link("nobody", { id_token })),
+    await refusal(ledger.link("unknown", { id_token })),
     await refusal(new AccountLedger({ url: "http://127.0.0.1:1", store, timeout: 100 }).account()),
   ];
   store.session = { ...store.session, access_token: `${access_token}\n${access_token}` };

@@ -14,7 +14,7 @@ export const supportKey = required("LEDGER_SUPPORT_KEY");
 
 let people = 0;
 
-/** A name that nobody had before. */
+/** A name that was not used before. */
 export function newName() {
   return `${process.pid}-${++people}`;
 }
