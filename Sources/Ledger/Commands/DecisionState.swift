@@ -134,6 +134,9 @@ package struct IdempotencyScope: Hashable, Sendable {
 
 /// An idempotency key with the request that carried it.
 package struct IdempotencyKey: Hashable, Sendable {
+    /// The number of hours for which a key keeps its answer.
+    package static let hours = 24
+
     package let scope: IdempotencyScope
     /// The digest of the request's content: the same key with other content is refused.
     package let fingerprint: Digest

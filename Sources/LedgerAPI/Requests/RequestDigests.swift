@@ -22,8 +22,6 @@ package final class RequestDigests: Sendable {
         let keys: [Purpose: HMACKey]
     }
 
-    /// The time for which anything is looked up: as long as answers are kept.
-    package static let lifetimeSeconds: Int64 = 86_400
     private static let label = "account-ledger request digest "
 
     /// The keys, the one in use first.
@@ -39,7 +37,7 @@ package final class RequestDigests: Sendable {
     ///   - upgradedAt: The time of the upgrade from a release that stored plain digests.
     package init(current: String, keys: [String: SymmetricKey], upgradedAt: Timestamp) {
         self.keys = Mutex(Self.derived(current, keys))
-        plainUntil = upgradedAt.adding(seconds: Self.lifetimeSeconds)
+        plainUntil = upgradedAt.adding(seconds: Int64(IdempotencyKey.hours) * 3600)
     }
 
     /// Replaces the keys.
@@ -66,9 +64,7 @@ package final class RequestDigests: Sendable {
     func attempt(_ plain: Digest, at now: Timestamp) -> KeyedDigest {
         let forms = forms(of: plain.bytes, .attempt, at: now)
             .map { KeyedDigest($0.digest, key: $0.key) }
-        guard let current = forms.first else {
-            preconditionFailure("a ledger has an encryption key")
-        }
+        let current = Self.first(of: forms)
         return KeyedDigest(current.digest, key: current.key, former: Array(forms.dropFirst()))
     }
 
@@ -79,10 +75,10 @@ package final class RequestDigests: Sendable {
     ///   - content: What must be the same when the key is used again.
     ///   - account: The account that the answer is kept with.
     ///   - now: The time of the request.
-    /// - Returns: The key; nil if there is none to compute digests with.
+    /// - Returns: The key with its digests.
     func idempotencyKey(
         scope: [UInt8], content: [UInt8], of account: AccountID, at now: Timestamp
-    ) -> IdempotencyKey? {
+    ) -> IdempotencyKey {
         let forms = zip(
             forms(of: SHA256.hash(scope), .idempotencyScope, at: now),
             forms(of: SHA256.hash(content), .idempotencyContent, at: now)
@@ -91,10 +87,17 @@ package final class RequestDigests: Sendable {
                 scope: IdempotencyScope(account: account, digest: scope.digest),
                 fingerprint: content.digest, key: scope.key)
         }
-        guard let current = forms.first else { return nil }
+        let current = Self.first(of: forms)
         return IdempotencyKey(
             scope: current.scope, fingerprint: current.fingerprint, key: current.key,
             former: Array(forms.dropFirst()))
+    }
+
+    private static func first<Form>(of forms: [Form]) -> Form {
+        guard let first = forms.first else {
+            preconditionFailure("a ledger has an encryption key")
+        }
+        return first
     }
 
     private func forms(

@@ -56,9 +56,6 @@ package struct BatchKeys {
 
     /// Keys of idempotency records: parallel columns.
     package struct Scopes {
-        /// The number of hours for which a key keeps its answer.
-        package static let hours = 24
-
         package fileprivate(set) var tenants: [TenantID] = []
         package fileprivate(set) var scopes: [IdempotencyScope] = []
     }

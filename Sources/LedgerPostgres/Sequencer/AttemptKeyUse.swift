@@ -1,5 +1,4 @@
 package import Ledger
-import LedgerEngine
 package import Postgres
 
 /// The remaining uses of encryption keys in the digests of attempts.
@@ -7,7 +6,7 @@ package enum AttemptKeyUse {
     private static let candidates = Statement(
         "attempt_key_use",
         """
-        SELECT attempts, statement_timestamp() - make_interval(hours => \(BatchKeys.Scopes.hours))
+        SELECT attempts, statement_timestamp() - make_interval(hours => \(IdempotencyKey.hours))
         FROM accounts
         WHERE tenant_id = $1::text AND position(convert_to($2::text, 'UTF8') IN attempts) > 0
         """)

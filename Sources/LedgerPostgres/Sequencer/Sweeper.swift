@@ -1,4 +1,4 @@
-import LedgerEngine
+import Ledger
 import Postgres
 
 /// Deletes expired records: answers of idempotency keys, and spent ID tokens.
@@ -38,7 +38,7 @@ package final class Sweeper: Sendable {
         """)
     private static let clockDifferenceSeconds: Int64 = 3_600
 
-    private let session: Session
+    private let session: Postgres.Session
     private let onFault: @Sendable (String) -> Void
 
     /// Creates a sweeper, which works while ``run()`` runs.
@@ -47,7 +47,7 @@ package final class Sweeper: Sendable {
     ///   - url: The runtime role's URL.
     ///   - onFault: Called with one line, free of personal data, for each failed round.
     package init(url: String, onFault: @escaping @Sendable (String) -> Void) {
-        session = Session(url: url, applicationName: "account-ledger sweeper") {
+        session = Postgres.Session(url: url, applicationName: "account-ledger sweeper") {
             // A bitmap scan of an index finds expired answers; each is then read by its key.
             try $0.execute(
                 "SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off")
@@ -74,7 +74,7 @@ package final class Sweeper: Sendable {
     /// - Returns: The number of deleted rows.
     /// - Throws: `PostgresError`; earlier deletions of the round remain.
     package func sweep() async throws -> Int {
-        try await sweep(Self.answers, olderThan: Int64(BatchKeys.Scopes.hours) * 3_600)
+        try await sweep(Self.answers, olderThan: Int64(IdempotencyKey.hours) * 3_600)
             + sweep(Self.idTokens, olderThan: Self.clockDifferenceSeconds)
     }
 

@@ -44,7 +44,7 @@ struct TenantOpenings: Sendable {
         UNION ALL
         SELECT key_id FROM idempotency_records
         WHERE tenant_id = $1::text AND key_id = ANY ($2::text[])
-            AND answered_at > statement_timestamp() - make_interval(hours => \(BatchKeys.Scopes.hours))
+            AND answered_at > statement_timestamp() - make_interval(hours => \(IdempotencyKey.hours))
         LIMIT 1
         """)
 

@@ -134,7 +134,7 @@ struct BatchLoading {
         for (index, name) in keys.idempotency.tenants.enumerated() where name == tenant {
             let scope = keys.idempotency.scopes[index]
             guard let answer = rows.answers[scope],
-                answer.answeredAt > now.adding(seconds: -Int64(BatchKeys.Scopes.hours) * 3600)
+                answer.answeredAt > now.adding(seconds: -Int64(IdempotencyKey.hours) * 3600)
             else { continue }
             batch.state.idempotency[scope] = answer.record
         }

@@ -42,7 +42,7 @@ extension RouteCall {
     func idempotency(
         _ key: String, of account: AccountID, by principal: Principal? = nil, method: String,
         path: String, content: [UInt8]
-    ) -> IdempotencyKey? {
+    ) -> IdempotencyKey {
         let parts = [method, path, key, principal?.key.description].compactMap(\.self)
         return services.requestDigests.idempotencyKey(
             scope: Array(parts.joined(separator: "\0").utf8), content: content, of: account,

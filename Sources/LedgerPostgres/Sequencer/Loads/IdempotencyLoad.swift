@@ -20,7 +20,7 @@ enum IdempotencyLoad {
             SELECT * FROM idempotency_records
             WHERE tenant_id = k.tenant_id AND account_id = k.account_id AND scope = k.scope
             OFFSET 0) r
-        WHERE r.answered_at > statement_timestamp() - make_interval(hours => \(BatchKeys.Scopes.hours))
+        WHERE r.answered_at > statement_timestamp() - make_interval(hours => \(IdempotencyKey.hours))
         """
     }
 
