@@ -33,14 +33,8 @@ package final class PrivateCluster: Sendable {
     private init(environment: [String: String]) async throws {
         self.environment = environment
         binaries = try Self.newestBinaries()
-        // Short, because a socket's path has at most 107 bytes.
-        directory = "/tmp/ledger-test-\(UInt32.random(in: 0...(.max)))"
-        // Below the range that the kernel uses for outgoing connections.
-        port = Int.random(in: 20_000..<32_000)
+        (port, directory) = try Self.reserve((0..<100).map { _ in .random(in: Self.ports) })
         url = "postgresql://owner@127.0.0.1:\(port)/postgres"
-        try FileManager.default.createDirectory(
-            atPath: directory, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
         if getuid() == 0 { try await Self.run("/bin/chown", ["postgres", directory]) }
         try await server(
             "initdb",
@@ -48,6 +42,28 @@ package final class PrivateCluster: Sendable {
                 "-D", directory + "/data", "-U", "owner", "--auth=trust", "-E", "UTF8", "--no-sync",
             ])
         try await start()
+    }
+
+    /// Ports below the range that the kernel uses for outgoing connections.
+    private static let ports = 20_000..<32_000
+
+    /// Reserves the first port that no other cluster has reserved, by creating its directory.
+    ///
+    /// A cluster keeps its port while it is stopped.
+    ///
+    /// - Parameter candidates: The ports to try.
+    /// - Returns: The port, and the directory for the cluster that has it.
+    /// - Throws: An error of the file system, or `TestTimeout` if all ports are reserved.
+    package static func reserve(_ candidates: [Int]) throws -> (port: Int, directory: String) {
+        for port in candidates {
+            // Short, because a socket's path has at most 107 bytes.
+            let directory = "/tmp/ledger-test-\(port)"
+            if mkdir(directory, 0o700) == 0 { return (port, directory) }
+            guard errno == EEXIST else {
+                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            }
+        }
+        throw TestTimeout(waitingFor: "an unused port among \(candidates)")
     }
 
     /// Starts the cluster and waits until it accepts connections.
