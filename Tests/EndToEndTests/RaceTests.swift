@@ -10,11 +10,11 @@ import Testing
     @Test func `both identities unlinked at the same instant leave exactly one`() async throws {
         try await withTwoServers { deployment, first, second in
             try await trials { trial in
-                var phone = Device(first.client)
+                var phone = Device(first)
                 try await phone.signIn(deployment.apple, as: "unlink-\(trial)")
                 let linked = try await phone.link(deployment.google, as: "unlink-\(trial)")
                 #expect(linked.status == 200)
-                var laptop = Device(second.client)
+                var laptop = Device(second)
                 try await laptop.signIn(deployment.google, as: "unlink-\(trial)")
 
                 let (phone2, laptop2) = (phone, laptop)
@@ -23,7 +23,7 @@ import Testing
                 let statuses = try await [one, other].map(\.status).sorted()
                 // The loser is told that it is the only one, or that its session went with the identity.
                 #expect(statuses == [200, 400] || statuses == [200, 401], "trial \(trial)")
-                var back = Device(first.client)
+                var back = Device(first)
                 let google = try await back.signIn(deployment.google, as: "unlink-\(trial)")
                 let apple = try await back.signIn(deployment.apple, as: "unlink-\(trial)")
                 let same = [google, apple].filter { $0.text("user_id") == phone.userID }
@@ -35,8 +35,8 @@ import Testing
     @Test func `two accounts that link one identity give one 200 and one 409`() async throws {
         try await withTwoServers { deployment, first, second in
             try await trials { trial in
-                var one = Device(first.client)
-                var two = Device(second.client)
+                var one = Device(first)
+                var two = Device(second)
                 try await one.signIn(deployment.apple, as: "left-\(trial)")
                 try await two.signIn(deployment.apple, as: "right-\(trial)")
                 let (left, right) = (one, two)
@@ -51,7 +51,7 @@ import Testing
     @Test func `one identity that signs up twice at once opens one account`() async throws {
         try await withTwoServers { deployment, first, second in
             try await trials { trial in
-                let devices = [Device(first.client), Device(second.client)]
+                let devices = [Device(first), Device(second)]
                 let token = deployment.google.token(subject: "twice-\(trial)")
                 async let a = devices[0].client.call(
                     "POST", "/v1/auth/sign-in/google", ["id_token": token])
@@ -70,13 +70,13 @@ import Testing
     {
         try await withTwoServers { deployment, first, second in
             try await trials { trial in
-                var phone = Device(first.client)
+                var phone = Device(first)
                 try await phone.signIn(deployment.apple, as: "key-\(trial)")
                 let token = deployment.google.token(subject: "key-\(trial)")
                 let (access, body) = (phone.accessToken, ["id_token": token])
-                async let a = first.client.call(
+                async let a = first.call(
                     "POST", "/v1/auth/link/google", body, token: access, key: "k")
-                async let b = second.client.call(
+                async let b = second.call(
                     "POST", "/v1/auth/link/google", body, token: access, key: "k")
                 let answers = try await [a, b]
                 #expect(answers.map(\.status) == [200, 200])
@@ -87,12 +87,12 @@ import Testing
 
     @Test func `the link budget is right across processes`() async throws {
         try await withTwoServers { deployment, first, second in
-            var phone = Device(first.client)
+            var phone = Device(first)
             try await phone.signIn(deployment.apple, as: "budget")
             let access = phone.accessToken
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for attempt in 0..<20 {
-                    let client = attempt % 2 == 0 ? first.client : second.client
+                    let client = attempt % 2 == 0 ? first : second
                     group.addTask {
                         let body = ["id_token": "not.a.token\(attempt)"]
                         return try await client.call(
@@ -108,14 +108,14 @@ import Testing
     }
 
     private func withTwoServers(
-        _ body: (Deployment, ServerProcess, ServerProcess) async throws -> Void
+        _ body: (Deployment, WireClient, WireClient) async throws -> Void
     ) async throws {
         try await Deployment.with { deployment in
             let first = try await deployment.serve()
             let second = try await deployment.serve()
-            try await body(deployment, first, second)
+            try await body(deployment, first.persistentClient, second.persistentClient)
             try await expectVerified(deployment)
-            #expect(!first.log.contains("\"status\":5") && !second.log.contains("\"status\":5"))
+            #expect(!first.log.contains("\"status\":500") && !second.log.contains("\"status\":500"))
             try await first.stop()
             try await second.stop()
         }

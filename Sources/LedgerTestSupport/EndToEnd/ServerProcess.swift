@@ -31,6 +31,11 @@ package final class ServerProcess: Sendable {
         }
     }
 
+    /// A client that repeats what a busy server refuses, for tests about outcomes.
+    package var persistentClient: WireClient {
+        WireClient(base: client.base, isPersistent: true)
+    }
+
     /// The port that clients connect to.
     package var port: Substring { client.base.split(separator: ":").last ?? "" }
 

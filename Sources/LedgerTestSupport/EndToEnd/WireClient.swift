@@ -39,12 +39,20 @@ package final class WireClient: Sendable {
         }
     }
 
+    /// The number of times that a persistent client repeats a request.
+    private static let repetitionsMax = 60
+
     package let base: String
     private let session: URLSession
+    private let isPersistent: Bool
 
     /// Creates a client for the server at `http://host:port`.
-    package init(base: String) {
+    ///
+    /// A persistent client repeats what is answered 503, as the answer's `Retry-After` says. Its commands have
+    /// idempotency keys, so that none is carried out twice.
+    package init(base: String, isPersistent: Bool = false) {
         self.base = base
+        self.isPersistent = isPersistent
         let configuration = URLSessionConfiguration.ephemeral
         // Other tests slow down the machine.
         configuration.timeoutIntervalForRequest = 120
@@ -84,7 +92,10 @@ package final class WireClient: Sendable {
         token: String? = nil, key: String? = nil, headers: [String: String] = [:]
     ) async throws -> Answer {
         var fields = headers
-        if let token { fields["Authorization"] = "Bearer \(token)" }
+        if let token {
+            fields["Authorization"] = "Bearer \(token)"
+            if isPersistent, method != "GET" { fields["Idempotency-Key"] = UUID().uuidString }
+        }
         if let key { fields["Idempotency-Key"] = key }
         var body: Data?
         if let members {
@@ -92,6 +103,13 @@ package final class WireClient: Sendable {
             // Equal dictionaries may differ in order, but a repeated request must have the same body.
             body = try JSONSerialization.data(withJSONObject: members, options: [.sortedKeys])
         }
-        return try await send(method, path, headers: fields, body: body)
+        var answer = try await send(method, path, headers: fields, body: body)
+        for _ in 0..<(isPersistent ? Self.repetitionsMax : 0) {
+            guard answer.status == 503, let seconds = answer.header("Retry-After").flatMap(Int.init)
+            else { break }
+            try await Task.sleep(for: .seconds(seconds))
+            answer = try await send(method, path, headers: fields, body: body)
+        }
+        return answer
     }
 }
