@@ -58,9 +58,13 @@ package final class PrivateCluster: Sendable {
         for port in candidates {
             // Short, because a socket's path has at most 107 bytes.
             let directory = "/tmp/ledger-test-\(port)"
-            if mkdir(directory, 0o700) == 0 { return (port, directory) }
-            guard errno == EEXIST else {
-                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            do {
+                try FileManager.default.createDirectory(
+                    atPath: directory, withIntermediateDirectories: false,
+                    attributes: [.posixPermissions: 0o700])
+                return (port, directory)
+            } catch CocoaError.fileWriteFileExists {
+                continue
             }
         }
         throw TestTimeout(waitingFor: "an unused port among \(candidates)")
