@@ -17,6 +17,12 @@ package final class HMACKey: Sendable {
     package func code(of message: [UInt8]) -> [UInt8] {
         context.withLock { $0.code(of: message) }
     }
+
+    /// Computes the first 16 bytes of the MAC of a message (RFC 2104, section 5), the most
+    /// significant first, without an array for them.
+    package func truncatedCode(of message: [UInt8]) -> UInt128 {
+        context.withLock { $0.truncatedCode(of: message) }
+    }
 }
 
 /// An HMAC computation; owns its OpenSSL context, which keeps the state derived from the key.
@@ -47,12 +53,27 @@ package final class HMACKey: Sendable {
     /// Computes the 32-byte MAC of a message, and starts anew with the same key.
     func code(of message: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: SHA256.byteCount) { output, count in
-            let isDone = unsafe message.withUnsafeBufferPointer { bytes in
-                unsafe EVP_MAC_update(context, bytes.baseAddress, bytes.count) == 1
-                    && EVP_MAC_final(context, output.baseAddress, &count, SHA256.byteCount) == 1
-                    && EVP_MAC_init(context, nil, 0, nil) == 1
-            }
-            precondition(isDone && count == SHA256.byteCount, "OpenSSL can't compute an HMAC")
+            unsafe compute(of: message, into: output)
+            count = SHA256.byteCount
         }
+    }
+
+    /// Computes the first 16 bytes of the MAC of a message, and starts anew with the same key.
+    func truncatedCode(of message: [UInt8]) -> UInt128 {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SHA256.byteCount) { output in
+            unsafe compute(of: message, into: output)
+            return unsafe UInt128(
+                bigEndian: UnsafeRawBufferPointer(output).loadUnaligned(as: UInt128.self))
+        }
+    }
+
+    private func compute(of message: [UInt8], into output: UnsafeMutableBufferPointer<UInt8>) {
+        var count = 0
+        let isDone = unsafe message.withUnsafeBufferPointer { bytes in
+            unsafe EVP_MAC_update(context, bytes.baseAddress, bytes.count) == 1
+                && EVP_MAC_final(context, output.baseAddress, &count, output.count) == 1
+                && EVP_MAC_init(context, nil, 0, nil) == 1
+        }
+        precondition(isDone && count == SHA256.byteCount, "OpenSSL can't compute an HMAC")
     }
 }

@@ -44,9 +44,7 @@ package struct MACKey: Sendable {
 
     /// Returns the HMAC-SHA-256 of a message, truncated to 16 bytes (RFC 2104, section 5).
     package func code(of message: MACMessage) -> MAC {
-        MAC(
-            key: id,
-            hmac.code(of: message.bytes).prefix(16).reduce(0) { $0 << 8 | UInt128($1) })
+        MAC(key: id, hmac.truncatedCode(of: message.bytes))
     }
 }
 
