@@ -10,12 +10,12 @@ package struct GuardedFunction: Sendable {
     package static let all: [GuardedFunction] = [
         "ledger_erasing_entry", "ledger_is_held", "ledger_erase_accounts",
         "ledger_destroy_disclosures",
-    ].compactMap(GuardedFunction.init)
+    ].map(GuardedFunction.init)
 
-    private init?(_ name: String) {
+    private init(_ name: String) {
         let parts = MigrationScripts.functions
             .split(separator: "$\(name)$", omittingEmptySubsequences: false)
-        guard parts.count == 3 else { return nil }
+        precondition(parts.count == 3, "functions.sql quotes each guarded function once")
         self.name = name
         body = String(parts[1])
     }
