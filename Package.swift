@@ -41,6 +41,12 @@ let package = Package(
         .target(name: "CReceive"),
         .systemLibrary(
             name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+        .systemLibrary(name: "CUnistring", providers: [.apt(["libunistring-dev"])]),
+        // A C interface of a library in C++.
+        .target(
+            name: "CPhoneNumber",
+            linkerSettings: [.linkedLibrary("phonenumber"), .linkedLibrary("protobuf")]),
 
         // Libraries that know no word of the ledger.
         .target(name: "Encodings"),
@@ -65,6 +71,8 @@ let package = Package(
         .target(name: "ChildProcesses", dependencies: ["CSpawn"]),
         .target(name: "LoopbackServers", dependencies: ["ChildProcesses"]),
         .target(name: "Archive", dependencies: ["CArchive"]),
+        .target(name: "UnicodeText", dependencies: ["CUnistring"]),
+        .target(name: "Addresses", dependencies: ["CIDN2", "CPhoneNumber", "UnicodeText"]),
 
         // The subject.
         .target(name: "Ledger", dependencies: ["Encodings", "JSON"]),
@@ -162,8 +170,8 @@ let package = Package(
         .executableTarget(
             name: "ledger-fuzz",
             dependencies: [
-                "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP", "JSON",
-                "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn", "LedgerTestSupport",
+                "Addresses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP",
+                "JSON", "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn", "LedgerTestSupport",
                 "OpenID", "Postgres", "Sockets", "TransparencyLog",
             ]),
 
@@ -223,6 +231,8 @@ let package = Package(
                 "StandardWebhooks", "TransparencyLog",
             ], resources: [.copy("FormerRelease")]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
+        .testTarget(name: "UnicodeTextTests", dependencies: ["UnicodeText"]),
+        .testTarget(name: "AddressesTests", dependencies: ["Addresses", "LedgerTestSupport"]),
         .testTarget(
             name: "SimulationTests",
             dependencies: [
@@ -249,10 +259,11 @@ let package = Package(
             ], exclude: ["Verifiers"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
 )
 
 for target in package.targets
-where target.type != .system && !["CAllocator", "CReceive"].contains(target.name) {
+where target.type != .system && !["CAllocator", "CPhoneNumber", "CReceive"].contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + language + warningsAreErrors
 }

@@ -20,6 +20,8 @@ import Testing
         "ChildProcesses": [],
         "LoopbackServers": ["ChildProcesses"],
         "Archive": [],
+        "UnicodeText": [],
+        "Addresses": ["UnicodeText"],
         "Ledger": ["Encodings", "JSON"],
         "LedgerWire": [],
         "LedgerExport": [
@@ -53,16 +55,16 @@ import Testing
             "LedgerTestSupport",
         ],
         "ledger-fuzz": [
-            "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP", "JSON", "Ledger",
-            "LedgerAPI", "LedgerExport", "LedgerSignIn", "LedgerTestSupport", "OpenID", "Postgres",
-            "Sockets", "TransparencyLog",
+            "Addresses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP", "JSON",
+            "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn", "LedgerTestSupport", "OpenID",
+            "Postgres", "Sockets", "TransparencyLog",
         ],
     ]
     private static let ours: Set<String> = Set(imports.keys).union(["Migrations"])
     /// The wrappers of C libraries, and the simulator, because running a task's job by hand is unsafe.
     private static let wrappers: Set<String> = [
-        "Archive", "BlockingCalls", "ChildProcesses", "Cryptography", "DurableFiles", "HTTP",
-        "HTTPClient", "JSON", "LoopbackServers", "Postgres", "Sockets",
+        "Addresses", "Archive", "BlockingCalls", "ChildProcesses", "Cryptography", "DurableFiles",
+        "HTTP", "HTTPClient", "JSON", "LoopbackServers", "Postgres", "Sockets", "UnicodeText",
         "CryptographyTests", "HTTPTests", "OpenIDTests", "PostgresTests", "SimulationTests",
     ]
 

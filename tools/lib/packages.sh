@@ -10,8 +10,8 @@ readonly packages_of_swift=(
 )
 # The C libraries of the server.
 readonly packages_of_server=(
-    ca-certificates libarchive-dev libcurl4-openssl-dev libjemalloc-dev libmicrohttpd-dev libpq-dev libssl-dev
-    pkg-config
+    ca-certificates libarchive-dev libcurl4-openssl-dev libidn2-dev libjemalloc-dev libmicrohttpd-dev
+    libphonenumber-dev libpq-dev libssl-dev libunistring-dev pkg-config
 )
 # Any installed server version is sufficient; the package without a version is for machines without one.
 packages_of_postgres=(postgresql)

@@ -1,0 +1,46 @@
+import Testing
+import UnicodeText
+
+/// Normalization Form C and the categories of characters.
+@Suite struct UnicodeTextTests {
+    @Test(arguments: [
+        ("", ""), ("plain\0", "plain\0"), ("e\u{301}", "\u{E9}"), ("\u{E9}", "\u{E9}"),
+        ("\u{212B}", "\u{C5}"), ("\u{1100}\u{1161}\u{11A8}", "\u{AC01}"),
+        ("a\u{323}\u{307}", "\u{1EA1}\u{307}"), ("a\u{307}\u{323}", "\u{1EA1}\u{307}"),
+        // Compatibility characters stay, characters that composition excludes do not.
+        ("\u{FB01}\u{FF41}", "\u{FB01}\u{FF41}"), ("\u{FB2C}", "\u{5E9}\u{5BC}\u{5C1}"),
+        ("\u{1D160}", "\u{1D158}\u{1D165}\u{1D16E}"),
+    ])
+    func `texts are composed`(text: String, composed: String) {
+        #expect(UnicodeText.nfc(text).utf8.elementsEqual(composed.utf8))
+    }
+
+    @Test func `normalization keeps the equality of texts and changes nothing twice`() {
+        for value in stride(from: UInt32(0x80), to: 0x3_0000, by: 7) {
+            guard let character = Unicode.Scalar(value) else { continue }
+            let text = "a\(character)\u{301}\u{323}b"
+            let composed = UnicodeText.nfc(text)
+            #expect(UnicodeText.nfc(composed).utf8.elementsEqual(composed.utf8), "\(value)")
+            // Swift compares by canonical equivalence.
+            #expect(composed == text, "\(value)")
+        }
+    }
+
+    @Test func `long texts are composed`() {
+        let text = String(repeating: "\u{1D160}e\u{301}", count: 20_000)
+        let composed = String(repeating: "\u{1D158}\u{1D165}\u{1D16E}\u{E9}", count: 20_000)
+        #expect(UnicodeText.nfc(text).utf8.elementsEqual(composed.utf8))
+    }
+
+    @Test func `letters, marks and digits are word characters`() {
+        let words = "aZ9\u{E9}\u{436}\u{5D0}\u{E33}\u{65E5}\u{301}\u{663}\u{FF41}"
+        for character in words.unicodeScalars {
+            #expect(UnicodeText.isWordCharacter(character), "\(character)")
+        }
+        let others =
+            " .-_\0\u{A0}\u{AD}\u{200D}\u{202E}\u{2028}\u{20AC}\u{E000}\u{378}\u{1F600}"
+        for character in others.unicodeScalars {
+            #expect(!UnicodeText.isWordCharacter(character), "\(character.value)")
+        }
+    }
+}
