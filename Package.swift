@@ -42,6 +42,7 @@ let package = Package(
         .systemLibrary(
             name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+        .systemLibrary(name: "COATH", pkgConfig: "liboath", providers: [.apt(["liboath-dev"])]),
         .systemLibrary(name: "CUnistring", providers: [.apt(["libunistring-dev"])]),
         // A C interface of a library in C++.
         .target(
@@ -52,6 +53,7 @@ let package = Package(
         .target(name: "Encodings"),
         .target(name: "JSON", dependencies: ["Encodings"]),
         .target(name: "Cryptography", dependencies: ["COpenSSL", "Encodings", "JSON"]),
+        .target(name: "OneTimePasswords", dependencies: ["COATH", "Cryptography", "Encodings"]),
         .target(name: "HTTPClient", dependencies: ["CCurl"]),
         .target(name: "OpenID", dependencies: ["Cryptography", "Encodings", "HTTPClient", "JSON"]),
         .target(
@@ -231,6 +233,7 @@ let package = Package(
                 "StandardWebhooks", "TransparencyLog",
             ], resources: [.copy("FormerRelease")]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
+        .testTarget(name: "OneTimePasswordsTests", dependencies: ["OneTimePasswords"]),
         .testTarget(name: "UnicodeTextTests", dependencies: ["UnicodeText"]),
         .testTarget(name: "AddressesTests", dependencies: ["Addresses", "LedgerTestSupport"]),
         .testTarget(

@@ -59,6 +59,22 @@ import Testing
         #expect(Base64.decode(text) == Array(plain.utf8))
     }
 
+    @Test(arguments: [
+        ("", ""), ("f", "MY"), ("fo", "MZXQ"), ("foo", "MZXW6"), ("foob", "MZXW6YQ"),
+        ("fooba", "MZXW6YTB"), ("foobar", "MZXW6YTBOI"),
+    ])
+    func `base32 is that of RFC 4648 without padding`(plain: String, text: String) {
+        #expect(Base32.encode(Array(plain.utf8)) == text)
+    }
+
+    @Test func `base32 has all letters`() {
+        let bytes: [UInt8] = [
+            0x00, 0x44, 0x32, 0x14, 0xC7, 0x42, 0x54, 0xB6, 0x35, 0xCF,
+            0x84, 0x65, 0x3A, 0x56, 0xD7, 0xC6, 0x75, 0xBE, 0x77, 0xDF,
+        ]
+        #expect(Base32.encode(bytes) == "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+    }
+
     @Test func `base64 has one text for some bytes`() {
         #expect(Base64.encode([0xFB, 0xFF, 0xFE]) == "+//+")
         #expect(Base64.decode("+//+") == [0xFB, 0xFF, 0xFE])

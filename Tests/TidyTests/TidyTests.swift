@@ -7,6 +7,7 @@ import Testing
         "Encodings": [],
         "JSON": ["Encodings"],
         "Cryptography": ["Encodings", "JSON"],
+        "OneTimePasswords": ["Cryptography", "Encodings"],
         "HTTPClient": [],
         "OpenID": ["Cryptography", "Encodings", "HTTPClient", "JSON"],
         "StandardWebhooks": ["Cryptography", "Encodings", "HTTPClient"],
@@ -64,7 +65,8 @@ import Testing
     /// The wrappers of C libraries, and the simulator, because running a task's job by hand is unsafe.
     private static let wrappers: Set<String> = [
         "Addresses", "Archive", "BlockingCalls", "ChildProcesses", "Cryptography", "DurableFiles",
-        "HTTP", "HTTPClient", "JSON", "LoopbackServers", "Postgres", "Sockets", "UnicodeText",
+        "HTTP", "HTTPClient", "JSON", "LoopbackServers", "OneTimePasswords", "Postgres", "Sockets",
+        "UnicodeText",
         "CryptographyTests", "HTTPTests", "OpenIDTests", "PostgresTests", "SimulationTests",
     ]
 
