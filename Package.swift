@@ -110,6 +110,7 @@ let package = Package(
                 .embedInCode("V018_rebuild_leases.sql"),
                 .embedInCode("V019_former_email_leases.sql"),
                 .embedInCode("V020_keyed_digests.sql"),
+                .embedInCode("V021_rules.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),

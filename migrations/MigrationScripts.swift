@@ -24,6 +24,7 @@ package enum MigrationScripts {
         ("V018_rebuild_leases.sql", PackageResources.V018_rebuild_leases_sql),
         ("V019_former_email_leases.sql", PackageResources.V019_former_email_leases_sql),
         ("V020_keyed_digests.sql", PackageResources.V020_keyed_digests_sql),
+        ("V021_rules.sql", PackageResources.V021_rules_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

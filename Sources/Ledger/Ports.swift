@@ -4,6 +4,9 @@ package enum LedgerFault: Error, Hashable, Sendable {
     case overloaded
     /// The database is unavailable or slow; whether the command was executed is unknown.
     case unavailable
+    /// This process is configured with other rules than those that the tenant has recorded; nothing was
+    /// changed.
+    case rulesDiffer
     /// An internal error; the server's log has the details.
     case internalFailure
 }

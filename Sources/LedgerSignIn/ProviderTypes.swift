@@ -1,4 +1,5 @@
 package import Ledger
+internal import OpenID
 
 /// The settings of a provider, by its type.
 ///
@@ -21,6 +22,13 @@ package enum ProviderSettings: Sendable {
     package var type: ProviderType {
         switch self {
         case .oidc: .oidc
+        }
+    }
+
+    /// The type and the issuers, as the rules have them.
+    var pin: ProviderPin {
+        switch self {
+        case .oidc(let settings): ProviderPin(type: type, issuers: settings.check.issuers)
         }
     }
 

@@ -58,6 +58,7 @@ package struct RandomCommands: Sendable {
         case ..<88: callers.isEmpty ? signIn() : administer()
         case ..<92: callers.isEmpty ? signIn() : merge()
         case ..<94: callers.isEmpty ? signIn() : unmerge()
+        case ..<95: callers.isEmpty ? signIn() : setRules()
         default: tokens.isEmpty ? signIn() : refresh()
         }
     }
@@ -182,6 +183,18 @@ package struct RandomCommands: Sendable {
                 actor: .apiKey(Principal(key: generator.id(), role: .support)),
                 reason: "two people", caseReference: "case 8",
                 isPreview: Int.random(in: 0..<5, using: &generator) == 0))
+    }
+
+    /// Changes a lifetime, and sometimes removes a provider, which the accounts may forbid.
+    private mutating func setRules() -> Command.Intent {
+        var policy = SequencerFixture.unlimitedPolicy
+        policy.sessionLifetimeSeconds -= Int64.random(in: 0...2, using: &generator)
+        if Int.random(in: 0..<4, using: &generator) == 0,
+            let removed = Self.providers.randomElement(using: &generator)
+        {
+            policy.providers[removed] = nil
+        }
+        return .setRules(SetRules(policy, condition: .nobodyLockedOut))
     }
 
     private mutating func refresh() -> Command.Intent {

@@ -80,4 +80,6 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     /// 503: the service, its database or the provider is unavailable; `Retry-After` says for how
     /// long.
     case unavailable = "UNAVAILABLE"
+    /// 503: this process is configured with other rules than the tenant's.
+    case rulesDiffer = "RULES_DIFFER"
 }

@@ -119,11 +119,11 @@ import TransparencyLog
                 let events = page.json["events"] as? [[String: any Sendable]] ?? []
                 seen += events.compactMap { $0["position"] as? String }
                 path = "/v1/events?limit=50" + (page.text("next").map { "&after=\($0)" } ?? "")
-                // LedgerOpened, and three events of each first sign-in.
-                return seen.count >= 1 + 3 * people ? true : nil
+                // LedgerOpened, RulesSet, and three events of each first sign-in.
+                return seen.count >= 2 + 3 * people ? true : nil
             }
             try await signIns.value
-            #expect(seen == (0...3 * people).map { "\($0)" })
+            #expect(seen == (0...3 * people + 1).map { "\($0)" })
         }
     }
 

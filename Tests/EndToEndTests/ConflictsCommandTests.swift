@@ -29,8 +29,8 @@ import Testing
             #expect(lines.first?.hasPrefix("open  held_by_other  google  identity ") == true)
             #expect(lines.contains("    caller \(ada.userID)  unchanged"))
             #expect(lines.contains("    holder \(bob.userID)  unchanged"))
-            #expect(lines.contains { $0.hasPrefix("    1 attempt  #7  ") })
-            #expect(lines.last == "1 conflict, folded from 8 of 8 events")
+            #expect(lines.contains { $0.hasPrefix("    1 attempt  #8  ") })
+            #expect(lines.last == "1 conflict, folded from 9 of 9 events")
             #expect(!open.output.contains("private.example"))
 
             let merged = try await deployment.tool.run([
@@ -39,9 +39,9 @@ import Testing
             #expect(merged.status == 0, "\(merged.errors)")
             try await Self.untilFolded(deployment)
             let none = try await deployment.tool.run(["conflicts", "--state", "open"])
-            #expect(none.output == "0 conflicts, folded from 9 of 9 events\n")
+            #expect(none.output == "0 conflicts, folded from 10 of 10 events\n")
             let ended = try await deployment.tool.run(["conflicts", "--account", bob.userID])
-            #expect(ended.output.contains("    ended by AccountsMerged  #8  "), "\(ended.output)")
+            #expect(ended.output.contains("    ended by AccountsMerged  #9  "), "\(ended.output)")
             #expect(ended.output.contains("    holder \(bob.userID)  now \(ada.userID)"))
             let json = try await deployment.tool.run(["conflicts", "--format", "json"])
             #expect(json.output.hasPrefix(#"{"state":"resolved","reason":"held_by_other","#))

@@ -61,23 +61,23 @@ import Testing
                 """
                 INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
                     account_id, account_seq, command_id, request_id, actor, entry, mac)
-                SELECT tenant_id, 4, event_id, type, schema_version, recorded_at, account_id,
+                SELECT tenant_id, 5, event_id, type, schema_version, recorded_at, account_id,
                     account_seq, command_id, request_id, actor,
                     convert_to(replace(convert_from(entry, 'UTF8'),
-                        '"position":"3"', '"position":"4"'), 'UTF8'), mac
-                FROM events WHERE tenant_id = 'default' AND position = 3
+                        '"position":"4"', '"position":"5"'), 'UTF8'), mac
+                FROM events WHERE tenant_id = 'default' AND position = 4
                 """)
             try await deployment.asSuperuser(
-                "UPDATE ledger_head SET next_position = 5 WHERE tenant_id = 'default'")
+                "UPDATE ledger_head SET next_position = 6 WHERE tenant_id = 'default'")
             let page = try await auditor.get("/v1/events")
             #expect(page.status == 200)
-            #expect((page.json["events"] as? [any Sendable])?.count == 4, "those before it")
-            let behind = try await auditor.get("/v1/events?after=3")
+            #expect((page.json["events"] as? [any Sendable])?.count == 5, "those before it")
+            let behind = try await auditor.get("/v1/events?after=4")
             #expect(behind.status == 500 && behind.errorCode == "LOG_DAMAGED")
             let history = try await auditor.get("/v1/accounts/\(ada.userID)/history")
             #expect(history.status == 500 && history.errorCode == "LOG_DAMAGED")
             try await eventually("an alarm") {
-                server.log.contains("position 4: the event was not appended by a server")
+                server.log.contains("position 5: the event was not appended by a server")
                     ? true : nil
             }
         }

@@ -64,13 +64,13 @@ import Testing
             let key = try await deployment.apiKey("auditor")
             let before = try follow(first, key: key)
             defer { before.send(SIGTERM) }
-            // Three events of each, by the process that streams and by the other one, after LedgerOpened.
+            // Three events of each, by the process that streams and by the other one, after LedgerOpened and RulesSet.
             for (number, server) in [first, second, first].enumerated() {
                 var device = Device(server.client)
                 #expect(try await device.signIn(deployment.google, as: "a\(number)").status == 200)
             }
-            let early = try await wait(for: 10, before)
-            #expect(early.map(\.position) == Array(0..<10))
+            let early = try await wait(for: 11, before)
+            #expect(early.map(\.position) == Array(0..<11))
             try await first.kill()
             #expect(try await before.exitStatus(within: .seconds(120)) != 0)
             for number in 0..<2 {
@@ -80,7 +80,7 @@ import Testing
             let after = try follow(second, "?after=2", key: key, after: early.last?.id)
             defer { after.send(SIGTERM) }
             let late = try await wait(for: 6, after)
-            #expect(late.map(\.position) == Array(10..<16))
+            #expect(late.map(\.position) == Array(11..<17))
             // The same as the listing shows, and no personal data.
             let page = try await second.client.call("GET", "/v1/events", token: key)
             let listed = try #require(page.json["events"] as? [[String: Any]])
@@ -110,7 +110,7 @@ import Testing
             #expect(opened.map(\.type) == ["AccountOpened", "AccountOpened"])
             try await eventually("the id of the last event, which is of another type") {
                 let last = client.output.text.components(separatedBy: "\n\n").dropLast().last
-                return last?.hasPrefix("id: 6-") == true ? true : nil
+                return last?.hasPrefix("id: 7-") == true ? true : nil
             }
         }
     }

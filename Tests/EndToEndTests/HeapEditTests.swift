@@ -18,7 +18,7 @@ import Testing
                 _ = try await phone.link(deployment.google, as: "ada")
                 let reads = ProofReads(url: deployment.superuserURL) { _ in }
                 try await eventually("everything to be signed") {
-                    try await reads.latestCheckpoint(of: .default)?.size == 5 ? true : nil
+                    try await reads.latestCheckpoint(of: .default)?.size == 6 ? true : nil
                 }
                 await reads.close()
                 try await server.stop()
@@ -34,12 +34,12 @@ import Testing
                 try await cluster.start()
 
                 let served = try await deployment.tool.run(
-                    ["replay", "--from", "4", "--format", "json"])
+                    ["replay", "--from", "5", "--format", "json"])
                 #expect(served.output.contains("goagle"), "it is served as if nothing were")
                 let verify = try await deployment.tool.run(["verify"])
                 #expect(verify.status == 1)
                 #expect(verify.output.contains("append-only level 3"), "\(verify.output)")
-                #expect(verify.output.contains("position 4, checkpoints: "), "\(verify.output)")
+                #expect(verify.output.contains("position 5, checkpoints: "), "\(verify.output)")
                 #expect(verify.output.contains("the entry is not the one"), "\(verify.output)")
             }
         }

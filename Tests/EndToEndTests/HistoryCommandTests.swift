@@ -16,7 +16,7 @@ import Testing
     @Test(arguments: [
         ["account"], ["account", "x"], ["account", someID, "--as-of", "now"],
         ["account", someID, "--diff", "1"], ["account", someID, "--diff", "1", "--tenant"],
-        ["account", someID, "--diff", "1", "2", "--as-of", "3"], ["history", "x"],
+        ["account", someID, "--diff", "1", "2", "--as-of", "4"], ["history", "x"],
         ["history", someID, "--format", "csv"], ["owner", "apple"], ["owner", "NO", "x"],
         ["owner", "apple", "x", "--as-of", "-1"], ["history", someID, "--disclose"],
         ["history", someID, "--reason", "case 7"],
@@ -38,8 +38,8 @@ import Testing
             try await ada.signIn(deployment.apple, as: "ada", email: "ada@private.example")
             try await server.stop()
             let commands = [
-                ["history", ada.userID, "--as-of", "3"], ["replay", "--account", ada.userID],
-                ["replay", "--from", "1", "--to", "3"],
+                ["history", ada.userID, "--as-of", "4"], ["replay", "--account", ada.userID],
+                ["replay", "--from", "2", "--to", "4"],
             ]
             for (number, command) in commands.enumerated() {
                 let shown = try await deployment.tool.run(
@@ -57,7 +57,7 @@ import Testing
             #expect(lines.map { $0[8] } == ["disclosed", "disclosed", "disclosed"])
             #expect(lines.map { $0[9] } == ["case 0", "case 1", "case 2"])
             #expect(
-                lines.map { $0[10] } == [#"{"as_of":"3"}"#, "{}", #"{"from":"1","to":"3"}"#])
+                lines.map { $0[10] } == [#"{"as_of":"4"}"#, "{}", #"{"from":"2","to":"4"}"#])
 
             let database = Session(url: deployment.superuserURL, applicationName: "test")
             try await database.run { connection in
@@ -96,19 +96,19 @@ import Testing
             #expect(now.status == 0, "\(now.errors)")
             #expect(now.output.contains("sign-in was possible with apple\n"), "\(now.output)")
             let then = try await deployment.tool.run(
-                ["account", ada.userID, "--as-of", "4", "--format", "json"])
+                ["account", ada.userID, "--as-of", "5", "--format", "json"])
             #expect(then.output.contains(#""linked_providers":["apple","google"]"#))
-            #expect(then.output.contains(#""as_of":{"position":"4","recorded_at":"#))
+            #expect(then.output.contains(#""as_of":{"position":"5","recorded_at":"#))
             let early = try await deployment.tool.run(["account", ada.userID, "--as-of", "0"])
             #expect(early.output.contains("not opened yet"), "\(early.output)")
             let never = try await deployment.tool.run(["account", ada.userID, "--as-of", "99"])
             #expect(never.status == 1)
-            #expect(never.errors.contains("the log has only 9 events"), "\(never.errors)")
+            #expect(never.errors.contains("the log has only 10 events"), "\(never.errors)")
 
-            let diff = try await deployment.tool.run(["account", ada.userID, "--diff", "4", "8"])
+            let diff = try await deployment.tool.run(["account", ada.userID, "--diff", "5", "9"])
             #expect(diff.output.contains("\n- google  identity "), "\(diff.output)")
-            #expect(diff.output.contains("\n#5  "))
-            #expect(!diff.output.contains("\n#4  "))
+            #expect(diff.output.contains("\n#6  "))
+            #expect(!diff.output.contains("\n#5  "))
 
             let history = try await deployment.tool.run(["history", ada.userID])
             #expect(history.status == 0, "\(history.errors)")
@@ -120,11 +120,11 @@ import Testing
             let owner = try await deployment.tool.run(["owner", "google", "ada-g"])
             let lines = owner.output.split(separator: "\n")
             #expect(lines.count == 3, "\(owner.output)\(owner.errors)")
-            #expect(lines[0].hasPrefix("account \(ada.userID)  from #4  "))
-            #expect(lines[0].contains("  until #5  "))
-            #expect(lines[1].hasPrefix("account \(bob.userID)  from #7  "))
+            #expect(lines[0].hasPrefix("account \(ada.userID)  from #5  "))
+            #expect(lines[0].contains("  until #6  "))
+            #expect(lines[1].hasPrefix("account \(bob.userID)  from #8  "))
             let between = try await deployment.tool.run(
-                ["owner", "google", "ada-g", "--as-of", "6"])
+                ["owner", "google", "ada-g", "--as-of", "7"])
             #expect(between.output.contains("no account held"), "\(between.output)")
             let nobody = try await deployment.tool.run(["owner", "google", "mallory"])
             #expect(nobody.status == 1)
@@ -133,7 +133,7 @@ import Testing
             #expect(verify.errors.isEmpty)
             #expect(
                 verify.output.contains(
-                    "\n9 entries, 0 checkpoints consistent, 2 accounts complete, account_audit "),
+                    "\n10 entries, 0 checkpoints consistent, 2 accounts complete, account_audit "),
                 "\(verify.output)")
         }
     }
@@ -162,8 +162,8 @@ import Testing
             func ends(_ start: String, _ end: String) -> Bool {
                 lines.contains { $0.hasPrefix(start) && $0.hasSuffix(end) }
             }
-            #expect(ends("#7  ", "  A could not link google held by B"), "\(shown.output)")
-            #expect(ends("#8  ", "  A absorbed B"))
+            #expect(ends("#8  ", "  A could not link google held by B"), "\(shown.output)")
+            #expect(ends("#9  ", "  A absorbed B"))
             #expect(lines.contains { $0.hasPrefix("    by the holder of A  reason held_by_other") })
             #expect(lines.contains { $0.hasPrefix("    by the system  reason support  event ") })
             #expect(lines.contains("    A had apple") && lines.contains("    A has apple, google"))
@@ -172,14 +172,14 @@ import Testing
             #expect(!shown.output.contains("private.example") && !shown.output.contains("T-100"))
 
             let disclosed = try await deployment.tool.run([
-                "timeline", ada.userID, "--disclose", "--reason", "case 7", "--as-of", "8",
+                "timeline", ada.userID, "--disclose", "--reason", "case 7", "--as-of", "9",
             ])
             for text in ["ada@private.example", "bob@private.example", "one person", "T-100"] {
                 #expect(disclosed.output.contains(text), "\(disclosed.errors)")
             }
             let log = try await deployment.tool.run(["access-log"])
             #expect(log.output.contains("account.timeline"), "\(log.output)")
-            let named = #"{"accounts":"\#(ada.userID) \#(bob.userID)","as_of":"8"}"#
+            let named = #"{"accounts":"\#(ada.userID) \#(bob.userID)","as_of":"9"}"#
             #expect(log.output.contains(named), "\(log.output)")
             let json = try await deployment.tool.run(["timeline", ada.userID, "--format", "json"])
             #expect(json.output.split(separator: "\n").count == 8)

@@ -77,15 +77,15 @@ import Testing
                     SELECT tenant_id, position + 1, gen_random_uuid(), type, schema_version,
                         recorded_at, account_id, account_seq, command_id, request_id, actor,
                         convert_to(replace(convert_from(entry, 'UTF8'),
-                            '"position":"3"', '"position":"4"'), 'UTF8'), mac
-                    FROM events WHERE position = 3;
-                    UPDATE ledger_head SET next_position = 5
+                            '"position":"4"', '"position":"5"'), 'UTF8'), mac
+                    FROM events WHERE position = 4;
+                    UPDATE ledger_head SET next_position = 6
                     """)
             }
             await session.close()
             let forged = try await keyed.run(["seal", "--once"])
             #expect(forged.status == 1)
-            #expect(forged.errors.contains("position 4: the event was not appended by a server"))
+            #expect(forged.errors.contains("position 5: the event was not appended by a server"))
             let unseen = try await blind.run(["seal", "--once"])
             #expect(unseen.status == 0)
             #expect(unseen.errors.contains("MACs are not checked"))

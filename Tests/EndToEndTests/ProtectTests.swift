@@ -9,7 +9,7 @@ import Testing
 
 /// The protection of a ledger that a former release began.
 @Suite struct ProtectTests {
-    private static let tables = ["identities", "sessions", "merges", "api_keys"]
+    private static let tables = ["identities", "sessions", "merges", "api_keys", "rules"]
 
     @Test func `a ledger of a former release is protected while its servers go on`() async throws {
         try await Self.with { deployment, database in
@@ -36,7 +36,7 @@ import Testing
             #expect(protected.output.contains("every log is protected: \(marker) is removed"))
             #expect(!FileManager.default.fileExists(atPath: marker))
             #expect(try await traffic.value == [], "nobody was refused")
-            #expect(try await Self.codes(database, "mac IS NULL") == ["0", "0", "0", "0"])
+            #expect(try await Self.codes(database, "mac IS NULL") == ["0", "0", "0", "0", "0"])
             let again = try await deployment.tool.run(["protect"])
             #expect(again.status == 0 && again.output.contains(": 0 rows"), "\(again)")
             try await expectVerified(deployment)
@@ -121,7 +121,7 @@ import Testing
             #expect(refused.status == 1, "\(refused.output)")
             #expect(refused.errors.contains("account_id of identity"), "\(refused.errors)")
             #expect(!refused.errors.contains("ada"), "no subject is named")
-            #expect(try await Self.codes(database, "mac IS NOT NULL") == ["0", "0", "0", "0"])
+            #expect(try await Self.codes(database, "mac IS NOT NULL") == ["0", "0", "0", "0", "0"])
             #expect(try await Self.protectedFrom(database) == "-")
             try await database.run { connection in
                 try connection.execute(
@@ -182,7 +182,7 @@ import Testing
             #expect(try await Self.protectedFrom(database) == "-")
             let finished = try await deployment.tool.run(["protect"])
             #expect(finished.status == 0, "\(finished.errors)")
-            #expect(try await Self.codes(database, "mac IS NULL") == ["0", "0", "0", "0"])
+            #expect(try await Self.codes(database, "mac IS NULL") == ["0", "0", "0", "0", "0"])
             var device = ada
             #expect(try await device.refresh().status == 200)
             try await expectVerified(deployment)
@@ -351,6 +351,7 @@ import Testing
             UNION ALL SELECT count(*) FILTER (WHERE \(condition))::text FROM merges
             UNION ALL SELECT count(*) FILTER (WHERE \(condition) AND revoked_at IS NULL)::text
                 FROM api_keys
+            UNION ALL SELECT count(*) FILTER (WHERE \(condition))::text FROM rules
             """)
     }
 

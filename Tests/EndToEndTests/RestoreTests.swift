@@ -35,7 +35,7 @@ import Testing
             #expect(refused.status == 1, "the sealer signs nothing over it")
             let found = try await tool.run(["restore-check"])
             #expect(found.status == 1)
-            #expect(found.output.contains("LOST: 8 events were signed"), "\(found.output)")
+            #expect(found.output.contains("LOST: 9 events were signed"), "\(found.output)")
             #expect(found.output.contains("UNDONE: account \(ada.userID)"), "\(found.output)")
             #expect(found.output.contains("VALID: API key "), "\(found.output)")
             let alone = try await tool.run(["restore-check", "--revoke-keys"])
@@ -87,7 +87,7 @@ import Testing
                 try await texts(
                     """
                     SELECT type || ' ' || (substr(mac, 1, 4) = (SELECT substr(mac, 1, 4) FROM lost.events
-                        WHERE position = 0))::text FROM events WHERE position > 3 ORDER BY position
+                        WHERE position = 0))::text FROM events WHERE position > 4 ORDER BY position
                     """, on: deployment) == [
                         "LedgerRestored true", "KeyRotated false", "SignedIn false",
                     ])
@@ -96,7 +96,7 @@ import Testing
             )
             let verified = try await tool.run(["verify"])
             #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
-            for position in 4...6 {
+            for position in 5...7 {
                 try await exchange(position, on: deployment)
                 let found = try await tool.run(["verify"])
                 #expect(found.status == 1 && found.output.contains(", macs: "), "\(found.output)")

@@ -52,7 +52,7 @@ import Testing
                 let metrics = try await server.admin.call("GET", "/metrics")
                 let text = String(decoding: metrics.body, as: UTF8.self)
                 return text.contains("ledger_signed_size{tenant=\"acme\"} 1\n")
-                    && text.contains("ledger_signed_size{tenant=\"default\"} 1\n") ? true : nil
+                    && text.contains("ledger_signed_size{tenant=\"default\"} 2\n") ? true : nil
             }
             try await makeUp(size: 500, of: "acme", deployment)
             for note in ["at once", "after a restart"] as [Comment] {

@@ -222,14 +222,14 @@ import TransparencyLog
                 deployment,
                 """
                 UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
-                    '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 5
+                    '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 6
                 """)
             let server = try await deployment.serve(settings: settings(deployment))
             let detail = try await eventually("readiness to say so") {
                 let answer = try await server.admin.call("GET", "/readyz")
                 return answer.status == 503 ? String(decoding: answer.body, as: UTF8.self) : nil
             }
-            #expect(detail.contains("position 5: "), "\(detail)")
+            #expect(detail.contains("position 6: "), "\(detail)")
             let reads = ProofReads(url: deployment.superuserURL) { _ in }
             let signed = try await reads.latestCheckpoint(of: .default)
             phone = Device(server.client)

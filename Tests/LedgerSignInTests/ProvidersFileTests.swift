@@ -37,7 +37,7 @@ struct ProvidersFileTests {
         let tenant = try #require(tenants[.default])
         let googleName = try #require(ProviderName("google"))
         let appleName = try #require(ProviderName("apple"))
-        #expect(tenant.policy.providers == [googleName, appleName])
+        #expect(Set(tenant.policy.providers.keys) == [googleName, appleName])
         #expect(!tenant.policy.severalPerProvider)
         let google = try #require(tenant.providers[googleName])
         #expect(google.displayName == "Google")
@@ -79,7 +79,7 @@ struct ProvidersFileTests {
         let tenants = try ProvidersFile.parse(
             Array("{\"providers\":[]}".utf8), policy: policy)
         #expect(tenants[.default]?.policy.linkBudget.limit == 7)
-        #expect(tenants[.default]?.policy.providers == [])
+        #expect(tenants[.default]?.policy.providers == [:])
     }
 
     @Test(arguments: [

@@ -16,7 +16,8 @@ struct SQLException {
             tenant: docs/decisions/0001-batch-statements.md
             """,
             [
-                "make_heads", "lock_heads", "load_callers", "SubjectLoad.text", "load_accounts",
+                "make_heads", "lock_heads", "load_rules", "load_callers", "SubjectLoad.text",
+                "load_accounts",
                 "load_merges", "load_identities", "load_idempotency", "load_spent_id_tokens",
                 "remember_spent_id_tokens", "insert_events", "move_heads", "insert_accounts",
                 "update_accounts", "insert_identities", "update_identities", "insert_sessions",
@@ -49,6 +50,7 @@ struct SQLException {
                 "erasures_pending", "erasures_recent", "former_emails_heads",
                 "former_emails_tenants", "MACKeyUse.mac_key_use_*", "opened_tenants",
                 "projection_status", "projections_behind", "rebuild_heads", "rebuild_tenants",
+                "recorded_rules", "recorded_rules_versions",
                 "rewrap_page", "rewrap_webhook_secrets", "rotated_keys", "sealer_logs", "tenants",
                 "Verifier.verify_tenants_*", "webhooks_all", "wrapping_keys",
                 "exchange_standings", "TableComparison.compare_sums_*",

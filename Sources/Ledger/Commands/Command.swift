@@ -16,6 +16,7 @@ package struct Command: Sendable {
         case mergeAccounts(MergeAccounts)
         case unmergeAccounts(UnmergeAccounts)
         case relinkProvider(RelinkProvider)
+        case setRules(SetRules)
     }
 
     /// The origin of a command: becomes disclosures and the entry's `request`.
@@ -58,12 +59,13 @@ package struct Command: Sendable {
     /// - Parameters:
     ///   - state: the loaded state, as left by the earlier commands of the batch.
     ///   - now: the clock, read after the tenant's head was locked.
-    ///   - policy: the tenant's rules.
+    ///   - configured: the rules of a tenant whose log has none.
     /// - Returns: the events to append, the changes beside the log, and the answer.
     package func decide(
-        given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+        given state: DecisionState, at now: Timestamp, under configured: TenantPolicy
     ) -> Decision {
-        switch intent {
+        let policy = state.ledger.rules?.policy ?? configured
+        return switch intent {
         case .openLedger(let command): command.decide(given: state)
         case .rotateKey(let command): command.decide(given: state)
         case .signIn(let command): command.decide(given: state, at: now, under: policy)
@@ -78,6 +80,24 @@ package struct Command: Sendable {
         case .mergeAccounts(let command): command.decide(given: state, at: now, under: policy)
         case .unmergeAccounts(let command): command.decide(given: state, under: policy)
         case .relinkProvider(let command): command.decide(given: state, under: policy)
+        case .setRules(let command): command.decide(given: state)
+        }
+    }
+}
+
+extension Command.Intent {
+    /// Whether a process may decide the command only with the tenant's rules in its configuration.
+    ///
+    /// The others read no rules, or, like a refresh, only recorded lifetimes, which are the same for every
+    /// process.
+    package var needsConfiguredRules: Bool {
+        switch self {
+        case .signIn, .linkProvider, .unlinkProvider, .mergeAccounts, .unmergeAccounts,
+            .relinkProvider:
+            true
+        case .openLedger, .rotateKey, .signOut, .refreshSession, .eraseAccount, .setLegalHold,
+            .liftLegalHold, .recordRestore, .setRules:
+            false
         }
     }
 }

@@ -76,6 +76,11 @@ package struct DecisionState: Sendable {
     /// The time at which each single-use ID token opened its first session, by its digest.
     package var spentIDTokens: [Digest: Timestamp] = [:]
 
+    /// The providers that have identities, and those with an account that has no way to sign in under
+    /// the requested rules; loaded for a change of rules only.
+    package var usedProviders: Set<ProviderName> = []
+    package var lonelyProviders: Set<ProviderName> = []
+
     /// Wraps a loaded part of a ledger.
     package init(ledger: LedgerState) {
         self.ledger = ledger

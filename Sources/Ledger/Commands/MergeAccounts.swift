@@ -120,7 +120,7 @@ package struct MergeAccounts: Sendable {
             return .refused(.nothingToChoose(surplus))
         }
         guard plan.linkCount <= EntryDetails.linksMax else { return .refused(.tooMuchToMerge) }
-        guard plan.linkedProviders.contains(where: policy.providers.contains) else {
+        guard !waysToSignIn(plan.links, policy).isEmpty else {
             return .refused(.onlyProvider)
         }
         let digest = digest(plan.bytes)

@@ -58,4 +58,10 @@ package enum Refusal: Error, Hashable, Sendable {
     case unknownMerge
     /// The identity cannot be linked again.
     case relinkRefused(RelinkProvider.Obstacle)
+    /// The rules give a provider that has identities another type or issuer.
+    case providerPinned(ProviderName)
+    /// The rules lack providers by which alone some accounts can be signed in to.
+    case accountsLockedOut([ProviderName])
+    /// The rules are too long for an entry.
+    case rulesTooLong
 }

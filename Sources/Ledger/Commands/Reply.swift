@@ -6,6 +6,8 @@ package enum Reply: Hashable, Sendable {
     case opened
     /// A key rotation was recorded.
     case keyRotated
+    /// The rules that are recorded now, and whether this command recorded them.
+    case rulesRecorded(RulesSet, isNew: Bool)
     /// A session was opened.
     case signedIn(Grant, isNewUser: Bool)
     /// An identity was linked; the account's providers in linking order.
@@ -47,7 +49,8 @@ package enum Reply: Hashable, Sendable {
         case .merged(let plan, let event): .merged(plan, event ?? recorded.last?.recorded.id)
         case .unmerged(let plan, let event): .unmerged(plan, event ?? recorded.last?.recorded.id)
         case .relinked(let plan, let event): .relinked(plan, event ?? recorded.last?.recorded.id)
-        case .opened, .keyRotated, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
+        case .opened, .keyRotated, .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut,
+            .refreshed, .erased,
             .erasurePlanned, .holdSet, .holdLifted, .restoreRecorded, .mergePlanned,
             .unmergePlanned,
             .relinkPlanned:

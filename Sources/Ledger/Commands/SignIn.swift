@@ -27,7 +27,7 @@ package struct SignIn: Sendable {
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
         let subject = proof.subject
-        guard policy.providers.contains(subject.provider) else {
+        guard policy.providers[subject.provider] != nil else {
             return .refused(.unsupportedProvider)
         }
         var spent: [Decision.Effect] = []

@@ -60,7 +60,8 @@ package struct StoredAnswer: Hashable, Sendable {
             "merged:" + MergeFields(plan, event).description
         case .success(.unmerged(let plan, let event)):
             "unmerged:" + MergeFields(plan, event).description
-        case .success(.opened), .success(.keyRotated), .success(.signedIn), .success(.signedOut),
+        case .success(.opened), .success(.keyRotated), .success(.rulesRecorded),
+            .success(.signedIn), .success(.signedOut),
             .success(.refreshed),
             .success(.erased), .success(.erasurePlanned), .success(.holdSet), .success(.holdLifted),
             .success(.restoreRecorded), .success(.mergePlanned), .success(.unmergePlanned),
@@ -79,7 +80,8 @@ package struct StoredAnswer: Hashable, Sendable {
             .failure(.tooManyHolds), .failure(.unknownHold), .failure(.accountMerged),
             .failure(.sameAccount), .failure(.nothingToChoose), .failure(.tooMuchToMerge),
             .failure(.mergePlanChanged), .failure(.mergeSuperseded), .failure(.unknownMerge),
-            .failure(.relinkRefused):
+            .failure(.relinkRefused), .failure(.providerPinned), .failure(.accountsLockedOut),
+            .failure(.rulesTooLong):
             nil
         }
     }

@@ -11,9 +11,11 @@ package struct Budget: Hashable, Sendable {
 }
 
 /// The rules of one tenant that decisions depend on.
-package struct TenantPolicy: Sendable {
-    /// The providers that can be used to sign in: those of the configuration.
-    package var providers: Set<ProviderName>
+///
+/// Those of a log are recorded by ``RulesSet``; those of a process come from its configuration.
+package struct TenantPolicy: Hashable, Sendable {
+    /// The providers that can be used to sign in, each with what its name stands for.
+    package var providers: [ProviderName: ProviderPin]
     /// Whether an account may have several identities of one provider.
     package var severalPerProvider: Bool
     /// Whether an ID token that opened a session opens no other one after a short retry time.
@@ -32,8 +34,26 @@ package struct TenantPolicy: Sendable {
     package var refreshGraceSeconds: Int64 = 10
 
     /// Describes a tenant's rules; everything but the providers has the contract's value.
-    package init(providers: Set<ProviderName>, severalPerProvider: Bool = false) {
+    package init(providers: [ProviderName: ProviderPin], severalPerProvider: Bool = false) {
         self.providers = providers
         self.severalPerProvider = severalPerProvider
     }
+
+    /// Describes the rules of a tenant whose providers are of type `oidc` and have no known issuer.
+    package init(providers: Set<ProviderName>, severalPerProvider: Bool = false) {
+        self.init(
+            providers: Dictionary(
+                uniqueKeysWithValues: providers.map { ($0, ProviderPin(type: .oidc, issuers: [])) }),
+            severalPerProvider: severalPerProvider)
+    }
+}
+
+/// Returns the links by which their account can be signed in to: those whose provider the rules have.
+///
+/// The one rule for the last way to sign in, which no command of an account holder or of support
+/// removes.
+package func waysToSignIn(
+    _ links: some Sequence<Account.Link>, _ rules: TenantPolicy
+) -> [Account.Link] {
+    links.filter { rules.providers[$0.provider] != nil }
 }

@@ -32,7 +32,7 @@ package struct UnlinkProvider: Sendable {
         guard candidates.count == 1 else { return .refused(.identityNotNamed) }
 
         let rest = account.links.filter { $0.identity != link.identity }
-        guard rest.contains(where: { policy.providers.contains($0.provider) }) else {
+        guard !waysToSignIn(rest, policy).isEmpty else {
             return refuse(.onlyProvider, link, .onlyProvider, in: state, at: now, policy)
         }
         let oldest = now.adding(seconds: -policy.reauthenticationSeconds)

@@ -145,8 +145,7 @@ package struct UnmergeAccounts: Sendable {
         {
             return .providerTaken
         }
-        for providers in [plan.survivorProviders, plan.absorbedProviders]
-        where !providers.contains(where: policy.providers.contains) {
+        for links in [plan.links, plan.returned] where waysToSignIn(links, policy).isEmpty {
             return .noWayToSignIn
         }
         return nil

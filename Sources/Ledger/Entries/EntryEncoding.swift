@@ -37,21 +37,10 @@ package enum EntryEncoding {
         writer.actor(recorded.actor)
         writer.raw("},\"command\":\"")
         recorded.command.appendText(to: &writer.bytes)
-        writer.raw("\",\"details\":{")
+        writer.raw("\",\"details\":")
         let fact = recorded.event.fact
-        for (index, field) in fact.details.fields.enumerated() {
-            writer.raw(index == 0 ? "\"" : ",\"")
-            writer.raw(field.name)
-            writer.raw("\":")
-            switch field.value {
-            case .text(let text):
-                writer.raw("\"")
-                writer.raw(text)
-                writer.raw("\"")
-            case .links(let links): writer.links(links)
-            }
-        }
-        writer.raw("},\"event\":\"")
+        writer.details(fact.details)
+        writer.raw(",\"event\":\"")
         recorded.id.appendText(to: &writer.bytes)
         writer.raw("\",\"outcome\":\"")
         writer.raw(fact.outcome.rawValue)
@@ -74,6 +63,13 @@ package enum EntryEncoding {
         writer.raw("\"}")
         precondition(
             writer.bytes.count <= bytesMax, "the event's fields exceed the limit of an entry")
+        return writer.bytes
+    }
+
+    /// Returns the bytes of an entry's `details`.
+    static func encode(_ details: EntryDetails) -> [UInt8] {
+        var writer = EntryWriter()
+        writer.details(details)
         return writer.bytes
     }
 
@@ -103,6 +99,23 @@ private struct EntryWriter {
 
     mutating func digest(_ digest: Digest) {
         digest.appendBase64URL(to: &bytes)
+    }
+
+    mutating func details(_ details: EntryDetails) {
+        raw("{")
+        for (index, field) in details.fields.enumerated() {
+            raw(index == 0 ? "\"" : ",\"")
+            raw(field.name)
+            raw("\":")
+            switch field.value {
+            case .text(let text):
+                raw("\"")
+                raw(text)
+                raw("\"")
+            case .links(let links): self.links(links)
+            }
+        }
+        raw("}")
     }
 
     mutating func links(_ links: [Account.Link]) {

@@ -8,6 +8,16 @@ package struct ScannedDetails {
         self.bytes = bytes
     }
 
+    /// Wraps the details of an entry that are stored by themselves.
+    ///
+    /// - Throws: `EntryFault.malformed` for anything but an object.
+    init(object: [UInt8]) throws(EntryFault) {
+        guard object.count >= 2, object.first == UInt8(ascii: "{"),
+            object.last == UInt8(ascii: "}")
+        else { throw .malformed("details") }
+        self.init(EntryBytes(object, 1..<object.count - 1))
+    }
+
     /// A reader that returns the fields in order and checks at the end that none is left.
     var reader: Reader { Reader(bytes: bytes) }
 
@@ -74,6 +84,20 @@ package struct ScannedDetails {
                 throw .malformed("details.provider")
             }
             return name
+        }
+
+        /// Reads the next field as providers and what their names stand for.
+        mutating func pins(_ name: String) throws(EntryFault) -> [ProviderName: ProviderPin] {
+            guard let pins = [ProviderName: ProviderPin](entryText: try text(name)) else {
+                throw .malformed("details.\(name)")
+            }
+            return pins
+        }
+
+        /// Reads the next field as `true` or `false`.
+        mutating func flag(_ name: String) throws(EntryFault) -> Bool {
+            guard let flag = Bool(try text(name)) else { throw .malformed("details.\(name)") }
+            return flag
         }
 
         /// Reads the next field as the words of `methods`.

@@ -21,6 +21,7 @@ package enum Event: Hashable, Sendable {
     case ledgerRestored(LedgerRestored)
     case accountsMerged(AccountsMerged)
     case accountsUnmerged(AccountsUnmerged)
+    case rulesSet(RulesSet)
 
     /// The stored names, which never change.
     package enum Name: String, CaseIterable, Sendable {
@@ -41,6 +42,7 @@ package enum Event: Hashable, Sendable {
         case ledgerRestored = "LedgerRestored"
         case accountsMerged = "AccountsMerged"
         case accountsUnmerged = "AccountsUnmerged"
+        case rulesSet = "RulesSet"
     }
 
     /// The version in which the fact was read or is written.
@@ -72,6 +74,7 @@ package enum Event: Hashable, Sendable {
         case .ledgerRestored(let fact): fact
         case .accountsMerged(let fact): fact
         case .accountsUnmerged(let fact): fact
+        case .rulesSet(let fact): fact
         }
     }
 
@@ -95,6 +98,7 @@ package enum Event: Hashable, Sendable {
         case .ledgerRestored: .ledgerRestored
         case .accountsMerged: .accountsMerged
         case .accountsUnmerged: .accountsUnmerged
+        case .rulesSet: .rulesSet
         }
     }
 
@@ -137,6 +141,8 @@ package enum Event: Hashable, Sendable {
             self = .accountsMerged(try AccountsMerged(details: details, accounts: accounts))
         case .accountsUnmerged:
             self = .accountsUnmerged(try AccountsUnmerged(details: details, accounts: accounts))
+        case .rulesSet:
+            self = .rulesSet(try RulesSet(details: details, accounts: accounts))
         }
     }
 }
@@ -165,6 +171,7 @@ extension Event.Name {
         case .ledgerRestored: LedgerRestored.self
         case .accountsMerged: AccountsMerged.self
         case .accountsUnmerged: AccountsUnmerged.self
+        case .rulesSet: RulesSet.self
         }
     }
 }

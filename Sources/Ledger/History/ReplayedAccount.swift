@@ -41,6 +41,8 @@ package struct ReplayedAccount: Hashable, Sendable {
 
     var nextPosition = LogPosition(0)
     var lastRecordedAt = Timestamp(microseconds: 0)
+    /// Always nil: the rules are of no account's own events.
+    var rules: RulesSet?
     /// The event that is being applied.
     private var folding: RecordedEvent?
 

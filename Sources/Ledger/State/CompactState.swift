@@ -8,6 +8,7 @@ package struct CompactState {
     package let tenant: TenantID
     package internal(set) var nextPosition = LogPosition(0)
     package internal(set) var lastRecordedAt = Timestamp(microseconds: 0)
+    package internal(set) var rules: RulesSet?
     /// The sessions that the last event ended.
     package private(set) var endedSessions: [SessionID] = []
 

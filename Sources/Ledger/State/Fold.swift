@@ -8,6 +8,8 @@ protocol Fold {
     var nextPosition: LogPosition { get set }
     /// The time of the last event.
     var lastRecordedAt: Timestamp { get set }
+    /// The tenant's rules; nil before the first ones.
+    var rules: RulesSet? { get set }
 
     func status(of account: AccountID) -> AccountStatus?
     func status(of identity: IdentityID) -> IdentityStatus?
@@ -167,6 +169,15 @@ extension Fold {
             guard recorded.position > LogPosition(0) else {
                 throw .impossible("a log must begin with its opening")
             }
+        case .rulesSet(let fact):
+            guard recorded.position > LogPosition(0) else {
+                throw .impossible("a log must begin with its opening")
+            }
+            let next = (rules?.rulesVersion ?? 0) + 1
+            guard fact.rulesVersion == next else {
+                throw .impossible("the next rules have version \(next), not \(fact.rulesVersion)")
+            }
+            rules = fact
         case .accountsMerged(let fact):
             try checkMerge(fact)
             merge(fact, as: Merge(fact, id: recorded.id, at: recorded.position))

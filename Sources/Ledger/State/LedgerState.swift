@@ -9,6 +9,8 @@ package struct LedgerState: Sendable {
     package internal(set) var nextPosition: LogPosition
     /// The time of the last event.
     package internal(set) var lastRecordedAt: Timestamp
+    /// The tenant's rules; nil while the log has none.
+    package internal(set) var rules: RulesSet?
     package internal(set) var accounts: [AccountID: Account] = [:]
     package internal(set) var identities: [IdentityID: Identity] = [:]
     package internal(set) var sessions: [SessionID: Session] = [:]
@@ -31,6 +33,11 @@ package struct LedgerState: Sendable {
         identities.reserveCapacity(2 * count)
         sessions.reserveCapacity(count)
         liveSessions.reserveCapacity(count)
+    }
+
+    /// Adds the loaded rules.
+    package mutating func load(_ rules: RulesSet) {
+        self.rules = rules
     }
 
     /// Adds a loaded account.

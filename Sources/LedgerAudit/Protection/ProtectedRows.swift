@@ -61,6 +61,7 @@ extension ProtectedTable {
         case .sessions: .sessions
         case .merges: .merges
         case .apiKeys: .apiKeys
+        case .rules: .rules
         }
     }
 }
@@ -72,6 +73,8 @@ private struct ProtectedColumns {
         case session(SessionColumns)
         case merge(MergeLoad.Columns)
         case apiKey(AccessStatements.Columns)
+        /// The column of the rules' body.
+        case rules(Int)
     }
 
     /// The list of the statement, in which the table is `t`.
@@ -94,6 +97,9 @@ private struct ProtectedColumns {
         case .apiKeys:
             list = version + AccessStatements.Columns.selected("t")
             content = .apiKey(AccessStatements.Columns("t", in: list))
+        case .rules:
+            list = version + ["t.body"]
+            content = .rules(list["t.body"])
         }
         place = list["place"]
         writer = list["writer"]
@@ -120,6 +126,10 @@ private struct ProtectedColumns {
             let key = try columns.read(result, row)
             name = "API key \(key.id)"
             message = .apiKey(key, of: tenant)
+        case .rules(let body):
+            let rules = try RulesLoad.rules(result, row, from: body)
+            name = "version \(rules.rulesVersion) of the rules"
+            message = .rules(rules, of: tenant)
         }
         return ProtectedRow(
             name: name, message: message, stored: try result.optionalBytes(row, mac),

@@ -105,6 +105,21 @@ extension TenantVerification {
         }
     }
 
+    /// Compares the row of `rules` with the fold.
+    mutating func compareRules(on connection: Connection) throws(PostgresError) {
+        var isMissing = state.rules != nil
+        try eachRow(of: .rules, "version, body", on: connection) {
+            check, result, row throws(PostgresError) in
+            isMissing = false
+            let rules = check.state.rules
+            let (version, body) = (try result.int8(row, 0), try result.text(row, 1))
+            if version != rules?.rulesVersion || !body.isExactly(rules?.body ?? "") {
+                check.add(.rules, nil, "the row of the rules is not what the log says")
+            }
+        }
+        if isMissing { add(.rules, nil, "the row of the rules is missing") }
+    }
+
     /// Compares `identities` with the fold, and the subjects with what the log still discloses.
     mutating func compareIdentities(on connection: Connection) throws(PostgresError) {
         var seen: Set<IdentityID> = []

@@ -9,11 +9,13 @@ struct TenantVerification {
     struct Head {
         let nextPosition: LogPosition
         let lastRecordedAt: Timestamp
+        let rulesVersion: Int64?
     }
 
     private static let head = Statement(
         "verify_head",
-        "SELECT next_position, last_recorded_at FROM ledger_head WHERE tenant_id = $1")
+        "SELECT next_position, last_recorded_at, rules_version FROM ledger_head WHERE tenant_id = $1"
+    )
 
     let tenant: TenantID
     var report: VerificationReport
@@ -102,6 +104,7 @@ struct TenantVerification {
         try compareSessions(on: connection)
         try compareErasures(on: connection)
         try compareMerges(on: connection)
+        try compareRules(on: connection)
         try findStrayDisclosures(on: connection)
         guard report.findingCount == findingsBefore else { return }
         report.completeAccounts += Int64(state.accounts.count)
@@ -123,7 +126,8 @@ struct TenantVerification {
         do throws(PostgresError) {
             return Head(
                 nextPosition: LogPosition(try result.int8(0, 0)),
-                lastRecordedAt: Timestamp(microseconds: try result.timestamp(0, 1)))
+                lastRecordedAt: Timestamp(microseconds: try result.timestamp(0, 1)),
+                rulesVersion: try result.optionalInt8(0, 2))
         } catch {
             add(.head, nil, "the head cannot be read")
             return nil
@@ -187,6 +191,8 @@ struct TenantVerification {
             add(
                 .head, LogPosition(max(0, nextPosition.value - 1)),
                 "last_recorded_at is not the time of the last event")
+        } else if foldFault == nil, head.rulesVersion != state.rules?.rulesVersion {
+            add(.head, nil, "rules_version is not the version of the last rules")
         }
     }
 }

@@ -9,7 +9,8 @@ struct UnreadableSearch {
     private static let tables: [(name: String, check: VerificationCheck)] = [
         ("ledger_head", .head), ("disclosures", .disclosures), ("account_keys", .disclosures),
         ("accounts", .accounts), ("identities", .identities), ("sessions", .sessions),
-        ("erasures", .erasures), ("merges", .merges), ("api_keys", .apiKeys),
+        ("erasures", .erasures), ("merges", .merges), ("rules", .rules),
+        ("api_keys", .apiKeys),
         ("projections", .projections),
         ("user_providers", .userProviders), ("account_audit", .accountAudit),
         ("conflicts", .conflicts),

@@ -29,6 +29,7 @@ package enum VerificationCheck: String, Sendable, CaseIterable {
     /// Nothing is left of erased accounts but where their histories begin and end.
     case erasures
     case merges
+    case rules
     /// No event records them; with keys, each one that is not revoked was made by a holder of a MAC key.
     case apiKeys = "api_keys"
     /// Checkpoints are inside the log and no projection has stopped.

@@ -12,7 +12,7 @@ import Postgres
 package struct Verifier: Sendable {
     private static let tables = [
         "ledger_head", "events", "disclosures", "account_keys", "accounts", "identities",
-        "sessions", "erasures", "merges",
+        "sessions", "erasures", "merges", "rules",
         "projections", "user_providers", "account_audit", "conflicts", "merkle_nodes",
         "checkpoints",
         "checkpoint_keys", "access_log", "access_heads",

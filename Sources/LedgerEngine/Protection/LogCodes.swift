@@ -35,7 +35,7 @@ package struct LogCodes {
     package func head(next: LogPosition, recordedAt: Timestamp) -> [UInt8] {
         let head = LogMACs.Head(
             nextPosition: next, recordedAt: recordedAt, log: log, number: 1,
-            protectedFrom: LogPosition(0))
+            protectedFrom: LogPosition(0), rulesVersion: nil)
         return key.code(of: .head(head, of: tenant)).bytes
     }
 }

@@ -13,6 +13,8 @@ package struct LogMACs {
     private var number: Int64 = 1
     /// The position from which every event has a MAC; nil while nothing in the log says so.
     package private(set) var protectedFrom: LogPosition?
+    /// The version of the rules when the head was loaded; nil for a log without rules.
+    package private(set) var rulesVersion: Int64?
     /// The key in use; nil until it is first needed.
     private var key: MACKey?
 
@@ -29,17 +31,19 @@ package struct LogMACs {
         package let log: EventID?
         package let number: Int64
         package let protectedFrom: LogPosition?
+        package let rulesVersion: Int64?
 
         /// Creates the content of a row from its columns.
         package init(
             nextPosition: LogPosition, recordedAt: Timestamp, log: EventID?, number: Int64,
-            protectedFrom: LogPosition?
+            protectedFrom: LogPosition?, rulesVersion: Int64?
         ) {
             self.nextPosition = nextPosition
             self.recordedAt = recordedAt
             self.log = log
             self.number = number
             self.protectedFrom = protectedFrom
+            self.rulesVersion = rulesVersion
         }
     }
 
@@ -69,6 +73,7 @@ package struct LogMACs {
         log = head.log
         number = head.number
         protectedFrom = head.protectedFrom
+        rulesVersion = head.rulesVersion
     }
 
     /// Returns the MAC of an event to append, with the key that applies to it.
@@ -104,7 +109,8 @@ package struct LogMACs {
     package func head(_ ledger: LedgerState) -> Head {
         Head(
             nextPosition: ledger.nextPosition, recordedAt: ledger.lastRecordedAt, log: log,
-            number: number, protectedFrom: protectedFrom)
+            number: number, protectedFrom: protectedFrom,
+            rulesVersion: ledger.rules?.rulesVersion)
     }
 
     /// Returns the MAC of a row of decision state, or of the head, with the key in use.
@@ -151,7 +157,7 @@ extension MACMessage {
         return message
     }
 
-    /// A head.
+    /// A head; that of a log without rules has the bytes of releases without rules.
     package static func head(_ head: LogMACs.Head, of tenant: TenantID) -> MACMessage {
         var message = MACMessage(.head, tenant: tenant.description)
         message.int8(head.nextPosition.value)
@@ -159,6 +165,7 @@ extension MACMessage {
         message.optional(head.log) { $0.uuid($1.bits) }
         message.int8(head.number)
         message.optional(head.protectedFrom) { $0.int8($1.value) }
+        if let version = head.rulesVersion { message.int8(version) }
         return message
     }
 }

@@ -96,6 +96,7 @@ package struct MACMessage {
         case session
         case merge
         case apiKey = "api_key"
+        case rules
     }
 
     package private(set) var bytes: [UInt8] = []

@@ -53,6 +53,13 @@ extension MACMessage {
         return message
     }
 
+    /// A row of `rules`.
+    package static func rules(_ rules: RulesSet, of tenant: TenantID) -> MACMessage {
+        var message = MACMessage(.rules, tenant: tenant.description)
+        message.text(rules.body)
+        return message
+    }
+
     /// A row of `api_keys`, without `revoked_at`, because the revocation of a key removes its MAC.
     package static func apiKey(_ key: StoredAPIKey, of tenant: TenantID) -> MACMessage {
         var message = MACMessage(.apiKey, tenant: tenant.description)
@@ -72,6 +79,7 @@ package enum ProtectedTable: String, CaseIterable, Sendable {
     case sessions
     case merges
     case apiKeys = "api_keys"
+    case rules
 }
 
 /// A row of decision state, as loaded, with its stored MAC.
@@ -80,6 +88,7 @@ package struct LoadedRow {
     package enum Content {
         case identity(Identity, named: Subject)
         case session(Session, RefreshTokenState)
+        case rules(RulesSet)
     }
 
     let content: Content
@@ -105,6 +114,8 @@ extension TenantBatch {
                     in: .identities)
             case .session(let session, let token):
                 try check(row.stored, of: .session(session, token, of: tenant), in: .sessions)
+            case .rules(let rules):
+                try check(row.stored, of: .rules(rules, of: tenant), in: .rules)
             }
         }
     }

@@ -3,18 +3,23 @@ package import Ledger
 /// Decides the commands of a batch in order of arrival, each on the state left by those before it.
 package struct BatchDecider: Sendable {
     private let policy: @Sendable (TenantID) -> TenantPolicy?
+    private let refusesOtherRules: Bool
     private let random: @Sendable (Int) -> [UInt8]
 
     /// Creates a decider.
     ///
     /// - Parameters:
-    ///   - policy: Returns the rules of a tenant; nil for a tenant without a configuration.
+    ///   - policy: Returns the configured rules of a tenant, by which it is decided while its log has
+    ///     none; nil for a tenant without a configuration.
+    ///   - refusesOtherRules: Whether commands that need the configured rules are refused while the
+    ///     tenant's log has no rules or others. Otherwise they are decided by those of the log.
     ///   - random: Returns unpredictable bytes, for salts and identifiers.
     package init(
-        policy: @escaping @Sendable (TenantID) -> TenantPolicy?,
+        policy: @escaping @Sendable (TenantID) -> TenantPolicy?, refusesOtherRules: Bool = false,
         random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.policy = policy
+        self.refusesOtherRules = refusesOtherRules
         self.random = random
     }
 
@@ -37,7 +42,13 @@ package struct BatchDecider: Sendable {
                 answers.append(.success(.failure(.unknownTenant)))
                 continue
             }
-            let rules = policy(command.tenant) ?? TenantPolicy(providers: [])
+            let configured = policy(command.tenant)
+            if refusesOtherRules, command.intent.needsConfiguredRules, !batch.hasRules(configured) {
+                answers.append(.failure(.rulesDiffer))
+                continue
+            }
+            let rules =
+                batch.state.ledger.rules?.policy ?? configured ?? TenantPolicy(providers: [:])
             let decision = command.decide(given: batch.state, at: loaded.now, under: rules)
             guard batch.canDisclose(decision) else {
                 // Only this command's account is damaged, so only this command fails.

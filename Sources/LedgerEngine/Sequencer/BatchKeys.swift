@@ -84,6 +84,9 @@ package struct BatchKeys {
     /// Identities that commands name, each with the account that should have held it last.
     package private(set) var identities = Identities()
 
+    /// The requested rules of tenants; the providers with identities are loaded with them.
+    package private(set) var rules: [(tenant: TenantID, policy: TenantPolicy)] = []
+
     /// Collects the keys of commands.
     package init(_ commands: [Command]) {
         commandCount = commands.count
@@ -145,6 +148,8 @@ package struct BatchKeys {
         case .relinkProvider(let intent):
             accounts.add(tenant, intent.account)
             identities.add(tenant, intent.account, intent.identity)
+        case .setRules(let intent):
+            rules.append((tenant: tenant, policy: intent.policy))
         }
     }
 

@@ -26,6 +26,8 @@ package final class Sequencer: CommandQueue {
     private let onCommit: @Sendable ([TenantRecordings]) -> Void
     private let onFault: @Sendable (String) -> Void
     private let counters = SequencerCounters()
+    /// The tenants whose rules were found to differ from the configuration, each reported once.
+    private let differing = Mutex<Set<TenantID>>([])
     /// The number of batches whose answers are being delivered.
     private let delivering = Atomic(0)
 
@@ -130,11 +132,19 @@ package final class Sequencer: CommandQueue {
         for (pending, answer) in zip(batch, outcome.answers) {
             if case .failure(let fault) = answer {
                 fail(
-                    [pending], with: fault, because: "\(BatchFault.damaged("an account's key"))")
+                    [pending], with: fault,
+                    because: reason(of: fault, in: pending.element.command.tenant))
             } else {
                 pending.element.answer.resume(returning: answer)
             }
         }
+    }
+
+    /// Returns the reason to log for a fault of a single command; nil if it was logged before.
+    private func reason(of fault: LedgerFault, in tenant: TenantID) -> String? {
+        guard fault == .rulesDiffer else { return "\(BatchFault.damaged("an account's key"))" }
+        return differing.withLock({ $0.insert(tenant).inserted })
+            ? "the rules of tenant \(tenant) are not those of the configuration" : nil
     }
 
     private func recover(

@@ -19,6 +19,7 @@ package final class TenantBatch {
     /// The rows whose MACs are checked before the commit, while Postgres is writing.
     package var loadedRows: [LoadedRow] = []
 
+    private var hasConfiguredRules: Bool?
     package private(set) var recordings: [Recording] = []
     package var changes = BatchChanges()
 
@@ -63,11 +64,21 @@ package final class TenantBatch {
         return true
     }
 
+    /// Whether the rules so far are these; compared once, and again after a command has changed them.
+    func hasRules(_ configured: TenantPolicy?) -> Bool {
+        if let known = hasConfiguredRules { return known }
+        let recorded = state.ledger.rules?.policy
+        let answer = recorded != nil && recorded == configured
+        hasConfiguredRules = answer
+        return answer
+    }
+
     /// Adds the events and changes of one command.
     func add(_ recorded: [Recording], effects: [Decision.Effect]) {
         recordings.append(contentsOf: recorded)
         for recording in recorded {
             changes.add(recording.recorded, in: state.ledger)
+            if case .rulesSet = recording.recorded.event { hasConfiguredRules = nil }
         }
         for effect in effects {
             if case .identityNamed(let subject, let identity) = effect {
@@ -106,6 +117,9 @@ package struct BatchChanges {
     package private(set) var accountsMerged: Set<AccountID> = []
     package private(set) var mergesMade: [Merge] = []
     package private(set) var mergesUndone: [(survivor: AccountID, merge: EventID)] = []
+
+    /// Whether the tenant's rules were replaced.
+    package private(set) var setsRules = false
 
     mutating func reserve(forCommands count: Int) {
         accountsTouched.reserveCapacity(count)
@@ -156,6 +170,7 @@ package struct BatchChanges {
             for link in fact.returned { end(link.identity, of: fact.survivor, at: position) }
             accountsMerged.insert(fact.absorbed)
             mergesUndone.append((survivor: fact.survivor, merge: fact.merge))
+        case .rulesSet: setsRules = true
         case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected,
             .ledgerRestored:
             break

@@ -62,6 +62,12 @@ extension Catalogue {
                 .bytes("mac", [.auditor, .nullable]),
             ]),
         CatalogueTable(
+            "rules", server: .upsert,
+            columns: [
+                .text("tenant_id", .auditor), .int8("version", [.auditor, .verified]),
+                .text("body", [.auditor, .verified, .mac]), .bytes("mac", .nullable),
+            ]),
+        CatalogueTable(
             "erasures", server: [.select],
             columns: [
                 .text("tenant_id", .auditor),

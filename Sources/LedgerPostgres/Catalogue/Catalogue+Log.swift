@@ -29,6 +29,7 @@ extension Catalogue {
                 .uuid("log_id", [.auditor, .sealer, .nullable, .mac]),
                 .int8("log_number", [.auditor, .sealer, .mac]),
                 .int8("protected_from", [.auditor, .sealer, .nullable, .mac]),
+                .int8("rules_version", [.auditor, .sealer, .nullable, .verified, .mac]),
                 .bytes("mac", [.auditor, .sealer, .nullable]),
             ]),
         CatalogueTable(

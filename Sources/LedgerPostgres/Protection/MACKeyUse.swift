@@ -33,7 +33,7 @@ extension ProtectedTable {
     /// The condition that a row `t` is live.
     package var live: String {
         switch self {
-        case .identities, .merges: "true"
+        case .identities, .merges, .rules: "true"
         case .sessions: "t.ended_position IS NULL"
         case .apiKeys: "t.revoked_at IS NULL"
         }

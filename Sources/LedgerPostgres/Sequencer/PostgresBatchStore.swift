@@ -117,7 +117,8 @@ package final class PostgresBatchStore: BatchStore {
         return try MergeWrites.calls(for: batches) + IdentityWrites.moves(in: batches)
             + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
             + OperationalWrites.calls(for: batches, at: now)
-            + secrets.calls + ErasureWrites.calls(for: batches) + IdentityWrites.names(in: batches)
+            + RulesWrites.calls(for: batches) + secrets.calls + ErasureWrites.calls(for: batches)
+            + IdentityWrites.names(in: batches)
     }
 }
 

@@ -12,6 +12,8 @@ package struct SequencerConfiguration: Sendable {
     package var waitMax = AnswerTime.waitMax
     /// The maximum number of commands in one transaction.
     package var batchLimit = 256
+    /// Whether commands that need the configured rules are refused while the tenant's log has others.
+    package var refusesOtherRules = false
     /// The check that refuses a schema of another version.
     package var fence = SchemaFence()
 
@@ -26,7 +28,8 @@ extension Sequencer {
     ///
     /// - Parameters:
     ///   - configuration: The database and the limits.
-    ///   - policy: Returns the rules of a tenant; nil for a tenant without a configuration.
+    ///   - policy: Returns the configured rules of a tenant, by which it is decided while its log has
+    ///     none; nil for a tenant without a configuration.
     ///   - keyring: Wraps the keys of new accounts.
     ///   - onCommit: Called with the appended events after each commit that has any; must not block.
     ///   - onFault: Called with one line, free of personal data, for each failed batch.
@@ -37,7 +40,8 @@ extension Sequencer {
         onFault: @escaping @Sendable (String) -> Void
     ) {
         let decider = BatchDecider(
-            policy: policy, random: { [supply = RandomSupply()] in supply.bytes($0) })
+            policy: policy, refusesOtherRules: configuration.refusesOtherRules,
+            random: { [supply = RandomSupply()] in supply.bytes($0) })
         self.init(
             queueLimit: configuration.queueLimit, batchLimit: configuration.batchLimit,
             waitMax: configuration.waitMax,

@@ -6,13 +6,20 @@ package final class ProviderConfiguration: Sendable {
     package let name: ProviderName
     /// The name shown in messages.
     package let displayName: String
+    /// The type and the issuers, as the rules have them.
+    package let pin: ProviderPin
     /// The settings of its type.
     package let settings: ProviderSettings
 
-    /// Describes a provider; the display name defaults to the capitalised name.
-    package init(name: ProviderName, displayName: String? = nil, settings: ProviderSettings) {
+    /// Describes a provider; the display name defaults to the capitalised name, and the pin to that of
+    /// the settings.
+    package init(
+        name: ProviderName, displayName: String? = nil, pin: ProviderPin? = nil,
+        settings: ProviderSettings
+    ) {
         self.name = name
         self.displayName = displayName ?? Self.capitalized(name)
+        self.pin = pin ?? settings.pin
         self.settings = settings
     }
 

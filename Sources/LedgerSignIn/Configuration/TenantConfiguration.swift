@@ -15,7 +15,7 @@ package final class TenantConfiguration: Sendable {
     package init(providers: [ProviderConfiguration], policy: TenantPolicy) {
         self.providers = Dictionary(providers.map { ($0.name, $0) }) { _, later in later }
         var policy = policy
-        policy.providers = Set(self.providers.keys)
+        policy.providers = self.providers.mapValues(\.pin)
         self.policy = policy
     }
 

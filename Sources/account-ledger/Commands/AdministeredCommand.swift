@@ -87,7 +87,7 @@ struct AdministeredCommand: Sendable {
     ///   - intents: the commands.
     ///   - access: the access log's record; nil for commands that change nothing.
     ///   - keyring: for commands whose disclosures are encrypted with an account's key.
-    ///   - policy: for commands that depend on the tenant's rules.
+    ///   - policy: for commands that depend on the tenant's rules, if none are recorded.
     /// - Returns: the reply of each command.
     /// - Throws: `Fault` with the refusal, or when the outcome is unknown.
     func run(
@@ -201,6 +201,13 @@ struct AdministeredCommand: Sendable {
             "the merge can no longer be undone: \(obstacle.rawValue)"
         case .relinkRefused(let obstacle):
             "the identity can't be linked again: \(obstacle.rawValue)"
+        case .providerPinned(let provider):
+            "\(provider) has identities, and the configuration gives it another type or issuer: another"
+                + " issuer's people would inherit their accounts"
+        case .accountsLockedOut(let providers):
+            "accounts that have only \(providers.map(\.description).joined(separator: ", ")) would be locked"
+                + " out: \(Syntax.program) rules check lists them, --accept-lock-outs accepts it"
+        case .rulesTooLong: "the providers are too long for an entry of the log"
         default: "refused: \(refusal)"
         }
     }

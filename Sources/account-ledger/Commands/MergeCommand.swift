@@ -1,5 +1,4 @@
 import CommandLine
-import DevelopmentIdentityProvider
 import Ledger
 import LedgerAPI
 import LedgerAudit
@@ -115,18 +114,9 @@ enum MergeCase {
             throw Fault(
                 "\(Setting.keys.name) is not set: the reason is encrypted with the account's key")
         }
-        let limits = try PolicyLimits(environment)
-        guard let path = environment.given(.providers) else {
-            guard try environment.mode == .development else {
-                throw Fault("\(Setting.providers.name) is not set: \(Setting.providers.meaning)")
-            }
-            var policy = limits.policy
-            policy.providers = Set(
-                DevelopmentIdentityProvider.names.compactMap { ProviderName($0) })
-            return (policy, keyring)
-        }
-        let tenants = try TenantSetup.read(path: path, limits: limits)
-        return (tenants[tenant]?.policy ?? limits.policy, keyring)
+        let policy = try RulesSetup.rules(of: tenant, environment)
+        if let policy { return (policy, keyring) }
+        return (try PolicyLimits(environment).policy, keyring)
     }
 }
 

@@ -24,6 +24,11 @@ enum TenantSetup {
         }
     }
 
+    /// Returns the pin of an imitated provider: the same on every address.
+    static func developmentPin(of provider: ProviderName) -> ProviderPin {
+        ProviderPin(type: .oidc, issuers: ["development:\(provider)"])
+    }
+
     /// Returns the providers that the development identity provider imitates, the same for each tenant.
     static func development(
         _ imitated: [ImitatedProvider], api: String, tenants: some Sequence<TenantID>,
@@ -32,7 +37,7 @@ enum TenantSetup {
         let providers = imitated.compactMap { provider in
             ProviderName(provider.name).map { name in
                 ProviderConfiguration(
-                    name: name,
+                    name: name, pin: developmentPin(of: name),
                     settings: .oidc(
                         OIDCSettings(
                             check: IDTokenPolicy(

@@ -12,13 +12,18 @@ actor ReadinessProbe {
         "is_read_only", "SELECT current_setting('transaction_read_only') = 'on'")
 
     private let session: Session
+    private let rules: RulesComparison
     private let sequencer: Sequencer
     private let projector: Projector
     private let sealer: Sealer?
     private var last: (at: ContinuousClock.Instant, readiness: Readiness)?
     private var underWay: Task<Readiness, Never>?
 
-    init(url: String, sequencer: Sequencer, projector: Projector, sealer: Sealer?) {
+    init(
+        url: String, rules: RulesComparison, sequencer: Sequencer, projector: Projector,
+        sealer: Sealer?
+    ) {
+        self.rules = rules
         session = Session(
             url: url, applicationName: "account-ledger readiness", connectTimeout: .seconds(2),
             statementDeadline: .seconds(2))
@@ -27,11 +32,11 @@ actor ReadinessProbe {
         self.sealer = sealer
     }
 
-    /// Checks the database, the schema, the sequencer, the projector and the sealer.
+    /// Checks the database, the schema, the tenants' rules, the sequencer, the projector and the sealer.
     func check() async -> Readiness {
         if let last, ContinuousClock.now - last.at < Self.answerLasts { return last.readiness }
         if let underWay { return await underWay.value }
-        let task = Task { await Self.ask(session, sequencer, projector, sealer) }
+        let task = Task { await Self.ask(session, rules, sequencer, projector, sealer) }
         underWay = task
         let readiness = await task.value
         underWay = nil
@@ -40,7 +45,8 @@ actor ReadinessProbe {
     }
 
     private static func ask(
-        _ session: Session, _ sequencer: Sequencer, _ projector: Projector, _ sealer: Sealer?
+        _ session: Session, _ rules: RulesComparison, _ sequencer: Sequencer,
+        _ projector: Projector, _ sealer: Sealer?
     ) async -> Readiness {
         var checks: [Readiness.Check] = []
         var progress = "can't read the checkpoints"
@@ -55,7 +61,10 @@ actor ReadinessProbe {
                 Readiness.Check(
                     "database", isReady: !isReadOnly, detail: isReadOnly ? "is read-only" : nil))
             checks.append(Readiness.Check("schema", isReady: problem == nil, detail: problem))
-            if problem == nil { progress = ProjectionProgress.line(try await projector.status()) }
+            if problem == nil {
+                checks.append(try await session.run { try rules.check(on: $0) })
+                progress = ProjectionProgress.line(try await projector.status())
+            }
         } catch {
             checks.append(Readiness.Check("database", isReady: false, detail: "\(error)"))
         }

@@ -102,6 +102,7 @@ struct Server: Sendable {
     func run(untilAsked: () async -> Void) async throws {
         try await workers.run {
             try await openDefaultTenant()
+            try await recordRules()
             answerRequests()
             // Cancelled at the end of the stop.
             async let _ = liveKeys.run()
@@ -138,10 +139,54 @@ struct Server: Sendable {
         }
     }
 
+    /// Records the configured rules of tenants that have none; in development of all, so that a change of
+    /// the configuration needs no command.
+    private func recordRules() async throws {
+        let url = configuration.databaseURL
+        let recorded = try SchemaCheck.withConnection(to: url) { try RecordedRules.read(on: $0) }
+        for (tenant, configured) in tenants.sorted(by: { $0.key < $1.key })
+        where recorded[tenant]?.policy != configured.policy {
+            let condition: SetRules.Condition =
+                configuration.mode == .development ? .acceptsLockOuts : .noneRecorded
+            let command = Command(
+                id: CommandID(at: .now, random: SecureRandom.uint128()), tenant: tenant,
+                origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+                intent: .setRules(SetRules(configured.policy, condition: condition)))
+            let result: Result<Reply, Refusal>
+            do throws(LedgerFault) {
+                result = try await workers.sequencer.submit(command)
+            } catch {
+                // A damaged log is no reason not to serve the others.
+                guard case .internalFailure = error else {
+                    throw Fault(
+                        "can't record the rules of tenant \(tenant): \(faults.last ?? "unknown cause")"
+                    )
+                }
+                continue
+            }
+            switch result {
+            case .success(.rulesRecorded(let rules, _)) where rules.policy == configured.policy:
+                break
+            case .failure(.rulesTooLong):
+                throw Fault(
+                    "the providers of tenant \(tenant) are too long for an entry of the log")
+            default:
+                log.write(
+                    .warning, "rules differ",
+                    [
+                        "tenant": .text(tenant.description),
+                        "detail": .text(
+                            "commands are refused: run \(Syntax.program) rules check"),
+                    ])
+            }
+        }
+    }
+
     private func answerRequests() {
         let requests = RequestMetrics()
         let probe = ReadinessProbe(
-            url: configuration.databaseURL, sequencer: workers.sequencer,
+            url: configuration.databaseURL,
+            rules: RulesComparison(tenants.mapValues(\.policy)), sequencer: workers.sequencer,
             projector: workers.projector, sealer: workers.sealer)
         let contract = API(
             services(probe: probe, requests: requests),

@@ -61,6 +61,7 @@ struct Workers: Sendable {
         var sequencing = SequencerConfiguration(url: url)
         sequencing.queueLimit = configuration.queueLimit
         sequencing.fence = fence
+        sequencing.refusesOtherRules = true
         sequencer = Sequencer(
             configuration: sequencing, policy: policy, keyring: keys.wrapping,
             onCommit: { appended in

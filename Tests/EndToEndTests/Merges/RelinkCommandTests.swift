@@ -64,8 +64,8 @@ import Testing
                 "\(replay.output)")
             let history = try await deployment.tool.run(["history", ada.userID])
             #expect(history.output.contains("ProviderLinked  accepted (relink)"))
-            // #0 opens the ledger, #1 to #3 the account, #4 links, #5 unlinks, #6 links again.
-            let diff = try await deployment.tool.run(["account", ada.userID, "--diff", "5", "6"])
+            // #0 opens the ledger, #1 has its rules, #2 to #4 open the account, #5 links, #6 unlinks, #7 links again.
+            let diff = try await deployment.tool.run(["account", ada.userID, "--diff", "6", "7"])
             #expect(diff.output.contains("\n+ google  identity \(identity)"), "\(diff.output)")
             let owner = try await deployment.tool.run(["owner", "google", "ada-g"])
             let spans = owner.output.split(separator: "\n").filter { $0.hasPrefix("account ") }

@@ -1,5 +1,6 @@
 import JSON
 import Ledger
+import LedgerTestSupport
 import Testing
 
 @testable import LedgerAPI
@@ -52,6 +53,17 @@ struct ExampleTests {
         let answer = try await run.send(as: role)
         #expect((answer.status == 200) == roles.contains(role.rawValue), "\(answer.body)")
         if !roles.contains(role.rawValue) { #expect(answer.summary == "403 FORBIDDEN") }
+    }
+
+    @Test(arguments: routes)
+    func `a server with other rules refuses the routes that say so, and no others`(
+        route: String
+    ) async throws {
+        let run = try await run(route)
+        run.service.ledger.fail(with: .rulesDiffer)
+        let answer = try await run.send()
+        let expected = run.operation.codes(503).contains("RULES_DIFFER") ? 503 : 200
+        #expect(answer.status == expected, "\(answer.body)")
     }
 
     @Test(arguments: routes)

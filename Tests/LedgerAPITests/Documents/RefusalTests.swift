@@ -229,6 +229,12 @@ struct RefusalTests {
                 return try await run.send(headers: [("Last-Event-ID", "1")])
             }
         ],
+        "503 RULES_DIFFER": [
+            Attempt { run in
+                run.service.ledger.fail(with: .rulesDiffer)
+                return try await run.send()
+            }
+        ],
     ]
 }
 

@@ -1,3 +1,4 @@
+import Ledger
 import LedgerAudit
 import LedgerTestSupport
 import Testing
@@ -16,7 +17,7 @@ import Testing
         let place = table.isReadModel ? "\(name)_1" : name
         try await PreparedLedger.with { ledger in
             try await ledger.copy()
-            try await eraseFrank(in: ledger)
+            try await addRareRows(to: ledger)
             #expect(try await findings(ledger) == [])
             for column in table.columns
             where !column.attributes.isDisjoint(with: [.verified, .mac]) {
@@ -53,11 +54,14 @@ import Testing
         }
     }
 
-    private func eraseFrank(in ledger: PreparedLedger) async throws {
+    /// Erases an account and records rules.
+    private func addRareRows(to ledger: PreparedLedger) async throws {
         let database = ledger.database
         try await SequencerFixture.with(database, isProtected: true, opensLedger: false) {
             var story = Story($0.sequencer, seed: 77)
             try await story.erase(ledger.guests[ledger.guests.count - 1].account)
+            let rules = SetRules(SequencerFixture.unlimitedPolicy, condition: .nobodyLockedOut)
+            _ = try await story.submit(.setRules(rules)).get()
         }
         try await database.fold()
         try await database.destroy()

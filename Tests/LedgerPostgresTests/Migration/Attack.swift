@@ -161,7 +161,7 @@ struct LogTable: CustomTestStringConvertible, Sendable {
         ]
         + [
             "ledger_head", "accounts", "identities", "sessions", "api_keys", "access_heads",
-            "erasures", "merges",
+            "erasures", "merges", "rules",
         ].map {
             LogTable(name: $0, kind: .state, insert: "SELECT 1")
         }

@@ -12,7 +12,8 @@ import Testing
     private static let changes = [
         "next_position = next_position + 1", "last_recorded_at = '2099-01-01T00:00:00Z'",
         "log_id = gen_random_uuid()", "log_number = 2", "protected_from = NULL",
-        "protected_from = 7", "mac = NULL", "mac = set_byte(mac, 4, get_byte(mac, 4) # 1)",
+        "protected_from = 7", "rules_version = 1", "mac = NULL",
+        "mac = set_byte(mac, 4, get_byte(mac, 4) # 1)",
         "mac = (SELECT mac FROM events WHERE position = 0 AND tenant_id = 'default')",
         "mac = (SELECT mac FROM ledger_head WHERE tenant_id = 'acme')",
     ]

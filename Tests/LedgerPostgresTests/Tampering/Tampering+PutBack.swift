@@ -1,3 +1,6 @@
+import Ledger
+import LedgerTestSupport
+
 extension Tampering {
     /// Earlier rows of a server, each with its MAC.
     static let putBack = [
@@ -16,6 +19,20 @@ extension Tampering {
         Tampering(
             "a revoked API key's row is put back with its MAC",
             sql: putBack("api_keys", as: "kept_early_api_keys", "label = 'revoked'")),
+        Tampering("former rules are put back with their MAC") { ledger in
+            try await SequencerFixture.with(
+                ledger.database, isProtected: true, opensLedger: false
+            ) { fixture in
+                var story = Story(fixture.sequencer, seed: 5)
+                var policy = SequencerFixture.unlimitedPolicy
+                try await story.set(policy)
+                try await ledger.copied.lift("CREATE TABLE kept_early_rules AS TABLE rules")
+                policy.reauthenticationSeconds += 1
+                try await story.set(policy)
+            }
+            try await ledger.copied.lift(
+                "DELETE FROM rules; INSERT INTO rules TABLE kept_early_rules")
+        },
     ]
 
     /// Statements that restore an earlier row of a tenant in a table.
@@ -24,5 +41,11 @@ extension Tampering {
         DELETE FROM \(table) WHERE \(row) AND tenant_id = 'default';
         INSERT INTO \(table) SELECT * FROM \(kept) WHERE \(row) AND tenant_id = 'default'
         """
+    }
+}
+
+extension Story {
+    fileprivate mutating func set(_ policy: TenantPolicy) async throws {
+        _ = try await submit(.setRules(SetRules(policy, condition: .nobodyLockedOut))).get()
     }
 }

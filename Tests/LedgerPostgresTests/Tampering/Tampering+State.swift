@@ -1,3 +1,5 @@
+import Ledger
+
 extension Tampering {
     private static let bob = "(SELECT account_id FROM accounts WHERE opened_position = 5)"
 
@@ -48,6 +50,16 @@ extension Tampering {
             sql: "UPDATE accounts SET next_seq = next_seq + 1 WHERE opened_position = 20"),
         Tampering(
             "what a merge did is edited", at: 18, sql: "UPDATE merges SET moved = '{}'"),
+        Tampering("rules are made up") { ledger in
+            let rules = RulesSet(
+                version: 1, policy: TenantPolicy(providers: Set<ProviderName>()),
+                formerProviders: [:])
+            try await ledger.copied.lift(
+                """
+                INSERT INTO rules (tenant_id, version, body)
+                VALUES ('default', 1, '\(rules?.body ?? "")')
+                """)
+        },
         Tampering(
             "an erasure is made up", at: 19,
             sql: """

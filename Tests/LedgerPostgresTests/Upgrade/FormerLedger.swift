@@ -77,6 +77,9 @@ enum FormerLedger {
         _ = try await story.hold(carol.account).get()
         _ = try await story.lift(hold, of: bob.account).get()
         try await rotateMACKey(in: &story, database)
+        _ = try await story.submit(
+            .setRules(SetRules(SequencerFixture.unlimitedPolicy, condition: .noneRecorded))
+        ).get()
 
         try await sequencer.open(acme)
         var other = Story(sequencer.sequencer, tenant: acme, seed: 2)

@@ -62,9 +62,22 @@ import Testing
                 #expect([ada, dave].map { "\($0.account)" } == before)
                 try await story.unlink(ada, "google")
                 try await story.link(ada, "google", "ada-again", email: "ada@again.example")
+                try await recordRules(in: &story)
             }
             try await database.fold()
             try await verify(database)
+        }
+    }
+
+    /// Records rules as the first server does.
+    private func recordRules(in story: inout Story) async throws {
+        let policy = SequencerFixture.unlimitedPolicy
+        for isNew in [true, false] {
+            let reply = try await story.submit(
+                .setRules(SetRules(policy, condition: .noneRecorded))
+            ).get()
+            let rules = try #require(RulesSet(version: 1, policy: policy))
+            #expect(reply == .rulesRecorded(rules, isNew: isNew))
         }
     }
 

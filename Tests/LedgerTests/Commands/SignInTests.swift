@@ -80,7 +80,9 @@ struct SignInTests {
     }
 
     @Test func `a sign-in is refused without a provider or without an account to open`() throws {
-        var scenario = Scenario { $0.providers = [provider("google")] }
+        var scenario = Scenario {
+            $0.providers = TenantPolicy(providers: [provider("google")]).providers
+        }
         #expect(try scenario.when(signIn("ada", 1)) == refused(.unsupportedProvider))
         scenario = Scenario()
         #expect(

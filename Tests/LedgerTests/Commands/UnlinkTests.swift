@@ -66,7 +66,8 @@ struct UnlinkTests {
     @Test func `the last way to sign in stays, and each refusal is appended once`() throws {
         // Apple left the configuration, so that Google alone opens the account.
         var story = try Story()
-        story.scenario.given.policy.providers = [Self.google]
+        story.scenario.given.policy.providers =
+            TenantPolicy(providers: [Self.google]).providers
         #expect(try story.unlink() == refused(.onlyProvider, story.rejected(.onlyProvider)))
         #expect(try story.unlink() == refused(.onlyProvider))
     }

@@ -96,6 +96,7 @@ enum Examples {
                     moved: [link(10, "apple", 17)], dropped: [link(11, "google", 18)],
                     replaced: [], links: [link(12, "google", 12), link(10, "apple", 17)],
                     plan: digest(Array(repeating: 3, count: 32))))
+        case .rulesSet: .rulesSet(rules)
         case .accountsUnmerged:
             .accountsUnmerged(
                 AccountsUnmerged(
@@ -103,6 +104,31 @@ enum Examples {
                     returned: [link(10, "apple", 17), link(11, "google", 18)], restored: [],
                     links: [link(12, "google", 12)]))
         }
+    }
+
+    /// Rules in which every value differs from its default and from the others.
+    static var rules: RulesSet {
+        var policy = TenantPolicy(
+            providers: [
+                google: ProviderPin(
+                    type: .oidc, issuers: ["https://accounts.google.com", "accounts.google.com"]),
+                provider("corp"): ProviderPin(
+                    type: .oidc, issuers: ["https://idp.example/a;b \"ö%"]),
+            ], severalPerProvider: true)
+        policy.singleUseIDTokens = true
+        policy.linkBudget = Budget(limit: 6, windowSeconds: 3601)
+        policy.signInBudget = Budget(limit: 61, windowSeconds: 3602)
+        policy.reauthenticationSeconds = 601
+        policy.refreshGraceSeconds = 11
+        policy.sessionIdleSeconds = 2_592_001
+        policy.sessionLifetimeSeconds = 31_536_001
+        let former = [
+            provider("apple"): ProviderPin(type: .oidc, issuers: ["https://appleid.apple.com"])
+        ]
+        guard let rules = RulesSet(version: 7, policy: policy, formerProviders: former) else {
+            preconditionFailure("the rules fit")
+        }
+        return rules
     }
 
     private static func link(

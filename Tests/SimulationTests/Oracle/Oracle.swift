@@ -105,7 +105,7 @@ struct Oracle {
                     ? nil
                     : "\(what) was answered (\(answer.summary)), but must be "
                         + Sequencer.Answer.success(decision.result).summary
-            case .failure(.overloaded), .failure(.internalFailure):
+            case .failure(.overloaded), .failure(.rulesDiffer), .failure(.internalFailure):
                 guard places.isEmpty else {
                     return "\(what) was refused for lack of capacity but committed"
                 }
@@ -184,7 +184,7 @@ extension Command {
         case .unmergeAccounts(let intent): intent.idempotency
         case .openLedger, .rotateKey, .signIn, .signOut, .refreshSession, .eraseAccount,
             .setLegalHold,
-            .liftLegalHold, .recordRestore, .relinkProvider:
+            .liftLegalHold, .recordRestore, .relinkProvider, .setRules:
             nil
         }
     }

@@ -20,6 +20,7 @@ struct RowCheck {
                 accountsDiffer ? "accounts" : nil,
                 mergesDiffer ? "merges" : nil,
                 erasuresDiffer ? "erasures" : nil,
+                rows.rules == replay.state.ledger.rules ? nil : "rules",
                 identitiesDiffer ? "identities" : nil,
                 sessionsDiffer ? "sessions" : nil,
                 rows.attempts.filter { !$0.value.isEmpty } == replay.state.attempts

@@ -79,7 +79,7 @@ struct TenantReplay {
             && state.ledger.accounts[account]?.mergedInto == nil
         {
             let links = state.ledger.accounts[account]?.links ?? []
-            guard links.contains(where: { policy.providers.contains($0.provider) }) else {
+            guard !waysToSignIn(links, state.ledger.rules?.policy ?? policy).isEmpty else {
                 throw Contradiction("account \(short(account)) has no way to sign in")
             }
         }
@@ -191,7 +191,8 @@ struct TenantReplay {
             }
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
-            .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored:
+            .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored,
+            .rulesSet:
             break
         }
     }

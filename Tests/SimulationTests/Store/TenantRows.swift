@@ -29,6 +29,7 @@ struct TenantRows: Sendable {
     var erased: [AccountID: LogPosition] = [:]
     /// The merges that were not undone.
     var merges: [EventID: Merge] = [:]
+    var rules: RulesSet?
 
     /// Returns the accounts merged with some accounts, including themselves.
     func family(of accounts: some Sequence<AccountID>) -> Set<AccountID> {
@@ -70,6 +71,7 @@ struct BatchLoading {
                 tenant: tenant, firstPosition: rows.nextPosition,
                 lastRecordedAt: rows.lastRecordedAt, keyring: SequencerFixture.keyring)
             if let macs = rows.macs { batch.macs = macs }
+            if let rules = rows.rules { batch.state.ledger.load(rules) }
             load(rows, into: batch)
             batches[tenant] = batch
         }

@@ -51,6 +51,8 @@ struct TenantWrites: Sendable {
     let merged: Set<AccountID>
     let mergesMade: [Merge]
     let mergesUndone: Set<EventID>
+    /// The rules, if they were replaced.
+    let rules: RulesSet?
 
     init(_ batch: TenantBatch) {
         let changes = batch.changes
@@ -73,6 +75,7 @@ struct TenantWrites: Sendable {
         merged = changes.accountsMerged
         mergesMade = changes.mergesMade
         mergesUndone = Set(changes.mergesUndone.map(\.merge))
+        rules = changes.setsRules ? ledger.rules : nil
         for id in changes.accountsTouched {
             guard let known = ledger.accounts[id] else { continue }
             let account = known.with(links: [], holds: known.holds)
@@ -127,6 +130,7 @@ extension TenantRows {
         try writeAccounts(writes, comparesSequence: comparesHead)
         for merge in writes.mergesMade { merges[merge.id] = merge }
         for merge in writes.mergesUndone { merges[merge] = nil }
+        if let new = writes.rules { rules = new }
         try writeIdentities(writes.identities.filter { !$0.isNew })
         try writeSessions(writes)
         attempts.merge(writes.attempts) { _, new in new }

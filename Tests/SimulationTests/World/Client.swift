@@ -127,7 +127,13 @@ struct Client {
     /// Returns an administrator's request about the device's account, or one of its former accounts.
     private mutating func administer(_ device: Device) -> Sent {
         let account = device.caller.account
-        if dice.chance(0.05) { return Sent(request: .recordRestore, tenant: device.tenant) }
+        if dice.chance(0.05) {
+            guard dice.chance(0.5), var policy = world.policies[device.tenant] else {
+                return Sent(request: .recordRestore, tenant: device.tenant)
+            }
+            policy.sessionLifetimeSeconds -= Int64(dice.number(0...2))
+            return Sent(request: .setRules(policy), tenant: device.tenant)
+        }
         if dice.chance(0.4) { return Sent(request: .hold(account), tenant: device.tenant) }
         guard dice.chance(0.6), let held = holds.popLast() else {
             return Sent(request: .erase(account), tenant: device.tenant)
@@ -246,7 +252,7 @@ extension Command {
         case .signOut(let intent): intent.caller
         case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
             .liftLegalHold,
-            .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider:
+            .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider, .setRules:
             nil
         }
     }
@@ -268,7 +274,7 @@ extension Request {
         case .link(_, _, _, let key, _), .unlink(_, _, let key), .unmerge(_, _, _, let key): key
         case .merge(let intent): intent.idempotency
         case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore,
-            .relink:
+            .relink, .setRules:
             nil
         }
     }

@@ -16,6 +16,7 @@ enum Request: Sendable {
     case hold(AccountID)
     case lift(AccountID, HoldID)
     case recordRestore
+    case setRules(TenantPolicy)
     case merge(MergeAccounts)
     case relink(AccountID, IdentityID)
     case unmerge(
@@ -128,6 +129,8 @@ extension World {
             .liftLegalHold(LiftLegalHold(account: account, hold: hold, actor: .system))
         case .recordRestore:
             .recordRestore(RecordRestore(LedgerRestored(origin: 2, root: dice.digest(), size: 1)))
+        case .setRules(let policy):
+            .setRules(SetRules(policy, condition: .nobodyLockedOut))
         case .merge(let merge): .mergeAccounts(merge)
         case .relink(let account, let identity):
             // The link's disclosures are read first, and the command is decided later.
@@ -184,6 +187,7 @@ extension Command {
         case .liftLegalHold(let intent):
             return start + "lift \(short(intent.hold)) of \(short(intent.account))"
         case .recordRestore: return start + "restored"
+        case .setRules: return start + "set rules"
         case .mergeAccounts(let intent):
             return start + (intent.agreed == nil ? "plan of a merge" : "merge")
         case .relinkProvider(let intent):
@@ -208,6 +212,8 @@ extension Sequencer.Answer {
         case .success(.success(.signedIn(let grant, let isNewUser))):
             "signed in \(short(grant.account))\(isNewUser ? ", new" : "") \(grant.linkedProviders)"
         case .success(.success(.refreshed(let grant, _))): "refreshed \(short(grant.session))"
+        case .success(.success(.rulesRecorded(let rules, let isNew))):
+            "rules of version \(rules.rulesVersion)\(isNew ? "" : ", as before")"
         case .success(.success(let reply)): "\(reply)"
         }
     }

@@ -10,6 +10,7 @@ struct ErrorAnswer {
         static let overloaded: Int64 = 1
         static let unavailable: Int64 = 2
         static let providerUnavailable: Int64 = 5
+        static let rulesDiffer: Int64 = 5
     }
 
     /// The challenges of RFC 6750, section 3: an error code only for a token that was sent.
@@ -169,6 +170,8 @@ extension ErrorAnswer {
                 Self(
                     409, .relinkRefused, "The identity cannot be linked again",
                     details: ["reason": obstacle.rawValue])
+            // Only an operator's program sets rules.
+            case .providerPinned, .accountsLockedOut, .rulesTooLong: .internalError
             }
     }
 
@@ -200,6 +203,11 @@ extension ErrorAnswer {
             case .unavailable:
                 Self(503, .unavailable, "The service is temporarily unavailable")
                     .retry(after: RetryAfter.unavailable)
+            case .rulesDiffer:
+                Self(
+                    503, .rulesDiffer,
+                    "This server's configuration differs from the tenant's rules"
+                ).retry(after: RetryAfter.rulesDiffer)
             case .internalFailure: .internalError
             }
     }

@@ -15,7 +15,7 @@ struct RelinkPreviewRoute: Route {
     fileprivate static let refusals: [APIError] = [
         .refused(.unknownAccount), .refused(.accountErased),
         .refused(.accountMerged(into: AccountID(bits: 0))),
-        .refused(.relinkRefused(.alreadyLinked)),
+        .refused(.relinkRefused(.alreadyLinked)), .faulted(.rulesDiffer),
     ]
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {

@@ -62,5 +62,6 @@ extension [APIError] {
     static let ofIDToken: [APIError] = [
         .refused(.unsupportedProvider), .refused(.invalidProviderToken),
         .refused(.providerUnavailable), .refused(.rateLimited(retryAfterSeconds: 60)),
+        .faulted(.rulesDiffer),
     ]
 }

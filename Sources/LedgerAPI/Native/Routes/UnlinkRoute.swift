@@ -18,6 +18,7 @@ struct UnlinkRoute: Route {
         refusals: [
             .refused(.providerNotLinked), .refused(.identityNotNamed), .refused(.onlyProvider),
             .refused(.reauthenticationRequired), .refused(.idempotencyKeyReused),
+            .faulted(.rulesDiffer),
         ])
 
     private static let parameter = "identity_id"

@@ -15,6 +15,7 @@ struct RowSums: Equatable, Sendable {
     /// `account_id` and `merged_into` of the absorbed accounts.
     var absorbed = RowMultiset()
     var merges = RowMultiset()
+    var rules = RowMultiset()
     /// `account_id`, `position`, `erased_at`.
     var erasures = RowMultiset()
     var identities = RowMultiset()
@@ -79,6 +80,13 @@ struct RowSummer {
             image.textArray(identities.map(\.description))
         }
         sums.merges.add(image.hash(key))
+    }
+
+    mutating func add(_ rules: RulesSet, _ sums: inout RowSums) {
+        image.clear()
+        image.int8(rules.rulesVersion)
+        image.text(rules.body)
+        sums.rules.add(image.hash(key))
     }
 
     mutating func erase(_ account: AccountID, _ recorded: RecordedEvent, _ sums: inout RowSums) {

@@ -78,7 +78,9 @@ struct StreamedVerification {
             } else {
                 try share(chunks, reader, into: &fold, on: connection)
             }
-        guard isSound, fold.state.lastRecordedAt == head.lastRecordedAt else { return nil }
+        guard isSound, fold.state.lastRecordedAt == head.lastRecordedAt,
+            fold.state.rules?.rulesVersion == head.rulesVersion
+        else { return nil }
         return fold.report
     }
 

@@ -13,6 +13,7 @@ enum TableScan: Sendable {
     case accounts
     case erasures
     case merges
+    case rules
 
     /// Returns every table, the longest first, so that it does not finish last.
     static func all(projections tables: [ProjectionTable]) -> [TableScan] {
@@ -20,7 +21,7 @@ enum TableScan: Sendable {
             + [.sessions, .identities]
             + tables.filter { $0.projection == .userProviders }.map { .userProviders($0) }
             + tables.filter { $0.projection == .conflicts }.map { .conflicts($0) }
-            + [.accounts, .erasures, .merges]
+            + [.accounts, .erasures, .merges, .rules]
     }
 
     /// Adds the table's rows to the sums; returns false when two rows have the same identifier.
@@ -76,6 +77,10 @@ enum TableScan: Sendable {
         case .merges:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
                 sums.merges.add(summer.hash($0, 0..<7))
+            }
+        case .rules:
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.rules.add(summer.hash($0, 0..<2))
             }
         }
         return isSound
@@ -133,6 +138,7 @@ enum TableScan: Sendable {
                     dropped::text[], replaced::text[]
                 FROM merges \(place)
                 """
+            case .rules: "SELECT version, body FROM rules \(place)"
             }
         try connection.copyRows("COPY (\(query)) TO STDOUT (FORMAT binary)", body)
     }

@@ -80,6 +80,7 @@ struct VerificationFold {
         addConflictsAtCheckpoint()
         state.eachAccount { summer.add($0, &expected) }
         state.eachMerge { summer.add($0, &expected) }
+        if let rules = state.rules { summer.add(rules, &expected) }
         eachIdentity { summer, sums, identity, personal in
             summer.add(identity, providerID: personal?.providerID, &sums)
         }
@@ -246,6 +247,7 @@ struct VerificationFold {
         report.count(.accounts, stored.accountStates.count - stored.erasures.count)
         report.count(.erasures, stored.erasures.count)
         report.count(.merges, stored.merges.count)
+        report.count(.rules, stored.rules.count)
         report.count(.identities, stored.identities.count)
         report.count(.sessions, stored.sessionsOpened.count)
         for (table, rows) in stored.projections where table.projection == .userProviders {
@@ -272,6 +274,7 @@ extension RowSums {
         holds.merge(other.holds)
         absorbed.merge(other.absorbed)
         merges.merge(other.merges)
+        rules.merge(other.rules)
         erasures.merge(other.erasures)
         identities.merge(other.identities)
         sessionsOpened.merge(other.sessionsOpened)

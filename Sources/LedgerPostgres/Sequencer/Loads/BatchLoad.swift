@@ -74,6 +74,17 @@ struct BatchLoad {
             Step(call: Call(HeadLoad.clock)) { load, result in
                 load.now = Timestamp(microseconds: try result.timestamp(0, 0))
             })
+        steps.append(
+            Step(call: RulesLoad.call(keys.tenants)) { load, result in
+                try RulesLoad.read(result, into: load.tenants)
+            })
+        for (tenant, policy) in keys.rules {
+            steps.append(
+                Step(call: RulesLoad.providers(of: tenant, under: policy)) { load, result in
+                    guard let batch = load.tenants[tenant] else { return }
+                    try RulesLoad.readProviders(result, into: batch)
+                })
+        }
         if !keys.sessions.ids.isEmpty {
             steps.append(
                 Step(call: CallerLoad.call(keys.sessions)) { load, result in

@@ -17,7 +17,7 @@ package enum HeadLoad {
     /// the head's MAC was removed or a head from before it was put back.
     package static let list: SelectList = [
         "h.tenant_id", "h.next_position", "h.last_recorded_at", "h.log_id", "h.log_number",
-        "h.protected_from", "h.mac",
+        "h.protected_from", "h.rules_version", "h.mac",
         """
         h.protected_from IS NULL AND (
             EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND position = 0
@@ -29,7 +29,7 @@ package enum HeadLoad {
 
     /// The positions of the columns of a head.
     package struct Columns: Sendable {
-        fileprivate let nextPosition, recordedAt, log, number, protectedFrom, mac: Int
+        fileprivate let nextPosition, recordedAt, log, number, protectedFrom, rulesVersion, mac: Int
         fileprivate let isSaidProtected: Int
         /// The position of the tenant's name, null in a row without a head.
         let tenant: Int
@@ -42,6 +42,7 @@ package enum HeadLoad {
             log = list["\(h).log_id"]
             number = list["\(h).log_number"]
             protectedFrom = list["\(h).protected_from"]
+            rulesVersion = list["\(h).rules_version"]
             mac = list["\(h).mac"]
             isSaidProtected = list["is_said_protected"]
         }
@@ -115,8 +116,9 @@ package enum HeadLoad {
             recordedAt: Timestamp(microseconds: try result.timestamp(row, columns.recordedAt)),
             log: try result.optionalUUID(row, columns.log).map(EventID.init(bits:)),
             number: try result.int8(row, columns.number),
-            protectedFrom: try result.optionalInt8(row, columns.protectedFrom).map(LogPosition.init)
-        )
+            protectedFrom: try result.optionalInt8(row, columns.protectedFrom)
+                .map(LogPosition.init),
+            rulesVersion: try result.optionalInt8(row, columns.rulesVersion))
         var codes = LogMACs(tenant: tenant, keys: keys)
         try codes.load(
             head, stored: try result.optionalBytes(row, columns.mac),

@@ -29,18 +29,19 @@ enum EventWrites {
         [
             "tenant_id": "text", "first": "bigint", "next": "bigint",
             "recorded_at": "timestamptz", "log_id": "uuid", "log_number": "bigint",
-            "protected_from": "bigint", "mac": "bytea",
+            "protected_from": "bigint", "rules_version": "bigint", "mac": "bytea",
         ]
     ) { rows in
         """
         WITH written AS (
             UPDATE ledger_head h
             SET next_position = k.next, last_recorded_at = k.recorded_at, log_id = k.log_id,
-                log_number = k.log_number, protected_from = k.protected_from, mac = k.mac
+                log_number = k.log_number, protected_from = k.protected_from,
+                rules_version = k.rules_version, mac = k.mac
             FROM \(rows)
             WHERE h.tenant_id = k.tenant_id AND h.next_position = k.first
             RETURNING 1)
-        SELECT ledger_expect(count(*), $9::bigint, 'ledger_head') FROM written
+        SELECT ledger_expect(count(*), $10::bigint, 'ledger_head') FROM written
         """
     }
 
@@ -90,7 +91,8 @@ enum EventWrites {
                 .int8s(heads.map { $0.nextPosition.value }),
                 .timestamps(heads.map { $0.recordedAt.microseconds }),
                 .optionalUUIDs(heads.map { $0.log?.bits }), .int8s(heads.map { $0.number }),
-                .optionalInt8s(heads.map { $0.protectedFrom?.value }), .byteArrays(codes),
+                .optionalInt8s(heads.map { $0.protectedFrom?.value }),
+                .optionalInt8s(heads.map(\.rulesVersion)), .byteArrays(codes),
             ], [.int8(Int64(moved.count))])
     }
 }

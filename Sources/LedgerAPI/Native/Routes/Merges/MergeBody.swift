@@ -83,11 +83,11 @@ extension [APIError] {
     static let ofMergeBySupport: [APIError] =
         ofMerge + [
             .refused(.onlyProvider), .refused(.unknownAccount), .refused(.accountErased),
-            .refused(.accountMerged(into: AccountID(bits: 0))),
+            .refused(.accountMerged(into: AccountID(bits: 0))), .faulted(.rulesDiffer),
         ]
     /// The refusals of undoing a merge.
     static let ofUnmerge: [APIError] = [
         .refused(.unknownMerge), .refused(.mergeSuperseded(.laterMerge)),
-        .refused(.tooMuchToMerge),
+        .refused(.tooMuchToMerge), .faulted(.rulesDiffer),
     ]
 }

@@ -1,0 +1,68 @@
+/// Records a tenant's rules; answers the same when they are recorded already.
+package struct SetRules: Sendable {
+    /// The conditions under which recorded rules are replaced.
+    package enum Condition: Sendable, Hashable {
+        /// Never: a process that starts records rules only where there are none.
+        case noneRecorded
+        /// If no account loses its last way to sign in.
+        case nobodyLockedOut
+        /// In any case: the operator has accepted who is locked out.
+        case acceptsLockOuts
+    }
+
+    package let policy: TenantPolicy
+    package let condition: Condition
+
+    /// Requests rules.
+    package init(_ policy: TenantPolicy, condition: Condition) {
+        self.policy = policy
+        self.condition = condition
+    }
+
+    func decide(given state: DecisionState) -> Decision {
+        guard state.ledger.nextPosition != LogPosition(0) else { return .refused(.unknownTenant) }
+        let recorded = state.ledger.rules
+        if let recorded, recorded.policy == policy || condition == .noneRecorded {
+            return Decision(.success(.rulesRecorded(recorded, isNew: false)))
+        }
+        let used = usedProviders(in: state)
+        let pins = (recorded?.formerProviders ?? [:])
+            .merging(recorded?.policy.providers ?? [:]) { $1 }
+            .filter { used.contains($0.key) }
+        let changed = pins.filter { name, pin in
+            policy.providers[name].map { $0 != pin } ?? false
+        }
+        if let first = changed.keys.min() { return .refused(.providerPinned(first)) }
+        if condition != .acceptsLockOuts, let recorded {
+            let lost = lostProviders(in: state, since: recorded.policy)
+            guard lost.isEmpty else { return .refused(.accountsLockedOut(lost.sorted())) }
+        }
+        let fact = RulesSet(
+            version: (recorded?.rulesVersion ?? 0) + 1, policy: policy,
+            formerProviders: pins.filter { policy.providers[$0.key] == nil })
+        guard let fact else { return .refused(.rulesTooLong) }
+        return Decision(
+            .success(.rulesRecorded(fact, isNew: true)),
+            drafts: [.init(.rulesSet(fact), actor: .system)])
+    }
+
+    /// Returns the providers with identities, those of earlier commands of the batch included.
+    private func usedProviders(in state: DecisionState) -> Set<ProviderName> {
+        let known = state.ledger.identities.values.filter { !state.ledger.isForgotten($0) }
+        return state.usedProviders.union(known.map(\.provider))
+    }
+
+    /// Returns the providers that the new rules lack and by which alone an account could be signed in
+    /// to until now.
+    private func lostProviders(
+        in state: DecisionState, since former: TenantPolicy
+    ) -> Set<ProviderName> {
+        let removed = Set(former.providers.keys).subtracting(policy.providers.keys)
+        var lonely = state.lonelyProviders
+        for account in state.ledger.accounts.values
+        where waysToSignIn(account.links, policy).isEmpty {
+            lonely.formUnion(waysToSignIn(account.links, former).map(\.provider))
+        }
+        return removed.intersection(lonely)
+    }
+}

@@ -1,0 +1,92 @@
+/// The tenant's rules are these from here on; recorded in full.
+package struct RulesSet: EventFact {
+    /// The maximum length of the providers' text, in bytes, so that the fact fits into an entry.
+    package static let providersBytesMax = 48_000
+
+    /// The version of the rules: 1, 2, 3 and so on.
+    package let rulesVersion: Int64
+    package let policy: TenantPolicy
+    /// Providers that the rules no longer have and that have identities: their names stay pinned.
+    package let formerProviders: [ProviderName: ProviderPin]
+
+    /// States the rules; nil if they are too long for an entry, or a number is negative.
+    package init?(
+        version: Int64, policy: TenantPolicy, formerProviders: [ProviderName: ProviderPin] = [:]
+    ) {
+        let providers = policy.providers.entryText + formerProviders.entryText
+        guard providers.utf8.count <= Self.providersBytesMax,
+            Self.numbers(of: policy).allSatisfy({ (0...LogPosition.endMax).contains($0) })
+        else { return nil }
+        rulesVersion = version
+        self.policy = policy
+        self.formerProviders = formerProviders
+    }
+
+    private static func numbers(of policy: TenantPolicy) -> [Int64] {
+        [
+            Int64(policy.linkBudget.limit), policy.linkBudget.windowSeconds,
+            Int64(policy.signInBudget.limit), policy.signInBudget.windowSeconds,
+            policy.reauthenticationSeconds, policy.refreshGraceSeconds, policy.sessionIdleSeconds,
+            policy.sessionLifetimeSeconds,
+        ]
+    }
+
+    package var outcome: Event.Outcome { .accepted }
+    package var accounts: [AccountID] { [] }
+
+    package var details: EntryDetails {
+        EntryDetails([
+            ("former_providers", formerProviders.entryText),
+            ("link_limit", String(policy.linkBudget.limit)),
+            ("link_window_seconds", String(policy.linkBudget.windowSeconds)),
+            ("providers", policy.providers.entryText),
+            ("reauthentication_seconds", String(policy.reauthenticationSeconds)),
+            ("refresh_grace_seconds", String(policy.refreshGraceSeconds)),
+            ("rules_version", String(rulesVersion)),
+            ("session_idle_seconds", String(policy.sessionIdleSeconds)),
+            ("session_lifetime_seconds", String(policy.sessionLifetimeSeconds)),
+            ("several_per_provider", String(policy.severalPerProvider)),
+            ("sign_in_limit", String(policy.signInBudget.limit)),
+            ("sign_in_window_seconds", String(policy.signInBudget.windowSeconds)),
+            ("single_use_id_tokens", String(policy.singleUseIDTokens)),
+        ])
+    }
+
+    package var verb: String { "changed its rules" }
+    package var attributes: EventAttributes { EventAttributes() }
+    package var requiredDisclosures: [Disclosure.Name] { [] }
+
+    package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
+        guard accounts.isEmpty else { throw .malformed("accounts") }
+        var reader = details.reader
+        formerProviders = try reader.pins("former_providers")
+        let linkLimit = Int(try reader.integer("link_limit"))
+        let linkWindow = try reader.integer("link_window_seconds")
+        var policy = TenantPolicy(providers: try reader.pins("providers"))
+        policy.linkBudget = Budget(limit: linkLimit, windowSeconds: linkWindow)
+        policy.reauthenticationSeconds = try reader.integer("reauthentication_seconds")
+        policy.refreshGraceSeconds = try reader.integer("refresh_grace_seconds")
+        rulesVersion = try reader.integer("rules_version")
+        policy.sessionIdleSeconds = try reader.integer("session_idle_seconds")
+        policy.sessionLifetimeSeconds = try reader.integer("session_lifetime_seconds")
+        policy.severalPerProvider = try reader.flag("several_per_provider")
+        let signInLimit = Int(try reader.integer("sign_in_limit"))
+        policy.signInBudget = Budget(
+            limit: signInLimit, windowSeconds: try reader.integer("sign_in_window_seconds"))
+        policy.singleUseIDTokens = try reader.flag("single_use_id_tokens")
+        self.policy = policy
+        try reader.end()
+    }
+}
+
+extension RulesSet {
+    /// The rules as they are stored beside the log: the bytes of the entry's `details`.
+    package var body: String { String(decoding: EntryEncoding.encode(details), as: UTF8.self) }
+
+    /// Reads the stored rules.
+    ///
+    /// - Throws: `EntryFault.malformed` for anything but the bytes of the entry's `details`.
+    package init(body: String) throws(EntryFault) {
+        try self.init(details: ScannedDetails(object: Array(body.utf8)), accounts: [])
+    }
+}

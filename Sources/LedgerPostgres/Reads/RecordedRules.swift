@@ -1,0 +1,62 @@
+package import Ledger
+package import Postgres
+
+/// The recorded rules of tenants, for operators and for readiness; a batch loads and authenticates its own.
+package enum RecordedRules {
+    private static let all = Statement(
+        "recorded_rules", "SELECT tenant_id, version, body FROM rules ORDER BY tenant_id")
+
+    private static let versions = Statement(
+        "recorded_rules_versions", "SELECT tenant_id, version FROM rules ORDER BY tenant_id")
+
+    private static let lockedOut = Statement(
+        "locked_out",
+        """
+        SELECT i.account_id, count(*) OVER () FROM identities i
+        WHERE i.tenant_id = $1::text AND i.provider = ANY ($2::text[]) AND i.account_id IS NOT NULL
+            AND NOT EXISTS (
+                SELECT FROM identities o
+                WHERE o.tenant_id = $1::text AND o.account_id = i.account_id
+                    AND o.provider = ANY ($3::text[]))
+        GROUP BY i.account_id ORDER BY i.account_id LIMIT $4
+        """)
+
+    /// Reads the rules of every tenant that has any.
+    package static func read(on connection: Connection) throws -> [TenantID: RulesSet] {
+        let result = try connection.query(all)
+        var rules: [TenantID: RulesSet] = [:]
+        for row in 0..<result.rowCount {
+            rules[try result.tenant(row, 0)] = try RulesLoad.rules(result, row, from: 2)
+        }
+        return rules
+    }
+
+    /// Reads the version of the rules of every tenant that has any.
+    package static func versions(on connection: Connection) throws -> [TenantID: Int64] {
+        let result = try connection.query(versions)
+        var numbers: [TenantID: Int64] = [:]
+        for row in 0..<result.rowCount {
+            numbers[try result.tenant(row, 0)] = try result.int8(row, 1)
+        }
+        return numbers
+    }
+
+    /// Returns some of the accounts that rules would lock out, in the order of their ids, and their number.
+    package static func accounts(
+        of tenant: TenantID, lockedOutBy new: TenantPolicy, since former: TenantPolicy, limit: Int,
+        on connection: Connection
+    ) throws -> (accounts: [AccountID], count: Int64) {
+        func texts(_ names: some Sequence<ProviderName>) -> Parameter {
+            .texts(names.map { $0.description }.sorted())
+        }
+        let removed = Set(former.providers.keys).subtracting(new.providers.keys)
+        let result = try connection.query(
+            lockedOut,
+            [
+                .text(tenant.description), texts(removed), texts(new.providers.keys),
+                .int8(Int64(limit)),
+            ])
+        let accounts = try (0..<result.rowCount).map { AccountID(bits: try result.uuid($0, 0)) }
+        return (accounts, accounts.isEmpty ? 0 : try result.int8(0, 1))
+    }
+}

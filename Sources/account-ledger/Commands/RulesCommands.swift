@@ -1,0 +1,154 @@
+import CommandLine
+import Ledger
+import LedgerPostgres
+
+/// `rules show`: prints the recorded rules of tenants.
+enum RulesShowCommand {
+    static let syntax = Syntax(
+        words: ["rules", "show"], summary: "print the recorded rules of tenants",
+        options: [LedgerCommands.tenantOption], settings: [.databaseURL])
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let url = try environment.databaseURL
+        let only = try LedgerCommands.tenant(arguments, url: url)
+        let recorded = try SchemaCheck.withConnection(to: url) { try RecordedRules.read(on: $0) }
+        for (tenant, rules) in recorded.sorted(by: { $0.key < $1.key })
+        where only == nil || only == tenant {
+            Terminal.print("tenant \(tenant), version \(rules.rulesVersion)\n")
+            for field in rules.fields { Terminal.print("  \(field.name): \(field.text)\n") }
+        }
+        return .success
+    }
+}
+
+/// `rules check`: compares the configuration with the recorded rules.
+enum RulesCheckCommand {
+    private static let accountsMax = 1_000
+
+    static let syntax = Syntax(
+        words: ["rules", "check"],
+        summary:
+            "compare the configuration with the recorded rules, and list who would be locked out",
+        options: [LedgerCommands.tenantOption], settings: RulesCommands.settings,
+        details: """
+            Prints what 'rules set' would change, and the accounts that would have no way to sign in, at most
+            \(accountsMax) of each tenant. Exits with 1 when the rules of a tenant are not those of the
+            configuration: its servers answer 503 RULES_DIFFER to commands until 'rules set'.
+            """)
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let commands = try RulesCommands(arguments, environment)
+        var differs = false
+        for (tenant, policy) in commands.configured {
+            let recorded = commands.recorded[tenant]
+            if recorded?.policy == policy {
+                Terminal.print("tenant \(tenant): as configured\n")
+                continue
+            }
+            differs = true
+            Terminal.print(
+                "tenant \(tenant): \(recorded == nil ? "no rules are recorded" : "differs")\n")
+            guard let recorded else { continue }
+            Terminal.print(recorded.differences(to: policy).map { "  \($0)\n" }.joined())
+            let lockedOut = try SchemaCheck.withConnection(to: commands.url) {
+                try RecordedRules.accounts(
+                    of: tenant, lockedOutBy: policy, since: recorded.policy,
+                    limit: accountsMax, on: $0)
+            }
+            guard lockedOut.count > 0 else { continue }
+            Terminal.print("  locked out: \(lockedOut.count) accounts\n")
+            Terminal.print(lockedOut.accounts.map { "    \($0)\n" }.joined())
+        }
+        return differs ? .fault : .success
+    }
+}
+
+/// `rules set`: records the configured rules of tenants.
+enum RulesSetCommand {
+    static let syntax = Syntax(
+        words: ["rules", "set"], summary: "record the configured rules of tenants",
+        options: [
+            LedgerCommands.tenantOption,
+            .init(
+                name: "accept-lock-outs",
+                meaning:
+                    "also when accounts lose their last way to sign in; 'rules check' lists them"),
+        ],
+        settings: RulesCommands.settings,
+        details: """
+            serve records the rules of a tenant that has none. From then on it needs this command when the
+            configuration has changed: a server whose configuration differs from a tenant's rules answers 503
+            RULES_DIFFER to the tenant's commands, so that two servers never decide differently. Restart the
+            servers with the new configuration right before or after. The type and the issuers of a provider
+            that has identities never change.
+            """)
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        let commands = try RulesCommands(arguments, environment)
+        let condition: SetRules.Condition =
+            arguments.has("accept-lock-outs") ? .acceptsLockOuts : .nobodyLockedOut
+        let macs = try LedgerCommands.macKeys(environment)
+        for (tenant, policy) in commands.configured {
+            let command = AdministeredCommand(url: commands.url, tenant: tenant, macs: macs)
+            let replies: [Reply]
+            do {
+                replies = try await command.run(
+                    [.setRules(SetRules(policy, condition: condition))], as: nil)
+            } catch {
+                throw Fault("tenant \(tenant): \(error)")
+            }
+            guard case .rulesRecorded(let rules, let isNew) = replies.first else { continue }
+            Terminal.print(
+                "tenant \(tenant): version \(rules.rulesVersion)\(isNew ? "" : ", as before")\n")
+        }
+        return .success
+    }
+}
+
+/// The configured and the recorded rules that the subcommands compare.
+struct RulesCommands {
+    static let settings: [Setting] =
+        [.databaseURL, .providers, .keys, .mode] + PolicyLimits.settings
+
+    let url: String
+    let recorded: [TenantID: RulesSet]
+    /// The tenants with configured rules, in order; only the one of `--tenant`, if it is given.
+    let configured: [(tenant: TenantID, policy: TenantPolicy)]
+
+    init(_ arguments: Arguments, _ environment: Environment) throws {
+        url = try environment.databaseURL
+        let only = try LedgerCommands.tenant(arguments, url: url)
+        let opened = try TenantOpenings.read(url: url).facts
+        recorded = try SchemaCheck.withConnection(to: url) { try RecordedRules.read(on: $0) }
+        let all = try RulesSetup.all(environment, of: opened.keys)
+        if let missing = all.keys.sorted().first(where: { opened[$0] == nil }) {
+            throw Fault("tenant \(missing) does not exist")
+        }
+        if let only, all[only] == nil { throw Fault("tenant \(only) is not configured") }
+        configured = all.sorted { $0.key < $1.key }.map { (tenant: $0.key, policy: $0.value) }
+            .filter { only == nil || only == $0.tenant }
+    }
+}
+
+extension RulesSet {
+    /// The rules as names and texts, without their version.
+    fileprivate var fields: [(name: String, text: String)] {
+        details.fields.compactMap { field in
+            guard case .text(let text) = field.value, field.name != "rules_version" else {
+                return nil
+            }
+            return (field.name, text)
+        }
+    }
+
+    /// Returns the rules that others change, one in a line.
+    fileprivate func differences(to policy: TenantPolicy) -> [String] {
+        guard
+            let other = RulesSet(
+                version: rulesVersion, policy: policy, formerProviders: formerProviders)
+        else { return ["the providers are too long for an entry of the log"] }
+        return zip(fields, other.fields).compactMap { old, new in
+            old.text == new.text ? nil : "\(old.name): \(old.text) -> \(new.text)"
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import LedgerTestSupport
+import Testing
+
+/// The rules of tenants, with servers and the command line.
+@Suite struct RulesTests {
+    @Test func `servers with different configurations never decide both`() async throws {
+        try await Deployment.with { deployment in
+            let (first, settings) = (
+                try await deployment.serve(), ["LEDGER_REAUTHENTICATION_SECONDS": "700"]
+            )
+            let second = try await deployment.serve(settings: settings)
+            let tool = CommandLineTool(
+                environment: deployment.tool.environment.merging(settings) { $1 })
+            try await expect(first, signsIn: true, deployment)
+            try await expect(second, signsIn: false, deployment)
+            #expect(second.log.contains("\"msg\":\"rules differ\""))
+            #expect(try await first.admin.call("GET", "/readyz").status == 200)
+            let unready = try await second.admin.send("GET", "/readyz")
+            #expect(unready.status == 503)
+            #expect(
+                unready.text.contains("not as configured: tenant default has rules of version 1"),
+                "\(unready.text)")
+
+            let same = try await deployment.tool.run(["rules", "check"])
+            #expect(same.status == 0 && same.output == "tenant default: as configured\n")
+            let found = try await tool.run(["rules", "check"])
+            #expect(found.status == 1)
+            #expect(found.output.contains("  reauthentication_seconds: 600 -> 700\n"))
+            let set = try await tool.run(["rules", "set"])
+            #expect(set.status == 0 && set.output == "tenant default: version 2\n", "\(set.errors)")
+            let again = try await tool.run(["rules", "set"])
+            #expect(again.output == "tenant default: version 2, as before\n")
+            try await expect(first, signsIn: false, deployment)
+            try await expect(second, signsIn: true, deployment)
+            let shown = try await tool.run(["rules", "show"])
+            #expect(shown.output.hasPrefix("tenant default, version 2\n"))
+            #expect(shown.output.contains("  reauthentication_seconds: 700\n"))
+            let verified = try await tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+        }
+    }
+
+    @Test func `other tenants go on while one has other rules`() async throws {
+        try await Deployment.with { deployment in
+            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
+            let several = file.dropLast() + ",\"several_per_provider\":true}"
+            func settings(_ acme: some StringProtocol, _ name: String) throws -> [String: String] {
+                let path = try deployment.write(
+                    "{\"tenants\":{\"default\":\(file),\"acme\":\(acme)}}", to: name)
+                return ["LEDGER_PROVIDERS": path]
+            }
+            _ = try await deployment.tool.run(["keys", "init"])
+            _ = try await deployment.tool.run(["tenant", "create", "acme"])
+            let first = try await deployment.serve(settings: try settings(file, "one.json"))
+            let second = try await deployment.serve(settings: try settings(several, "two.json"))
+            try await expect(first, signsIn: true, deployment, "/t/acme")
+            try await expect(second, signsIn: false, deployment, "/t/acme")
+            try await expect(second, signsIn: true, deployment)
+            let ready = try await second.admin.send("GET", "/readyz")
+            #expect(ready.status == 200, "it serves one of its tenants")
+            #expect(ready.text.contains("tenant acme has rules of version 1"), "\(ready.text)")
+            let third = try await deployment.serve()
+            try await expect(third, signsIn: true, deployment)
+            try await expectSessionsGoOn(from: first, at: [second, third], deployment)
+        }
+    }
+
+    @Test func `a provider is removed with those who have no other, and its issuer stays pinned`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            var ada = Device(server.client)
+            #expect(try await ada.signIn(deployment.google, as: "ada").status == 200)
+            try await server.stop()
+            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
+            let thief = file.replacing("\"google.example\"", with: "\"https://thief.example\"")
+            let fewer = file.replacing(/\{"name":"google"[^}]*\},\s*/, with: "")
+            func tool(_ text: String, _ name: String) throws -> CommandLineTool {
+                let path = try deployment.write(text, to: name)
+                return CommandLineTool(
+                    environment: deployment.tool.environment.merging(
+                        ["LEDGER_PROVIDERS": path]) { $1 })
+            }
+            for arguments in [["rules", "set"], ["rules", "set", "--accept-lock-outs"]] {
+                let refused = try await tool(thief, "thief.json").run(arguments)
+                #expect(refused.status == 1 && refused.errors.contains("google has identities"))
+            }
+            let remover = try tool(fewer, "fewer.json")
+            let listed = try await remover.run(["rules", "check"])
+            #expect(listed.status == 1)
+            #expect(
+                listed.output.contains("  locked out: 1 accounts\n    \(ada.userID)\n"),
+                "\(listed.output)")
+            let refused = try await remover.run(["rules", "set"])
+            #expect(refused.status == 1 && refused.errors.contains("--accept-lock-outs"))
+            let accepted = try await remover.run(["rules", "set", "--accept-lock-outs"])
+            #expect(accepted.status == 0, "\(accepted.errors)")
+            let back = try await tool(thief, "thief.json").run(["rules", "set"])
+            #expect(back.status == 1 && back.errors.contains("google has identities"))
+            #expect(try await deployment.tool.run(["rules", "set"]).status == 0)
+            let again = try await deployment.serve()
+            var device = Device(again.client)
+            #expect(try await device.signIn(deployment.google, as: "ada").status == 200)
+            #expect(device.userID == ada.userID)
+        }
+    }
+
+    @Test func `in development a changed configuration needs no command`() async throws {
+        try await Deployment.with(settings: ["LEDGER_MODE": "development"]) { deployment in
+            let first = try await deployment.serve()
+            try await expect(first, signsIn: true, deployment)
+            try await first.stop()
+            let second = try await deployment.serve(
+                settings: ["LEDGER_REAUTHENTICATION_SECONDS": "700"])
+            try await expect(second, signsIn: true, deployment)
+            let shown = try await deployment.tool.run(["rules", "show"])
+            #expect(shown.output.contains("version 2\n"))
+        }
+    }
+
+    /// Refreshes and ends sessions of the tenant `acme` at servers that do not have its rules.
+    private func expectSessionsGoOn(
+        from first: ServerProcess, at others: [ServerProcess], _ deployment: Deployment
+    ) async throws {
+        for server in others {
+            var session = try await first.client.call(
+                "POST", "/t/acme/v1/auth/sign-in/google",
+                ["id_token": deployment.google.token(subject: "somebody")])
+            session = try await server.client.call(
+                "POST", "/t/acme/v1/auth/refresh",
+                ["refresh_token": try #require(session.text("refresh_token"))])
+            #expect(session.status == 200)
+            let token = try #require(session.text("access_token"))
+            let unlinked = try await server.client.call(
+                "DELETE", "/t/acme/v1/auth/link/google", token: token)
+            #expect(unlinked.errorCode == "RULES_DIFFER")
+            let ended = try await server.client.call(
+                "POST", "/t/acme/v1/auth/sign-out", token: token)
+            #expect(ended.status == 200)
+        }
+    }
+
+    private func expect(
+        _ server: ServerProcess, signsIn: Bool, _ deployment: Deployment, _ tenant: String = ""
+    ) async throws {
+        let answer = try await server.client.call(
+            "POST", "\(tenant)/v1/auth/sign-in/google",
+            ["id_token": deployment.google.token(subject: "somebody")])
+        guard !signsIn else {
+            #expect(answer.status == 200)
+            return
+        }
+        #expect(answer.status == 503 && answer.errorCode == "RULES_DIFFER")
+        #expect(answer.header("Retry-After") == "5")
+    }
+}
+
+extension WireClient.Answer {
+    fileprivate var text: String { String(decoding: body, as: UTF8.self) }
+}

@@ -1,0 +1,145 @@
+import Ledger
+import LedgerTestSupport
+import Testing
+
+@testable import LedgerEngine
+
+/// The commands that a server decides for a tenant whose rules are not those of its configuration.
+@Suite struct OtherRulesTests {
+    private static let caller = Caller(account: AccountID(bits: 1), session: SessionID(bits: 2))
+    private static let zero = Digest.zero
+
+    private static let proving: [Command.Intent] = [
+        .signIn(
+            SignIn(
+                proof(subject("google", "ada")), createAccount: true, refreshToken: zero,
+                newAccount: AccountID(bits: 3), newIdentity: IdentityID(bits: 4),
+                newSession: SessionID(bits: 5))),
+        .linkProvider(
+            LinkProvider(
+                caller: caller, credential: Credential(subject("google", "ada"), digest: zero),
+                idempotency: nil, newIdentity: IdentityID(bits: 4))),
+        .unlinkProvider(
+            UnlinkProvider(
+                caller: caller, provider: provider("google"), identity: nil, idempotency: nil)),
+        .mergeAccounts(
+            MergeAccounts(
+                authority: .accountHolder(
+                    caller, Credential(subject("google", "ada"), digest: zero)),
+                keepsAbsorbed: [], agreed: nil, digest: sha256)),
+        .unmergeAccounts(
+            UnmergeAccounts(
+                merge: EventID(bits: 6), survivor: caller.account, absorbed: AccountID(bits: 3),
+                actor: .system, reason: "", caseReference: "", isPreview: true)),
+        .relinkProvider(
+            RelinkProvider(
+                account: caller.account, identity: IdentityID(bits: 4), former: nil,
+                actor: .system, reason: "", caseReference: "", isPreview: true)),
+    ]
+
+    private static let others: [Command.Intent] = [
+        .refreshSession(
+            RefreshSession(
+                session: caller.session, presented: zero, successor: zero, sealedSuccessor: [])),
+        .signOut(SignOut(caller: caller, scope: .everywhere)),
+        .eraseAccount(
+            EraseAccount(account: caller.account, basis: .dataSubjectRequest, actor: .system)),
+        .setLegalHold(
+            SetLegalHold(account: caller.account, newHold: HoldID(bits: 7), actor: .system)),
+        .liftLegalHold(
+            LiftLegalHold(account: caller.account, hold: HoldID(bits: 7), actor: .system)),
+        .recordRestore(RecordRestore(LedgerRestored(origin: 2, root: zero, size: 1))),
+    ]
+
+    private static let recorded = TenantPolicy(providers: [provider("google")])
+    private static let configurations: [TenantPolicy?] = [
+        nil, TenantPolicy(providers: [provider("apple")]),
+    ]
+
+    @Test(arguments: proving.indices, configurations)
+    func `a command that needs the rules is refused`(
+        index: Int, configured: TenantPolicy?
+    ) throws {
+        for recorded in [nil, Self.recorded] {
+            let answer = try Self.answer(to: Self.proving[index], configured, recorded)
+            #expect(answer == .failure(.rulesDiffer))
+        }
+    }
+
+    @Test(arguments: others.indices, configurations)
+    func `a command that needs no rules is decided`(index: Int, configured: TenantPolicy?) throws {
+        for recorded in [nil, Self.recorded] {
+            let answer = try Self.answer(to: Self.others[index], configured, recorded)
+            guard case .success = answer else {
+                Issue.record("\(answer)")
+                continue
+            }
+        }
+    }
+
+    @Test(arguments: (proving + others).indices)
+    func `with the configured rules every command is decided`(index: Int) throws {
+        let intent = (Self.proving + Self.others)[index]
+        let answer = try Self.answer(to: intent, Self.recorded, Self.recorded)
+        guard case .success = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+    }
+
+    @Test func `a refresh has the recorded lifetimes, on every server`() throws {
+        var recorded = Self.recorded
+        recorded.sessionIdleSeconds = 77
+        let session = Session(
+            id: Self.caller.session, account: Self.caller.account, identity: IdentityID(bits: 4),
+            authenticatedAt: Self.now, methods: .federated, openedAt: Self.now,
+            openedPosition: LogPosition(1), endedPosition: nil)
+        for configured in Self.configurations + [recorded] {
+            let batch = Self.batch(recorded)
+            batch.state.ledger.load(
+                Account(
+                    id: session.account, openedPosition: LogPosition(1), nextSequence: 3,
+                    lastLeaf: Self.zero, lastPosition: LogPosition(2), links: []))
+            batch.state.ledger.load(session)
+            batch.state.refreshTokens[session.id] = RefreshTokenState(
+                current: Self.zero, preceding: nil, generation: 0,
+                expiresAt: Self.now.adding(seconds: 9))
+            _ = try Self.decide(Self.others[0], configured, batch)
+            #expect(
+                batch.state.refreshTokens[session.id]?.expiresAt == Self.now.adding(seconds: 77))
+        }
+    }
+
+    private static let now = Timestamp(seconds: 1_790_000_000)
+
+    private static func answer(
+        to intent: Command.Intent, _ configured: TenantPolicy?, _ recorded: TenantPolicy?
+    ) throws -> Sequencer.Answer {
+        try decide(intent, configured, batch(recorded))
+    }
+
+    /// A batch of a begun log without an account.
+    private static func batch(_ rules: TenantPolicy?) -> TenantBatch {
+        let batch = TenantBatch(
+            tenant: .default, firstPosition: LogPosition(5), lastRecordedAt: now,
+            keyring: SequencerFixture.keyring)
+        if let rules = rules.flatMap({ RulesSet(version: 1, policy: $0) }) {
+            batch.state.ledger.load(rules)
+        }
+        return batch
+    }
+
+    private static func decide(
+        _ intent: Command.Intent, _ configured: TenantPolicy?, _ batch: TenantBatch
+    ) throws -> Sequencer.Answer {
+        let decider = BatchDecider(
+            policy: { _ in configured }, refusesOtherRules: true,
+            random: { Array(repeating: 0, count: $0) })
+        let command = Command(
+            id: CommandID(bits: 8), tenant: .default,
+            origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil), intent: intent)
+        let outcome = try decider.decide(
+            [command], in: LoadedBatch(now: now, tenants: [.default: batch]))
+        return try #require(outcome.answers.first)
+    }
+}

@@ -1,0 +1,182 @@
+import Ledger
+import LedgerTestSupport
+import Testing
+
+/// Rules as commands record them, and as decisions use them.
+@Suite struct RulesTests {
+    private static let google = provider("google")
+    private static let apple = provider("apple")
+    private static let pins = [
+        apple: ProviderPin(type: .oidc, issuers: ["https://appleid.apple.com"]),
+        google: ProviderPin(type: .oidc, issuers: ["https://accounts.google.com"]),
+    ]
+
+    /// An opened ledger with rules, whose configuration has no providers.
+    private static func ledger() throws -> ModelLedger {
+        var ledger = ModelLedger(policy: TenantPolicy(providers: [:]))
+        _ = try ledger.carryOut(SequencerFixture.opening(of: .default))
+        _ = try set(TenantPolicy(providers: pins), in: &ledger).get()
+        return ledger
+    }
+
+    private static func set(
+        _ policy: TenantPolicy, _ condition: SetRules.Condition = .nobodyLockedOut,
+        in ledger: inout ModelLedger
+    ) throws -> Result<RulesSet, Refusal> {
+        try ledger.carryOut(.setRules(SetRules(policy, condition: condition))).map { reply in
+            guard case .rulesRecorded(let rules, _) = reply else {
+                preconditionFailure("another reply: \(reply)")
+            }
+            return rules
+        }
+    }
+
+    private static func policy(without provider: ProviderName) -> TenantPolicy {
+        TenantPolicy(providers: pins.filter { $0.key != provider })
+    }
+
+    @Test func `rules are recorded once, with a version`() throws {
+        var ledger = try Self.ledger()
+        #expect(ledger.state.ledger.rules?.rulesVersion == 1)
+        let same = TenantPolicy(providers: Self.pins)
+        #expect(try Self.set(same, in: &ledger).get().rulesVersion == 1)
+        #expect(ledger.events.count == 2)
+        var other = same
+        other.reauthenticationSeconds = 601
+        #expect(try Self.set(other, in: &ledger).get().rulesVersion == 2)
+        #expect(ledger.events.count == 3)
+        #expect(ledger.state.ledger.rules?.policy == other)
+    }
+
+    @Test func `a process that starts replaces no rules`() throws {
+        var ledger = try Self.ledger()
+        let kept = try Self.set(Self.policy(without: Self.apple), .noneRecorded, in: &ledger).get()
+        #expect(kept.policy.providers == Self.pins)
+        #expect(ledger.events.count == 2)
+    }
+
+    @Test func `a log that was not begun has no rules`() throws {
+        var ledger = ModelLedger(policy: TenantPolicy(providers: [:]))
+        #expect(
+            try Self.set(TenantPolicy(providers: Self.pins), in: &ledger)
+                == .failure(.unknownTenant))
+    }
+
+    @Test func `decisions use the recorded rules, not those of the process`() throws {
+        var ledger = try Self.ledger()
+        let ada = try ledger.signIn(subject("apple", "ada"))
+        _ = try ledger.link(ada, .success(proof(subject("google", "ada"))), token: 1).get()
+        ledger.policy = TenantPolicy(providers: Self.pins)
+        _ = try Self.set(Self.policy(without: Self.google), in: &ledger).get()
+        #expect(try ledger.unlink(ada, "apple") == .failure(.onlyProvider))
+        #expect(throws: ModelLedger.Unexpected.self) {
+            _ = try ledger.signIn(subject("google", "ada"))
+        }
+    }
+
+    @Test func `ways to sign in are the links whose provider the rules have`() throws {
+        var ledger = try Self.ledger()
+        let ada = try ledger.signIn(subject("apple", "ada"))
+        _ = try ledger.link(ada, .success(proof(subject("google", "ada"))), token: 1).get()
+        let links = try #require(ledger.account(ada.account)).links
+        #expect(waysToSignIn(links, TenantPolicy(providers: Self.pins)) == links)
+        #expect(
+            waysToSignIn(links, Self.policy(without: Self.google)).map(\.provider) == [Self.apple])
+        #expect(waysToSignIn(links, TenantPolicy(providers: [:])) == [])
+    }
+
+    @Test func `a provider by which alone somebody signs in is removed only on an order`() throws {
+        var ledger = try Self.ledger()
+        let ada = try ledger.signIn(subject("apple", "ada"))
+        let fewer = Self.policy(without: Self.apple)
+        #expect(
+            try Self.set(fewer, in: &ledger) == .failure(.accountsLockedOut([Self.apple])))
+        _ = try ledger.link(ada, .success(proof(subject("google", "ada"))), token: 1).get()
+        #expect(try Self.set(fewer, in: &ledger).get().rulesVersion == 2)
+
+        _ = try ledger.signIn(subject("google", "bob"))
+        let none = TenantPolicy(providers: [:])
+        #expect(try Self.set(none, in: &ledger) == .failure(.accountsLockedOut([Self.google])))
+        #expect(try Self.set(none, .acceptsLockOuts, in: &ledger).get().rulesVersion == 3)
+        // No account loses a way to sign in that it has not lost already.
+        var later = none
+        later.reauthenticationSeconds = 601
+        #expect(try Self.set(later, in: &ledger).get().rulesVersion == 4)
+    }
+
+    @Test(arguments: [SetRules.Condition.nobodyLockedOut, .acceptsLockOuts])
+    func `a provider with identities keeps its issuers, also while it is removed`(
+        condition: SetRules.Condition
+    ) throws {
+        var ledger = try Self.ledger()
+        var other = TenantPolicy(providers: Self.pins)
+        other.providers[Self.google] = ProviderPin(type: .oidc, issuers: ["https://other.example"])
+        #expect(
+            try Self.set(other, condition, in: &ledger).get().rulesVersion == 2,
+            "nobody has linked it")
+        #expect(
+            try Self.set(TenantPolicy(providers: Self.pins), condition, in: &ledger).get()
+                .rulesVersion == 3)
+
+        let ada = try ledger.signIn(subject("apple", "ada"))
+        _ = try ledger.link(ada, .success(proof(subject("google", "ada"))), token: 1).get()
+        #expect(
+            try Self.set(other, condition, in: &ledger) == .failure(.providerPinned(Self.google)))
+        _ = try ledger.unlink(ada, "google").get()
+        #expect(
+            try Self.set(other, condition, in: &ledger) == .failure(.providerPinned(Self.google)),
+            "the identity belonged to somebody")
+        let removed = try Self.set(Self.policy(without: Self.google), condition, in: &ledger).get()
+        #expect(removed.formerProviders == Self.pins.filter { $0.key == Self.google })
+        #expect(
+            try Self.set(other, condition, in: &ledger) == .failure(.providerPinned(Self.google)))
+        let back = try Self.set(TenantPolicy(providers: Self.pins), condition, in: &ledger).get()
+        #expect(back.formerProviders == [:])
+    }
+
+    @Test func `a provider may be added at any time`() throws {
+        var ledger = try Self.ledger()
+        _ = try ledger.signIn(subject("apple", "ada"))
+        var more = TenantPolicy(providers: Self.pins)
+        more.providers[provider("corp")] = ProviderPin(
+            type: .oidc, issuers: ["https://corp.example"])
+        #expect(try Self.set(more, in: &ledger).get().policy == more)
+        _ = try ledger.signIn(subject("corp", "bob"))
+    }
+
+    @Test func `rules that do not fit into an entry are refused`() throws {
+        var ledger = try Self.ledger()
+        var long = TenantPolicy(providers: Self.pins)
+        long.providers[Self.google] = ProviderPin(
+            type: .oidc, issuers: [String(repeating: "x", count: RulesSet.providersBytesMax)])
+        #expect(try Self.set(long, in: &ledger) == .failure(.rulesTooLong))
+    }
+
+    @Test func `the stored form is read again, and no other`() throws {
+        let rules = Examples.rules
+        #expect(try RulesSet(body: rules.body) == rules)
+        for text in [
+            "", "{}", rules.body + " ", rules.body.replacing("\"7\"", with: "\"07\""),
+            rules.body.replacing("corp oidc", with: "zcorp oidc"),
+            rules.body.replacing("oidc", with: "oauth"), rules.body.replacing("%3b", with: "%3B"),
+            rules.body.replacing("%20", with: "%2"), rules.body.replacing("%c3%b6", with: "%c3"),
+            rules.body.replacing("\"true\"", with: "\"yes\""),
+            rules.body.replacing("google oidc ", with: "google oidc  "),
+        ] {
+            #expect(throws: EntryFault.self, "\(text)") { try RulesSet(body: text) }
+        }
+    }
+
+    @Test func `a version that does not follow is a fault`() throws {
+        let ledger = try Self.ledger()
+        var state = ledger.state.ledger
+        let rules = try #require(RulesSet(version: 3, policy: TenantPolicy(providers: [:])))
+        let recorded = RecordedEvent(
+            tenant: .default, position: state.nextPosition, id: EventID(bits: 1),
+            recordedAt: state.lastRecordedAt, actor: .system, command: CommandID(bits: 2),
+            request: nil, accounts: [], disclosureDigests: [], event: .rulesSet(rules))
+        #expect(throws: FoldFault.impossible("the next rules have version 2, not 3")) {
+            try state.apply(recorded, leaf: .zero)
+        }
+    }
+}
