@@ -8,8 +8,8 @@ import LedgerEngine
 /// The script fills every table of an empty migrated ledger by COPY, as the server and its projector
 /// would. The same seed gives the same history; only keys differ. KEYFILE is an
 /// `encryption-ID.key` and MACFILE a `mac-ID.key` of the key directory with which the ledger is to be
-/// read; without the latter the log is not protected. LOG is the id of the first event of a log that a
-/// server has begun with these keys: then that event is left out.
+/// read; without the latter the log is not protected. LOG is the id of the first event of a log that
+/// `tenant create` has begun with these keys: then that event is left out.
 @main
 enum LedgerLoad {
     static func main() throws {

@@ -12,7 +12,7 @@ struct LoadScript {
     private let keyring: WrappingKeyring
     private let macKey: MACKey
     private let isProtected: Bool
-    /// The first event of a log begun by a server.
+    /// The first event of a log that the executable has begun.
     private let begun: EventID?
     /// The log's first event, and the MACs of all; nil before it.
     private var log: (id: EventID, codes: LogCodes)?

@@ -85,7 +85,7 @@ package struct BatchKeys {
     package private(set) var identities = Identities()
 
     /// The requested rules of tenants; the providers with identities are loaded with them.
-    package private(set) var rules: [(tenant: TenantID, policy: TenantPolicy)] = []
+    package private(set) var rules: [(tenant: TenantID, request: SetRules)] = []
 
     /// Collects the keys of commands.
     package init(_ commands: [Command]) {
@@ -149,7 +149,7 @@ package struct BatchKeys {
             accounts.add(tenant, intent.account)
             identities.add(tenant, intent.account, intent.identity)
         case .setRules(let intent):
-            rules.append((tenant: tenant, policy: intent.policy))
+            rules.append((tenant: tenant, request: intent))
         }
     }
 

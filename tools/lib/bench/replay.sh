@@ -12,7 +12,7 @@ make_long_log() {
     point_at "$name"
     "$server_program" migrate >&2 || fail "the migration failed"
     if [[ $mode == serving ]]; then
-        # A server begins the log itself, with its mode and keys, instead of the history's first event.
+        # The executable begins the log, with its mode and keys, instead of the history's first event.
         begin_log
     fi
     [[ -x $log_program ]] || fail "there is no ledger-load, which makes long logs"
@@ -21,20 +21,18 @@ make_long_log() {
     mac_key=$(compgen -G "$LEDGER_KEYS/mac-*.key" | head -n 1) || true
     [[ -n $mac_key ]] || fail "there is no MAC key in the key directory"
     if [[ $mode == serving ]]; then
-        # MACs identify the log by its first event, which a server appended.
+        # MACs identify the log by its first event.
         begun=("$(ask_database 'SELECT event_id FROM events WHERE position = 0')")
     fi
     "$log_program" "$events" 1 "$encryption_key" "$mac_key" "${begun[@]}" |
         psql_as_owner "$cluster" "$database" >/dev/null || fail "the log could not be created"
 }
 
-# Makes a server begin the log of an empty ledger, and deletes its head and the projections' checkpoints.
+# Begins the log of an empty ledger, without the rules that a server records, and deletes its head.
 begin_log() {
-    start_server "$server_log.long"
-    stop_child "$server_process" "$stop_seconds_max"
+    "$server_program" tenant create default >&2 || fail "the log could not be begun"
     # With DELETE, because guards refuse TRUNCATE of the head's table.
     ask_database 'DELETE FROM ledger_head'
-    ask_database 'DELETE FROM projections'
 }
 
 # Points the executable and this tool's own queries at a database of the cluster.

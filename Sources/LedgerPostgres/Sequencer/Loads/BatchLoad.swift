@@ -78,9 +78,9 @@ struct BatchLoad {
             Step(call: RulesLoad.call(keys.tenants)) { load, result in
                 try RulesLoad.read(result, into: load.tenants)
             })
-        for (tenant, policy) in keys.rules {
+        for (tenant, request) in keys.rules {
             steps.append(
-                Step(call: RulesLoad.providers(of: tenant, under: policy)) { load, result in
+                Step(call: RulesLoad.providers(of: tenant, for: request)) { load, result in
                     guard let batch = load.tenants[tenant] else { return }
                     try RulesLoad.readProviders(result, into: batch)
                 })

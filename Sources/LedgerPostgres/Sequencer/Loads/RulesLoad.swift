@@ -10,8 +10,8 @@ package enum RulesLoad {
     private static let many = Statement(
         "load_rules", "SELECT tenant_id, body, mac FROM rules WHERE tenant_id = ANY ($1::text[])")
 
-    /// The providers with identities, found by one probe each, and whether one of the provider's
-    /// accounts has no link of the requested providers.
+    /// The providers with identities, found by one probe each, and on request whether one of the
+    /// provider's accounts has no link of the requested providers, which may read every account.
     private static let usedProviders = Statement(
         "load_used_providers",
         """
@@ -22,7 +22,7 @@ package enum RulesLoad {
                 SELECT provider FROM identities
                 WHERE tenant_id = $1::text AND provider > u.provider ORDER BY provider LIMIT 1)
             FROM used u WHERE u.provider IS NOT NULL)
-        SELECT u.provider, u.provider <> ALL ($2::text[]) AND EXISTS (
+        SELECT u.provider, $3::boolean AND u.provider <> ALL ($2::text[]) AND EXISTS (
             SELECT FROM identities i
             WHERE i.tenant_id = $1::text AND i.provider = u.provider AND i.account_id IS NOT NULL
                 AND NOT EXISTS (
@@ -55,12 +55,13 @@ package enum RulesLoad {
         }
     }
 
-    static func providers(of tenant: TenantID, under policy: TenantPolicy) -> Call {
+    static func providers(of tenant: TenantID, for request: SetRules) -> Call {
         Call(
             usedProviders,
             [
                 .text(tenant.description),
-                .texts(policy.providers.keys.map { $0.description }.sorted()),
+                .texts(request.policy.providers.keys.map { $0.description }.sorted()),
+                .bool(request.condition == .nobodyLockedOut),
             ])
     }
 
