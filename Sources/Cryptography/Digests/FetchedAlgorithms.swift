@@ -5,6 +5,11 @@ internal import COpenSSL
 /// Each is immutable after the fetch and may be used by any thread (`EVP_MD_fetch(3)`). They are
 /// never freed: they are needed as long as the process runs.
 enum FetchedAlgorithms {
+    /// For imported password hashes only.
+    // Protected by being written once, under the lock of Swift's lazy global initialisation.
+    nonisolated(unsafe) static let sha1: OpaquePointer = unsafe fetched(
+        EVP_MD_fetch(nil, "SHA1", nil), name: "SHA-1")
+
     // Protected by being written once, under the lock of Swift's lazy global initialisation.
     nonisolated(unsafe) static let sha256: OpaquePointer = unsafe fetched(
         EVP_MD_fetch(nil, "SHA256", nil), name: "SHA-256")
@@ -20,6 +25,10 @@ enum FetchedAlgorithms {
     // Protected by being written once, under the lock of Swift's lazy global initialisation.
     nonisolated(unsafe) static let aes256GCM: OpaquePointer = unsafe fetched(
         EVP_CIPHER_fetch(nil, "AES-256-GCM", nil), name: "AES-256-GCM")
+
+    // Protected by being written once, under the lock of Swift's lazy global initialisation.
+    nonisolated(unsafe) static let aes256CTR: OpaquePointer = unsafe fetched(
+        EVP_CIPHER_fetch(nil, "AES-256-CTR", nil), name: "AES-256-CTR")
 
     /// HMAC with SHA-256, without a key: to be duplicated only.
     // Protected by being written once, under the lock of Swift's lazy global initialisation, and only

@@ -1,5 +1,3 @@
-internal import COpenSSL
-
 /// A 256-bit secret key, wiped from memory when the last copy of the value is released.
 ///
 /// Printing, reflecting or interpolating one shows none of its bytes.
@@ -42,8 +40,9 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
         }
     }
 
-    /// Passes the key's bytes to the body, for calls of OpenSSL.
-    func withBytes<Result: ~Copyable>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    /// Passes the key's bytes to the body, for calls of C functions.
+    package func withBytes<Result: ~Copyable>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result
+    {
         unsafe storage.withBytes(body)
     }
 
@@ -55,28 +54,5 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
     /// A mirror without children, so that reflection shows no bytes.
     package var customMirror: Mirror {
         Mirror(self, children: [:])
-    }
-}
-
-/// A fixed block of memory that is overwritten with zeros before it is freed.
-///
-/// An array is unsuitable: it copies itself on growth and writes, and frees memory without wiping it.
-// Protected by being immutable after `init`: the memory is only read until `deinit`.
-@safe private final class WipedBytes: @unchecked Sendable {
-    private let memory: UnsafeMutableRawBufferPointer
-
-    init(byteCount: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) {
-        unsafe memory = .allocate(byteCount: byteCount, alignment: 16)
-        unsafe memory.initializeMemory(as: UInt8.self, repeating: 0)
-        unsafe fill(memory)
-    }
-
-    deinit {
-        unsafe OPENSSL_cleanse(memory.baseAddress, memory.count)
-        unsafe memory.deallocate()
-    }
-
-    func withBytes<Result: ~Copyable>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        unsafe body(UnsafeRawBufferPointer(memory))
     }
 }
