@@ -48,12 +48,18 @@ let package = Package(
         .target(
             name: "CPhoneNumber",
             linkerSettings: [.linkedLibrary("phonenumber"), .linkedLibrary("protobuf")]),
+        .systemLibrary(
+            name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
+        .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
 
         // Libraries that know no word of the ledger.
         .target(name: "Encodings"),
         .target(name: "JSON", dependencies: ["Encodings"]),
         .target(name: "Cryptography", dependencies: ["COpenSSL", "Encodings", "JSON"]),
         .target(name: "OneTimePasswords", dependencies: ["COATH", "Cryptography", "Encodings"]),
+        .target(
+            name: "Passwords",
+            dependencies: ["CArgon2", "CCrypt", "Cryptography", "Encodings", "UnicodeText"]),
         .target(name: "HTTPClient", dependencies: ["CCurl"]),
         .target(name: "OpenID", dependencies: ["Cryptography", "Encodings", "HTTPClient", "JSON"]),
         .target(
@@ -175,7 +181,7 @@ let package = Package(
             dependencies: [
                 "Addresses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP",
                 "JSON", "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn", "LedgerTestSupport",
-                "OpenID", "Postgres", "Sockets", "TransparencyLog",
+                "OpenID", "Passwords", "Postgres", "Sockets", "TransparencyLog",
             ]),
 
         // One test target per module, the whole from outside, and the rules of the house.
@@ -192,6 +198,9 @@ let package = Package(
             name: "CryptographyTests",
             dependencies: ["ChildProcesses", "Cryptography", "Encodings", "JSON"],
             exclude: ["Verifiers"]),
+        .testTarget(
+            name: "PasswordsTests",
+            dependencies: ["ChildProcesses", "Cryptography", "Encodings", "Passwords"]),
         .testTarget(
             name: "OpenIDTests",
             dependencies: [

@@ -16,3 +16,13 @@ static inline bool cunistring_is_word_character(ucs4_t character) {
     return uc_is_general_category_withtable(
         character, UC_CATEGORY_MASK_L | UC_CATEGORY_MASK_M | UC_CATEGORY_MASK_Nd);
 }
+
+/// Tells whether a code point is a letter, mark, number, punctuation, symbol or space that is not by default
+/// ignorable.
+static inline bool cunistring_is_visible(ucs4_t character) {
+    return uc_is_general_category_withtable(
+               character,
+               UC_CATEGORY_MASK_L | UC_CATEGORY_MASK_M | UC_CATEGORY_MASK_N | UC_CATEGORY_MASK_P
+                   | UC_CATEGORY_MASK_S | UC_CATEGORY_MASK_Zs)
+        && !uc_is_property_default_ignorable_code_point(character);
+}

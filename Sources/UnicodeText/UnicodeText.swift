@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Properties of texts as libunistring knows them.
 ///
-/// One library answers both questions, so that they have one version of Unicode: the NFC form of characters
+/// One library answers all questions, so that they have one version of Unicode: the NFC form of characters
 /// that a version does not know may change with a later one.
 package enum UnicodeText {
     /// Returns the text in Normalization Form C (UAX #15).
@@ -24,5 +24,11 @@ package enum UnicodeText {
     /// Tells whether a character is a letter, a mark or a decimal digit; false for unassigned ones.
     package static func isWordCharacter(_ character: Unicode.Scalar) -> Bool {
         cunistring_is_word_character(character.value)
+    }
+
+    /// Tells whether a character is a letter, mark, number, punctuation, symbol or space that is not ignored
+    /// where a font lacks it; false for unassigned ones.
+    package static func isVisible(_ character: Unicode.Scalar) -> Bool {
+        cunistring_is_visible(character.value)
     }
 }

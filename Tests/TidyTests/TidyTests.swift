@@ -8,6 +8,7 @@ import Testing
         "JSON": ["Encodings"],
         "Cryptography": ["Encodings", "JSON"],
         "OneTimePasswords": ["Cryptography", "Encodings"],
+        "Passwords": ["Cryptography", "Encodings", "UnicodeText"],
         "HTTPClient": [],
         "OpenID": ["Cryptography", "Encodings", "HTTPClient", "JSON"],
         "StandardWebhooks": ["Cryptography", "Encodings", "HTTPClient"],
@@ -58,6 +59,7 @@ import Testing
         "ledger-fuzz": [
             "Addresses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP", "JSON",
             "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn", "LedgerTestSupport", "OpenID",
+            "Passwords",
             "Postgres", "Sockets", "TransparencyLog",
         ],
     ]
@@ -65,9 +67,10 @@ import Testing
     /// The wrappers of C libraries, and the simulator, because running a task's job by hand is unsafe.
     private static let wrappers: Set<String> = [
         "Addresses", "Archive", "BlockingCalls", "ChildProcesses", "Cryptography", "DurableFiles",
-        "HTTP", "HTTPClient", "JSON", "LoopbackServers", "OneTimePasswords", "Postgres", "Sockets",
-        "UnicodeText",
-        "CryptographyTests", "HTTPTests", "OpenIDTests", "PostgresTests", "SimulationTests",
+        "HTTP", "HTTPClient", "JSON", "LoopbackServers", "OneTimePasswords", "Passwords",
+        "Postgres", "Sockets", "UnicodeText",
+        "CryptographyTests", "HTTPTests", "OpenIDTests", "PasswordsTests", "PostgresTests",
+        "SimulationTests",
     ]
 
     @Test func `no file has more than 400 lines`() throws {

@@ -43,4 +43,16 @@ import UnicodeText
             #expect(!UnicodeText.isWordCharacter(character), "\(character.value)")
         }
     }
+
+    @Test func `characters without a glyph are not visible`() {
+        let visible = "aZ9 \u{A0}\u{3000}\u{301}\u{2163}\u{A9}\u{2019}\u{1F600}\u{65E5}"
+        for character in visible.unicodeScalars {
+            #expect(UnicodeText.isVisible(character), "\(character.value)")
+        }
+        let others =
+            "\0\n\u{7F}\u{85}\u{AD}\u{200B}\u{200D}\u{2028}\u{E000}\u{378}\u{FE0F}\u{3164}\u{FFFF}"
+        for character in others.unicodeScalars {
+            #expect(!UnicodeText.isVisible(character), "\(character.value)")
+        }
+    }
 }

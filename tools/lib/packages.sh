@@ -10,8 +10,8 @@ readonly packages_of_swift=(
 )
 # The C libraries of the server.
 readonly packages_of_server=(
-    ca-certificates libarchive-dev libcurl4-openssl-dev libidn2-dev libjemalloc-dev libmicrohttpd-dev
-    liboath-dev libphonenumber-dev libpq-dev libssl-dev libunistring-dev pkg-config
+    ca-certificates libarchive-dev libargon2-dev libcrypt-dev libcurl4-openssl-dev libidn2-dev libjemalloc-dev
+    libmicrohttpd-dev liboath-dev libphonenumber-dev libpq-dev libssl-dev libunistring-dev pkg-config
 )
 # Any installed server version is sufficient; the package without a version is for machines without one.
 packages_of_postgres=(postgresql)
@@ -20,8 +20,8 @@ if compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then
 fi
 readonly packages_of_postgres
 readonly packages_of_walk_through=(curl jq)
-# Third-party programs for verifying proofs, bundles and tokens.
-readonly packages_of_verifiers=(golang-go golang-golang-x-mod-dev openssl python3 python3-venv)
+# Third-party programs for verifying proofs, bundles, tokens and password hashes.
+readonly packages_of_verifiers=(argon2 golang-go golang-golang-x-mod-dev openssl python3 python3-venv)
 # Proxies that tests put in front of the server.
 readonly packages_of_proxies=(haproxy nginx)
 readonly packages_of_format=()

@@ -1,0 +1,40 @@
+internal import Cryptography
+
+/// bcrypt by crypt(3): `$2b$12$` and 22 characters of salt; also `$2a$` and `$2y$`.
+///
+/// It uses the first 72 bytes of a password, as the systems that such hashes come from do. The bug of
+/// early `$2a$` concerns bytes that UTF-8 does not have.
+struct BcryptSetting: HashSetting {
+    /// The number of characters in front of the digest.
+    static let textCount = 29
+    /// The number of bytes of a password that it uses.
+    private static let passwordBytesMax = 72
+    private static let logRoundsStrong = 10
+
+    let text: String
+    private let logRounds: Int
+
+    init(_ text: Substring) throws(PasswordHashFault) {
+        guard ["$2a$", "$2b$", "$2y$"].contains(where: text.hasPrefix) else { throw .unsupported }
+        let rounds = text.dropFirst(4).prefix(2)
+        let rest = text.dropFirst(6)
+        guard text.utf8.count == Self.textCount, rest.hasPrefix("$"), rounds.utf8.count == 2,
+            HashFields.isCrypt(rest.dropFirst(), count: 22...22)
+        else { throw .malformed }
+        logRounds = try HashFields.number(rounds.hasPrefix("0") ? rounds.dropFirst() : rounds)
+        guard logRounds >= 4 else { throw .malformed }
+        guard logRounds <= CostLimits.bcryptLogRoundsMax else { throw .costTooHigh(.iterations) }
+        self.text = String(text)
+    }
+
+    var digestCounts: ClosedRange<Int> { 31...31 }
+    var isWeak: Bool { logRounds < Self.logRoundsStrong }
+
+    func decode(digest: Substring) -> [UInt8]? {
+        HashFields.isCrypt(digest, count: digestCounts) ? Array(digest.utf8) : nil
+    }
+
+    func digest(of password: WipedBytes, count: Int) throws(HashingFault) -> [UInt8]? {
+        try Crypt.digest(of: password, setting: text, prefixMax: Self.passwordBytesMax)
+    }
+}
