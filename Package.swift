@@ -140,7 +140,10 @@ let package = Package(
                 "LedgerPostgres", "Postgres", "TransparencyLog",
             ]),
         .target(
-            name: "LedgerSignIn", dependencies: ["Cryptography", "JSON", "Ledger", "OpenID"]),
+            name: "LedgerSignIn",
+            dependencies: [
+                "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger", "OpenID",
+            ]),
         .target(
             name: "LedgerAPI",
             dependencies: [
@@ -254,8 +257,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "LedgerSignInTests",
-            dependencies: ["Cryptography", "Ledger", "LedgerSignIn", "LedgerTestSupport", "OpenID"]
-        ),
+            dependencies: [
+                "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerSignIn", "LedgerTestSupport",
+                "OpenID",
+            ]),
         .testTarget(
             name: "LedgerAPITests",
             dependencies: [

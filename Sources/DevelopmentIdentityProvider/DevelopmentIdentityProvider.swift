@@ -3,11 +3,12 @@ internal import Foundation
 package import HTTP
 internal import JSON
 
-/// Imitates Google and Apple under `/dev/idp/` on the API's own listener, in development only.
+/// Imitates Google, Apple, Facebook and GitHub under `/dev/idp/` on the API's own listener, in development
+/// only.
 package struct DevelopmentIdentityProvider: Sendable {
     /// The start of every path that it answers.
     package static let pathPrefix = "/dev/idp/"
-    /// The imitated providers.
+    /// The imitated providers of ID tokens.
     package static let names = ["google", "apple"]
 
     /// The audience of tokens whose request names none.
@@ -22,12 +23,16 @@ package struct DevelopmentIdentityProvider: Sendable {
 
     private let api: String
     private let providers: [String: ImitatedProvider]
+    private let tokenProviders: [String: ImitatedTokenProvider]
     private let router: Router<Page>
 
     /// Makes the provider of an API that listens at a base URL such as `http://127.0.0.1:8080`.
-    package init(api: String, providers: [ImitatedProvider]) {
+    package init(
+        api: String, providers: [ImitatedProvider], tokenProviders: [ImitatedTokenProvider]
+    ) {
         self.api = api
         self.providers = Dictionary(providers.map { ($0.name, $0) }) { first, _ in first }
+        self.tokenProviders = Dictionary(tokenProviders.map { ($0.name, $0) }) { first, _ in first }
         var router = Router<Page>()
         router.add("GET", "/dev/idp/{provider}/", .root)
         router.add("POST", "/dev/idp/{provider}/", .root)
@@ -40,7 +45,12 @@ package struct DevelopmentIdentityProvider: Sendable {
 
     /// Returns the URL of an imitated provider's key set.
     package static func keySetURL(of provider: String, api: String) -> String {
-        "\(api)\(pathPrefix)\(provider)/jwks"
+        "\(baseURL(of: provider, api: api))/jwks"
+    }
+
+    /// Returns the URL under which a provider is imitated.
+    package static func baseURL(of provider: String, api: String) -> String {
+        "\(api)\(pathPrefix)\(provider)"
     }
 
     /// Answers a request for a path under the prefix.
@@ -52,6 +62,7 @@ package struct DevelopmentIdentityProvider: Sendable {
             return .failure(
                 421, "INVALID_REQUEST", "Host must be localhost or a loopback address")
         }
+        if let answer = tokenProviderAnswer(request) { return answer }
         switch router.match(method: request.method, path: request.path) {
         case .notFound:
             return .failure(404, "NOT_FOUND", "No such path")
@@ -61,17 +72,28 @@ package struct DevelopmentIdentityProvider: Sendable {
             response.headers.append((name: "Allow", value: allowed.joined(separator: ", ")))
             return response
         case .found(let number, _, let captures):
-            guard let provider = captures["provider"].flatMap({ providers[$0] }) else {
+            guard let name = captures["provider"], let mint = mint(at: name) else {
                 return .failure(404, "NOT_FOUND", "No such path")
             }
-            switch router[number] {
-            case .root: return self.page(of: provider, request)
-            case .discovery: return discovery(of: provider)
-            case .keySet: return .json(200, provider.writeKeySet)
-            case .token: return token(of: provider, request)
+            switch (router[number], providers[name]) {
+            case (.root, _): return page(of: name, mint, request)
+            case (.token, _): return token(mint, request)
+            case (.discovery, let provider?): return discovery(of: provider)
+            case (.keySet, let provider?): return .json(200, provider.writeKeySet)
+            case (.discovery, nil), (.keySet, nil):
+                return .failure(404, "NOT_FOUND", "No such path")
             }
         }
     }
+
+    /// Answers a call of the interface of a provider of access tokens; nil for another path.
+    private func tokenProviderAnswer(_ request: HTTPRequest) -> HTTPResponse? {
+        let path = request.path.dropFirst(Self.pathPrefix.count)
+        guard let provider = tokenProviders[String(path.prefix { $0 != "/" })] else { return nil }
+        return provider.answer(path.dropFirst(provider.name.count), request, now: Self.now)
+    }
+
+    private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
     /// Checks whether a `Host` field, with or without a port, names this machine.
     private static func isLoopback(host: String) -> Bool {
@@ -79,35 +101,55 @@ package struct DevelopmentIdentityProvider: Sendable {
         return (ListenAddress(host) ?? ListenAddress(host + ":0"))?.isLoopback ?? false
     }
 
-    private func page(of provider: ImitatedProvider, _ request: HTTPRequest) -> HTTPResponse {
-        guard request.method == "POST" else {
-            return .html(200, ProviderPage.html(of: provider, api: api, .nothing))
+    /// The way in which a provider makes its tokens.
+    private struct Mint {
+        let kind: MintedToken.Kind
+        let make: @Sendable (TokenRequest, Int64) -> String
+    }
+
+    /// Returns the way in which a provider makes tokens; nil for an unknown one.
+    private func mint(at name: String) -> Mint? {
+        if let provider = providers[name] {
+            return Mint(kind: .idToken) { provider.mint($0, now: $1) }
         }
-        switch mint(at: provider, request) {
-        case .success(let minted):
-            let result = ProviderPage.Result.token(minted.token, request: minted.request)
-            return .html(200, ProviderPage.html(of: provider, api: api, result))
-        case .failure(let refused):
-            return .html(400, ProviderPage.html(of: provider, api: api, .refused(refused.text)))
+        return tokenProviders[name].map { provider in
+            Mint(kind: .accessToken) { provider.mint($0, now: $1) }
         }
     }
 
-    private func token(of provider: ImitatedProvider, _ request: HTTPRequest) -> HTTPResponse {
-        switch mint(at: provider, request) {
-        case .success(let minted): .json(200) { $0.member("id_token", minted.token) }
+    private func page(of name: String, _ mint: Mint, _ request: HTTPRequest) -> HTTPResponse {
+        guard request.method == "POST" else {
+            return .html(
+                200, ProviderPage.html(of: name, kind: mint.kind, api: api, .nothing))
+        }
+        switch minted(by: mint, request) {
+        case .success(let minted):
+            let result = ProviderPage.Result.token(minted.token, request: minted.request)
+            return .html(200, ProviderPage.html(of: name, kind: mint.kind, api: api, result))
+        case .failure(let refused):
+            return .html(
+                400,
+                ProviderPage.html(of: name, kind: mint.kind, api: api, .refused(refused.text)))
+        }
+    }
+
+    private func token(_ mint: Mint, _ request: HTTPRequest) -> HTTPResponse {
+        switch minted(by: mint, request) {
+        case .success(let minted):
+            .json(200) { $0.member(minted.token.kind.rawValue, minted.token.text) }
         case .failure(let refused): .failure(400, "INVALID_REQUEST", refused.text)
         }
     }
 
-    private func mint(
-        at provider: ImitatedProvider, _ request: HTTPRequest
-    ) -> Result<(token: String, request: TokenRequest), TokenRequest.Refused> {
+    private func minted(
+        by mint: Mint, _ request: HTTPRequest
+    ) -> Result<(token: MintedToken, request: TokenRequest), TokenRequest.Refused> {
         guard let fields = FormFields(request) else {
             return .failure(TokenRequest.Refused(text: "the form is malformed"))
         }
         do throws(TokenRequest.Refused) {
             let wanted = try TokenRequest(fields)
-            let token = provider.mint(wanted, now: Int64(Date().timeIntervalSince1970))
+            let token = MintedToken(kind: mint.kind, text: mint.make(wanted, Self.now))
             return .success((token: token, request: wanted))
         } catch {
             return .failure(error)

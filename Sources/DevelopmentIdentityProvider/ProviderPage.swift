@@ -10,12 +10,14 @@ enum ProviderPage {
     /// The content below the form.
     enum Result {
         case nothing
-        case token(String, request: TokenRequest)
+        case token(MintedToken, request: TokenRequest)
         case refused(String)
     }
 
-    static func html(of provider: ImitatedProvider, api: String, _ result: Result) -> String {
-        let title = escapedForHTML("Sign in with \(provider.name.capitalized)")
+    static func html(
+        of provider: String, kind: MintedToken.Kind, api: String, _ result: Result
+    ) -> String {
+        let title = escapedForHTML("Sign in with \(provider.capitalized)")
         return """
             <!doctype html>
             <html lang="en">
@@ -34,8 +36,8 @@ enum ProviderPage {
             <p>The development identity provider: sign in with any name.</p>
             <form method="post" action="./">
             <label>Name <input name="name" required maxlength="100" autofocus></label>
-            <label>Nonce (optional) <input name="nonce"></label>
-            <button>Make an ID token</button>
+            \(kind == .idToken ? nonceField : "")
+            <button>Make an \(kind.title)</button>
             </form>
             \(html(result, of: provider, api: api))
             </html>
@@ -43,9 +45,9 @@ enum ProviderPage {
             """
     }
 
-    private static func html(
-        _ result: Result, of provider: ImitatedProvider, api: String
-    ) -> String {
+    private static let nonceField = #"<label>Nonce (optional) <input name="nonce"></label>"#
+
+    private static func html(_ result: Result, of provider: String, api: String) -> String {
         switch result {
         case .nothing:
             return ""
@@ -54,17 +56,17 @@ enum ProviderPage {
         case .token(let token, let request):
             var body = JSONWriter()
             body.object { writer in
-                writer.member("id_token", token)
+                writer.member(token.kind.rawValue, token.text)
                 writer.member("nonce", request.nonce)
             }
             let curl = """
-                curl -s \(api)/v1/auth/sign-in/\(provider.name) \\
+                curl -s \(api)/v1/auth/sign-in/\(provider) \\
                   -H 'Content-Type: application/json' \\
                   -d \(quotedForShell(String(decoding: body.bytes, as: UTF8.self)))
                 """
             return """
-                <h2>ID token of \(escapedForHTML(request.name))</h2>
-                <pre>\(escapedForHTML(token))</pre>
+                <h2>The \(token.kind.title) of \(escapedForHTML(request.name))</h2>
+                <pre>\(escapedForHTML(token.text))</pre>
                 <h2>Sign in with it</h2>
                 <pre>\(escapedForHTML(curl))</pre>
                 """

@@ -6,6 +6,7 @@ internal import OpenID
 /// The switches of this file are all that a type adds to this module besides its folder.
 package enum ProviderSettings: Sendable {
     case oidc(OIDCSettings)
+    case oauth2(OAuth2Settings)
 
     /// Reads the members that the type adds to a provider's section.
     ///
@@ -15,6 +16,7 @@ package enum ProviderSettings: Sendable {
     ) throws(ProvidersFileFault) {
         switch type {
         case .oidc: self = .oidc(try OIDCSettings(section, sharing: &keySets))
+        case .oauth2: self = .oauth2(try OAuth2Settings(section))
         }
     }
 
@@ -22,6 +24,7 @@ package enum ProviderSettings: Sendable {
     package var type: ProviderType {
         switch self {
         case .oidc: .oidc
+        case .oauth2: .oauth2
         }
     }
 
@@ -29,6 +32,7 @@ package enum ProviderSettings: Sendable {
     var pin: ProviderPin {
         switch self {
         case .oidc(let settings): ProviderPin(type: type, issuers: settings.check.issuers)
+        case .oauth2(let settings): ProviderPin(type: type, issuers: [settings.issuer])
         }
     }
 
@@ -41,6 +45,11 @@ package enum ProviderSettings: Sendable {
         case (.oidc(let settings), .oidc(let body)):
             try await OIDCProver(provider: provider, settings: settings)
                 .prove(body, for: purpose, at: now)
+        case (.oauth2(let settings), .oauth2(let body)):
+            try await OAuth2Prover(provider: provider, settings: settings)
+                .prove(body, for: purpose, at: now)
+        // Another type's credential proves nothing.
+        case (.oidc, .oauth2), (.oauth2, .oidc): throw .invalid
         }
     }
 }
@@ -48,11 +57,13 @@ package enum ProviderSettings: Sendable {
 /// A credential as a client presents it, by the provider's type.
 package enum CredentialBody: Sendable {
     case oidc(OIDCBody)
+    case oauth2(OAuth2Body)
 
     /// The digest by which attempts with the same credential are recognised.
     package var digest: Digest {
         switch self {
         case .oidc(let body): body.digest
+        case .oauth2(let body): body.digest
         }
     }
 }

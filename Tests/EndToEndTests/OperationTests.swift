@@ -297,51 +297,6 @@ import Testing
         }
     }
 
-    @Test func `the development identity provider plays both providers`() async throws {
-        try await Deployment.with(settings: ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""])
-        {
-            deployment in
-            let server = try await deployment.serve()
-            for name in ["google", "apple"] {
-                let base = "/dev/idp/\(name)"
-                let discovery = try await server.client.call(
-                    "GET", base + "/.well-known/openid-configuration")
-                #expect(discovery.text("issuer")?.hasSuffix(base) == true)
-                let keys = try await server.client.call("GET", base + "/jwks")
-                #expect((keys.json["keys"] as? [any Sendable])?.isEmpty == false)
-                let page = try await server.client.call("GET", base + "/")
-                #expect(String(decoding: page.body, as: UTF8.self).contains("<form"))
-                let minted = try await server.client.call(
-                    "POST", base + "/token?name=ada&nonce=n-1")
-                let token = try #require(minted.text("id_token"))
-                let answer = try await server.client.call(
-                    "POST", "/v1/auth/sign-in/\(name)", ["id_token": token, "nonce": "n-1"])
-                #expect(answer.status == 200, "\(String(decoding: answer.body, as: UTF8.self))")
-            }
-        }
-    }
-
-    /// A page whose name resolves to this machine can send requests, but with its own name.
-    @Test func `the development identity provider answers only to a name of this machine`()
-        async throws
-    {
-        try await Deployment.with(settings: ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""])
-        {
-            deployment in
-            let client = try await deployment.serve().client
-            let path = "/dev/idp/google/token?name=ada"
-            for host in ["rebound.example", "rebound.example:8080", "10.0.0.1", "localhost.x", ""] {
-                let refused = try await client.call("GET", path, headers: ["Host": host])
-                #expect(refused.status == 421 && refused.text("id_token") == nil, "\(host)")
-                #expect(refused.errorMessage?.contains("loopback") == true, "\(host)")
-            }
-            for host in ["localhost", "LOCALHOST:1", "127.0.0.1:8080", "127.9.9.9", "[::1]:80"] {
-                let minted = try await client.call("GET", path, headers: ["Host": host])
-                #expect(minted.status == 200 && minted.text("id_token") != nil, "\(host)")
-            }
-        }
-    }
-
     @Test func `verify finds tampering, and rebuild repairs a read model`()
         async throws
     {

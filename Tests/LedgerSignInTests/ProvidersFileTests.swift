@@ -41,7 +41,7 @@ struct ProvidersFileTests {
         #expect(!tenant.policy.severalPerProvider)
         let google = try #require(tenant.providers[googleName])
         #expect(google.displayName == "Google")
-        let check = google.oidc.check
+        let check = try google.oidc.check
         #expect(check.issuers == ["https://accounts.google.com", "accounts.google.com"])
         #expect(check.audiences == ["CLIENT_ID"])
         #expect(check.algorithms == [.rs256])
@@ -49,10 +49,10 @@ struct ProvidersFileTests {
         #expect(!check.nonceRequired)
         let second = try #require(tenant.providers[appleName])
         #expect(second.displayName == "Apple ID")
-        #expect(second.oidc.check.issuers == ["https://appleid.apple.com"])
-        #expect(second.oidc.check.algorithms == [.rs256, .es256])
-        #expect(second.oidc.check.nonce == .sha256)
-        #expect(second.oidc.check.nonceRequired)
+        #expect(try second.oidc.check.issuers == ["https://appleid.apple.com"])
+        #expect(try second.oidc.check.algorithms == [.rs256, .es256])
+        #expect(try second.oidc.check.nonce == .sha256)
+        #expect(try second.oidc.check.nonceRequired)
     }
 
     @Test func `the long form has a section for each tenant`() throws {
@@ -70,7 +70,7 @@ struct ProvidersFileTests {
         let google = try #require(ProviderName("google"))
         let first = try #require(tenants[acme]?.providers[google])
         let second = try #require(tenants[.default]?.providers[google])
-        #expect(first.oidc.keys === second.oidc.keys)
+        #expect(try first.oidc.keys === second.oidc.keys)
     }
 
     @Test func `other rules come from the policy that is passed in`() throws {
@@ -127,7 +127,8 @@ struct ProvidersFileTests {
 
     @Test(arguments: [
         ("name", "\"Google\"", "name must be lower-case letters, digits, -, _ and ."),
-        ("name", "7", "name must be a string"), ("type", "\"saml\"", "type must be \"oidc\""),
+        ("name", "7", "name must be a string"),
+        ("type", "\"saml\"", "type must be \"oidc\" or \"oauth2\""),
         ("type", "1", "type must be a string"), ("issuer", nil, "issuer is missing"),
         ("issuer", "[]", "issuer must not be empty"),
         ("issuer", "\"\"", "issuer must not be empty"),
@@ -181,13 +182,80 @@ struct ProvidersFileTests {
         let tenants = try parse(Self.replacing("type", with: nil))
         let provider = try #require(tenants[.default]?.providers.values.first)
         #expect(provider.settings.type == .oidc)
-        #expect(provider.oidc.check.issuers == ["https://a.example"])
+        #expect(try provider.oidc.check.issuers == ["https://a.example"])
     }
 
     @Test func `a required nonce contradicts the mode without nonces`() {
         let text = "{\"providers\":[{\(Self.google),\"nonce\":\"none\",\"nonce_required\":true}]}"
         #expect(
             fault(text) == "providers[0].nonce_required contradicts the nonce mode \"none\"")
+    }
+
+    @Test(arguments: [
+        (#""preset":"facebook","client_id":"1","client_secret":"s""#, "facebook:1"),
+        (
+            #""preset":"facebook","client_id":"1","client_secret":"s","api_url":"https://a.example/v25.0""#,
+            "facebook:1"
+        ),
+        (#""preset":"github","client_id":"1","client_secret":"s""#, "https://api.github.com"),
+        (
+            #""preset":"github","client_id":"1","client_secret":"s","api_url":"https://git.example/api/v3""#,
+            "https://git.example/api/v3"
+        ),
+        (
+            #""client_id":"1","client_secret":"s","introspection_url":"https://a.example/introspect""#,
+            "https://a.example/introspect"
+        ),
+    ])
+    func `a provider of access tokens is pinned by whose ids of people it has`(
+        members: String, issuer: String
+    ) throws {
+        let tenants = try parse(Self.oauth2(members))
+        let provider = try #require(tenants[.default]?.providers.values.first)
+        #expect(provider.pin == ProviderPin(type: .oauth2, issuers: [issuer]))
+    }
+
+    @Test(arguments: [
+        ("", "client_id is missing"),
+        (#""client_id":"1""#, "client_secret is missing"),
+        (#""client_id":"1","client_secret":"s""#, "introspection_url is missing"),
+        (
+            #""client_id":"1","client_secret":"s","preset":"twitter""#,
+            "preset must be \"facebook\" or \"github\""
+        ),
+        (
+            #""client_id":"1","client_secret":"s","preset":"github","api_url":"http://a.example""#,
+            "api_url must use https, except on the loopback interface"
+        ),
+        (
+            #""client_id":"1","client_secret":"s","preset":"github","api_url":"https://a.example/""#,
+            "api_url must not end with /"
+        ),
+        (
+            #""client_id":"1","client_secret":"s","introspection_url":"ftp://a.example""#,
+            "introspection_url must be an https URL"
+        ),
+        (
+            #""client_id":"1","client_secret":"s","preset":"github","introspection_url":"https://a.example""#,
+            "introspection_url is an unknown member"
+        ),
+        (
+            #""client_id":"1","client_secret":"s","introspection_url":"https://a.example","api_url":"https://a.example""#,
+            "api_url is an unknown member"
+        ),
+        (
+            #""client_id":"1","client_secret":"a\nb""#,
+            "client_secret is too long or contains control characters"
+        ),
+    ])
+    func `a provider of access tokens that can't be used is refused`(members: String, line: String)
+    {
+        #expect(fault(Self.oauth2(members)) == "providers[0].\(line)")
+    }
+
+    private static func oauth2(_ members: String) -> String {
+        let rest = members.isEmpty ? "" : ",\(members)"
+        return "{\"providers\":[{\"name\":\"p\",\"type\":\"oauth2\"\(rest)}]}"
     }
 
     /// Returns a file with one provider of which one member differs or is missing.
@@ -204,8 +272,9 @@ struct ProvidersFileTests {
 
 extension ProviderConfiguration {
     fileprivate var oidc: OIDCSettings {
-        switch settings {
-        case .oidc(let settings): settings
+        get throws {
+            guard case .oidc(let settings) = settings else { throw Credential.Flaw.unsupported }
+            return settings
         }
     }
 }

@@ -41,7 +41,7 @@ import Testing
             "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerEngine", "LedgerExport",
             "LedgerPostgres", "Postgres", "TransparencyLog",
         ],
-        "LedgerSignIn": ["Cryptography", "JSON", "Ledger", "OpenID"],
+        "LedgerSignIn": ["Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger", "OpenID"],
         "LedgerAPI": [
             "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerSignIn",
             "LedgerWire", "OpenID", "TransparencyLog",

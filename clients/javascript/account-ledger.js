@@ -53,9 +53,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string[]} linked_providers
  * @property {string} message  For people.
  *
- * @typedef {object} Proof
- * @property {string} id_token
- * @property {string} [nonce]
+ * @typedef {{ id_token: string, nonce?: string } | { access_token: string }} Proof  By the provider's type: `oidc` or
+ *   `oauth2`.
  *
  * @typedef {Record<string, "survivor" | "absorbed">} Keep  By provider, whose identity stays.
  *
@@ -359,10 +358,10 @@ export class AccountLedger {
   }
 
   /**
-   * Merges the account of another identity into this one, as the preview showed it. The ID token must be newer than
-   * the preview: the nonce of its sign-in is the `plan_digest`.
+   * Merges the account of another identity into this one, as the preview showed it. The proof must be newer than
+   * the preview: the nonce of an ID token is the `plan_digest`.
    *
-   * @param {{ provider: string, id_token: string, plan_digest: string, keep?: Keep }} agreement
+   * @param {({ id_token: string } | { access_token: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
    * @param {CallOptions & CommandOptions} [options]
    * @returns {Promise<Merged>}
    */

@@ -12,6 +12,8 @@
 # shellcheck disable=SC2016 # the person's shell expands it, or walk-through's eval
 readonly story_prelude='# An ID token of a provider for a name, from the development identity provider
 id_token() { curl -sS "$base/dev/idp/$1/token?name=$2-$run" | jq -r .id_token; }
+# An access token of Facebook or GitHub, from the same
+access_token() { curl -sS "$base/dev/idp/$1/token?name=$2-$run" | jq -r .access_token; }
 # One call: method, path, provider and name whose ID token to send, access token
 ask() { curl -sS -X "$1" "$base$2" ${5:+-H "Authorization: Bearer $5"} \
     ${3:+-H "Content-Type: application/json" -d "{\"id_token\":\"$(id_token "$3" "$4")\"}"}; }
@@ -51,6 +53,15 @@ tell_stories() {
     story 'One of two ways to sign in can be unlinked'
     step 'ask DELETE /v1/auth/link/google "" "" "$(member access_token "$ada")" | jq .' \
         200 '.linked_providers == ["apple"]'
+
+    story 'Access tokens of Facebook and GitHub are checked with the provider, for which app and person they are'
+    step 'fay=$(curl -sS "$base/v1/auth/sign-in/facebook" -H "Content-Type: application/json" \
+    -d "{\"access_token\":\"$(access_token facebook fay)\"}"); jq . <<<"$fay"' \
+        200 '.is_new_user and .linked_providers == ["facebook"]'
+    step 'curl -sS "$base/v1/auth/link/github" -H "Content-Type: application/json" \
+    -H "Authorization: Bearer $(member access_token "$fay")" \
+    -d "{\"access_token\":\"$(access_token github fay)\"}" | jq .' \
+        200 '.linked_providers == ["facebook", "github"]'
 
     story 'All of it is in the log'
     step 'tools/ledger replay --account "$(member user_id "$ada")"'

@@ -4,4 +4,6 @@
 package enum ProviderType: String, Hashable, Sendable, CaseIterable {
     /// An OpenID Connect issuer, whose ID tokens are the proof.
     case oidc
+    /// An OAuth 2.0 provider that tells for which client and person it made an access token.
+    case oauth2
 }

@@ -32,6 +32,7 @@ struct OptionalText: BodyMember {
     let bytesMax: Int
     let about: String
     let example: String
+    var isInExample = false
 
     var schema: Schema { .text(example, Schema.TextRules(lengths: 0...bytesMax)).orNull }
 }

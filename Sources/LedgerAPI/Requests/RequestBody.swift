@@ -4,6 +4,8 @@ internal import JSON
 struct RequestBody {
     /// The maximum length of a token in a body, in bytes; the limit of `CompactJWS`.
     static let tokenBytesMax = 16_384
+    /// The maximum length of another provider's access token in a body, in bytes.
+    static let accessTokenBytesMax = 4096
     /// The maximum length of a nonce in a body, in bytes.
     static let nonceBytesMax = 1024
 
@@ -17,8 +19,7 @@ struct RequestBody {
     func text(_ member: RequiredText) throws(APIError) -> String {
         let text = try text(member.name, bytesMax: member.bytesMax)
         guard let text, !text.isEmpty else {
-            throw .invalidRequest(
-                RequestFlaw("\(member.name) is required", at: .field(member.name)))
+            throw .isRequired(member.name)
         }
         return text
     }
@@ -66,5 +67,12 @@ struct RequestBody {
                 RequestFlaw("\(name) must have at most \(bytesMax) bytes", at: .field(name)))
         }
         return text
+    }
+}
+
+extension APIError {
+    /// The refusal of a body without a member that it needs.
+    static func isRequired(_ member: String) -> APIError {
+        .invalidRequest(RequestFlaw("\(member) is required", at: .field(member)))
     }
 }

@@ -33,7 +33,7 @@ package struct OIDCSettings: Sendable {
         check = IDTokenPolicy(
             issuers: try Self.issuers(object), audiences: try object.texts("audiences"),
             algorithms: try Self.algorithms(object), nonce: mode, nonceRequired: isRequired)
-        keys = keySets.cache(of: try Self.keysAddress(object))
+        keys = keySets.cache(of: try object.requiredAddress("jwks_uri"))
     }
 
     private static func nonceMode(
@@ -71,33 +71,12 @@ package struct OIDCSettings: Sendable {
             value.array == nil
             ? [try object.requiredText("issuer")] : try object.texts("issuer")
         for (index, issuer) in issuers.enumerated() where issuer.lowercased().hasPrefix("http:") {
-            guard URL(string: issuer).map(isOnLoopback) == true else {
+            guard URL(string: issuer)?.isOnLoopback == true else {
                 throw ProvidersFileFault(
                     value.array == nil ? location : "\(location)[\(index)]",
                     "must use https, except on the loopback interface")
             }
         }
         return issuers
-    }
-
-    private static func keysAddress(_ object: StrictObject) throws(ProvidersFileFault) -> String {
-        let text = try object.requiredText("jwks_uri")
-        let location = object.location(of: "jwks_uri")
-        guard let url = URL(string: text), let host = url.host(), !host.isEmpty,
-            url.user() == nil, url.fragment() == nil
-        else {
-            throw ProvidersFileFault(location, "must be an https URL")
-        }
-        switch url.scheme?.lowercased() {
-        case "https": return text
-        case "http" where isOnLoopback(url): return text
-        case "http":
-            throw ProvidersFileFault(location, "must use https, except on the loopback interface")
-        default: throw ProvidersFileFault(location, "must be an https URL")
-        }
-    }
-
-    private static func isOnLoopback(_ url: URL) -> Bool {
-        ["127.0.0.1", "::1", "[::1]", "localhost"].contains(url.host()?.lowercased())
     }
 }

@@ -17,3 +17,17 @@ extension ImitatedProvider {
         }
     }
 }
+
+extension ImitatedTokenProvider {
+    /// Returns the imitated providers of access tokens, which every process of a ledger checks alike.
+    static func all(
+        _ secrets: (currentID: String, keys: [String: SymmetricKey])
+    ) -> [ImitatedTokenProvider] {
+        guard let secret = secrets.keys[secrets.currentID] else { return [] }
+        return names.map { name in
+            ImitatedTokenProvider(
+                name: name,
+                key: HKDFSHA256.key(from: secret, label: "account-ledger development \(name)"))
+        }
+    }
+}

@@ -29,7 +29,8 @@ enum RulesSetup {
             throw Fault("\(Setting.providers.name) is not set: \(Setting.providers.meaning)")
         }
         var policy = limits.policy
-        for name in DevelopmentIdentityProvider.names.compactMap({ ProviderName($0) }) {
+        let names = DevelopmentIdentityProvider.names + ImitatedTokenProvider.names
+        for name in names.compactMap({ ProviderName($0) }) {
             policy.providers[name] = TenantSetup.developmentPin(of: name)
         }
         return Dictionary(tenants.map { ($0, policy) }) { first, _ in first }

@@ -6,7 +6,7 @@ import Ledger
 import LedgerSignIn
 import OpenID
 
-/// The providers of each tenant: from the file, or the two of the development mode.
+/// The providers of each tenant: from the file, or those of the development mode.
 enum TenantSetup {
     /// Reads the file of `LEDGER_PROVIDERS`.
     ///
@@ -26,7 +26,9 @@ enum TenantSetup {
 
     /// Returns the pin of an imitated provider: the same on every address.
     static func developmentPin(of provider: ProviderName) -> ProviderPin {
-        ProviderPin(type: .oidc, issuers: ["development:\(provider)"])
+        ProviderPin(
+            type: ImitatedTokenProvider.names.contains(provider.description) ? .oauth2 : .oidc,
+            issuers: ["development:\(provider)"])
     }
 
     /// Returns the providers that the development identity provider imitates, the same for each tenant.
@@ -49,7 +51,20 @@ enum TenantSetup {
                                     of: provider.name, api: api)))))
             }
         }
-        let configuration = TenantConfiguration(providers: providers, policy: limits.policy)
+        let tokenProviders = OAuth2Settings.Preset.allCases.compactMap { preset in
+            ProviderName(preset.rawValue).map { name in
+                ProviderConfiguration(
+                    name: name, pin: developmentPin(of: name),
+                    settings: .oauth2(
+                        OAuth2Settings(
+                            preset, client: DevelopmentIdentityProvider.audience,
+                            secret: ImitatedTokenProvider.clientSecret,
+                            api: DevelopmentIdentityProvider.baseURL(
+                                of: preset.rawValue, api: api))))
+            }
+        }
+        let configuration = TenantConfiguration(
+            providers: providers + tokenProviders, policy: limits.policy)
         return Dictionary(tenants.map { ($0, configuration) }) { first, _ in first }
     }
 }

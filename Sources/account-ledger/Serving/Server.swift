@@ -77,7 +77,9 @@ struct Server: Sendable {
         self.tenants = tenants
         identityProvider =
             configuration.mode == .development
-            ? DevelopmentIdentityProvider(api: base, providers: imitated) : nil
+            ? DevelopmentIdentityProvider(
+                api: base, providers: imitated,
+                tokenProviders: ImitatedTokenProvider.all(secrets)) : nil
         workers = Workers(
             configuration, keys: keys, policy: { tenants[$0]?.policy }, faults: faults, log: log)
     }

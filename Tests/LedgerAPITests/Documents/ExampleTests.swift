@@ -81,7 +81,8 @@ struct ExampleTests {
         let reference = content["schema"]?.members?["$ref"]?.string ?? ""
         let api = try #require(DescribedAPI.all[route]).api
         let schema = try #require(api.schemas.schema(at: reference))
-        let required = schema["required"]?.array?.compactMap(\.string) ?? []
+        // The type of the example's provider is oidc, which asks for the ID token.
+        let required = (schema["required"]?.array?.compactMap(\.string) ?? []) + ["id_token"]
         let example = content["example"]?.members ?? [:]
         for (name, property) in schema["properties"]?.members ?? [:] {
             func send(_ text: String?) async throws -> (flaw: String?, message: String) {

@@ -5,7 +5,9 @@ extension [any BodyMember] {
     /// The members of a credential.
     static let credential = credentialForPlan + [OptionalText.nonce]
     /// The members of a credential that is bound to the plan of a merge.
-    static let credentialForPlan: [any BodyMember] = [RequiredText.idToken]
+    static let credentialForPlan: [any BodyMember] = [
+        OptionalText.idToken, OptionalText.accessToken,
+    ]
 }
 
 extension RequestBody {
@@ -23,23 +25,37 @@ extension RequestBody {
     func credential(
         for provider: ProviderConfiguration?, isForPlan: Bool = false
     ) throws(APIError) -> CredentialBody {
+        let idToken = try text(OptionalText.idToken)
+        let accessToken = try text(OptionalText.accessToken)
+        let nonce = isForPlan ? nil : try text(OptionalText.nonce)
         switch provider?.settings.type ?? .oidc {
         case .oidc:
-            .oidc(
-                OIDCBody(
-                    idToken: try text(RequiredText.idToken),
-                    nonce: isForPlan ? nil : try text(OptionalText.nonce)))
+            return .oidc(
+                OIDCBody(idToken: try Self.required(idToken, .idToken), nonce: nonce))
+        case .oauth2:
+            return .oauth2(
+                OAuth2Body(accessToken: try Self.required(accessToken, .accessToken)))
         }
+    }
+
+    /// Returns the text of a member that the provider's type asks for.
+    private static func required(
+        _ text: String?, _ member: OptionalText
+    ) throws(APIError) -> String {
+        guard let text, !text.isEmpty else { throw .isRequired(member.name) }
+        return text
     }
 }
 
-extension RequiredText {
-    static let idToken = RequiredText(
-        name: "id_token", bytesMax: RequestBody.tokenBytesMax, about: "The provider's ID token",
-        example: ExampleValue.idToken)
-}
-
 extension OptionalText {
+    static let idToken = OptionalText(
+        name: "id_token", bytesMax: RequestBody.tokenBytesMax,
+        about: "The ID token; required for a provider of type `oidc`",
+        example: ExampleValue.idToken, isInExample: true)
+    static let accessToken = OptionalText(
+        name: "access_token", bytesMax: RequestBody.accessTokenBytesMax,
+        about: "The access token; required for a provider of type `oauth2`",
+        example: ExampleValue.providerAccessToken)
     static let nonce = OptionalText(
         name: "nonce", bytesMax: RequestBody.nonceBytesMax,
         about: "The nonce that the client generated for the provider, before any hashing",

@@ -1,0 +1,37 @@
+internal import Ledger
+
+/// Proves the subjects of an OAuth 2.0 provider by its access tokens.
+///
+/// A bare access token says nothing about the client it was made for, and another app's token must not
+/// open an account here. So only providers are supported that tell the client of a token, and each
+/// inspector compares it.
+struct OAuth2Prover {
+    let provider: ProviderName
+    let settings: OAuth2Settings
+
+    /// Inspects an access token at the provider.
+    ///
+    /// - Throws: `invalid` for a token that proves nothing, `unavailable` without the provider's
+    ///   answer.
+    func prove(
+        _ body: OAuth2Body, for purpose: ProofPurpose, at now: Timestamp
+    ) async throws(Credential.Flaw) -> Proof {
+        guard body.isWellFormed else { throw .invalid }
+        let token = try await settings.inspector.inspect(body.accessToken, at: now.seconds)
+        guard let subject = Subject(provider: provider, providerID: token.subject),
+            isRecentEnough(token, for: purpose)
+        else { throw .invalid }
+        // A provider that does not tell the time of issue vouches for the present one alone.
+        let proved = min(max(token.issuedAt ?? now.seconds, 0), now.seconds)
+        return Proof(
+            subject, authenticatedAt: Timestamp(seconds: proved), methods: .federated,
+            email: token.email)
+    }
+
+    /// Whether a token, which cannot carry a plan's digest, was issued after the plan was shown; times
+    /// of tokens are whole seconds.
+    private func isRecentEnough(_ token: InspectedToken, for purpose: ProofPurpose) -> Bool {
+        guard case .merge(_, let shownAt?) = purpose else { return true }
+        return token.issuedAt.map { $0 > shownAt.seconds } ?? false
+    }
+}

@@ -1,0 +1,113 @@
+internal import Encodings
+internal import HTTPClient
+internal import JSON
+internal import Ledger
+internal import Synchronization
+
+/// The HTTP interface of a provider, as one of its clients calls it.
+///
+/// Anyone can make the service call a provider by sending tokens, so the calls at one time are limited,
+/// and so are the time and the size of each.
+final class ProviderAPI: Sendable {
+    private static let callsMax = 64
+    private static let answerBytesMax = 1 << 18
+    private static let timeLimit = Duration.seconds(5)
+
+    /// The URL that paths are appended to.
+    private let base: String
+    private let calls = Mutex(0)
+
+    init(base: String) {
+        self.base = base
+    }
+
+    /// Calls the provider, which answers with JSON.
+    ///
+    /// - Parameters:
+    ///   - path: The path after the base URL, with the query.
+    ///   - authorization: The value of `Authorization`.
+    ///   - body: The bytes to POST with their media type; nil for a GET.
+    ///   - refusals: The statuses by which the provider says that the token is not valid.
+    /// - Returns: The document of an answer with status 200.
+    /// - Throws: `invalid` for one of `refusals`; `unavailable` for another answer, without one, and
+    ///   beside too many other calls.
+    func call(
+        _ path: String, authorization: String, body: (bytes: [UInt8], type: String)? = nil,
+        refusals: Set<Int> = []
+    ) async throws(Credential.Flaw) -> JSONValue {
+        guard begin() else { throw .unavailable }
+        defer { end() }
+        var fields = [
+            ClientRequest.Field(name: "Accept", value: "application/json"),
+            ClientRequest.Field(name: "Authorization", value: authorization),
+        ]
+        if let body { fields.append(ClientRequest.Field(name: "Content-Type", value: body.type)) }
+        let answer: ClientAnswer
+        do throws(TransferFault) {
+            answer = try await HTTPClient.shared.send(
+                ClientRequest(
+                    url: base + path, fields: fields, body: body?.bytes,
+                    answerBody: .kept(bytesMax: Self.answerBytesMax)), within: Self.timeLimit)
+        } catch {
+            throw .unavailable
+        }
+        guard !refusals.contains(answer.status) else { throw .invalid }
+        guard answer.status == 200, answer.interruption == nil,
+            let document = JSONValue(parsing: answer.body)
+        else { throw .unavailable }
+        return document
+    }
+
+    private func begin() -> Bool {
+        calls.withLock { calls in
+            guard calls < Self.callsMax else { return false }
+            calls += 1
+            return true
+        }
+    }
+
+    private func end() {
+        calls.withLock { $0 -= 1 }
+    }
+
+    /// Returns the value of `Authorization` for a client with its secret (RFC 6749, section 2.3.1).
+    static func basic(_ client: String, _ secret: String) -> String {
+        "Basic \(Base64.encode(Array("\(escaped(client)):\(escaped(secret))".utf8)))"
+    }
+
+    /// Returns a text as it stands in a query or a form: everything but unreserved characters is
+    /// percent-encoded (RFC 3986, section 2.3).
+    static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for byte in text.utf8 {
+            let scalar = Unicode.Scalar(byte)
+            switch scalar {
+            case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_", "~":
+                escaped.unicodeScalars.append(scalar)
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                escaped += "%" + (digits.utf8.count < 2 ? "0" : "") + digits
+            }
+        }
+        return escaped
+    }
+}
+
+extension JSONValue {
+    private static let exactIntegerMax = 9_007_199_254_740_992.0
+
+    /// The text of an identifier: a string, or an integer that a Double holds exactly.
+    var identifier: String? {
+        if let string { return string }
+        guard let integer else { return nil }
+        return "\(integer)"
+    }
+
+    /// A number that is a whole one and held exactly.
+    var integer: Int64? {
+        guard let number, abs(number) < Self.exactIntegerMax, number.rounded() == number else {
+            return nil
+        }
+        return Int64(number)
+    }
+}

@@ -1,0 +1,111 @@
+import LedgerTestSupport
+import Testing
+
+/// The providers that the development mode imitates.
+@Suite struct DevelopmentProviderTests {
+    @Test func `the development identity provider plays both providers`() async throws {
+        try await Deployment.with(settings: ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""])
+        {
+            deployment in
+            let server = try await deployment.serve()
+            for name in ["google", "apple"] {
+                let base = "/dev/idp/\(name)"
+                let discovery = try await server.client.call(
+                    "GET", base + "/.well-known/openid-configuration")
+                #expect(discovery.text("issuer")?.hasSuffix(base) == true)
+                let keys = try await server.client.call("GET", base + "/jwks")
+                #expect((keys.json["keys"] as? [any Sendable])?.isEmpty == false)
+                let page = try await server.client.call("GET", base + "/")
+                #expect(String(decoding: page.body, as: UTF8.self).contains("<form"))
+                let minted = try await server.client.call(
+                    "POST", base + "/token?name=ada&nonce=n-1")
+                let token = try #require(minted.text("id_token"))
+                let answer = try await server.client.call(
+                    "POST", "/v1/auth/sign-in/\(name)", ["id_token": token, "nonce": "n-1"])
+                #expect(answer.status == 200, "\(String(decoding: answer.body, as: UTF8.self))")
+            }
+        }
+    }
+
+    @Test func `an account is reached by access tokens of Facebook and GitHub`() async throws {
+        try await Deployment.with(settings: ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""])
+        {
+            deployment in
+            let client = try await deployment.serve().client
+            func token(_ provider: String, _ name: String, _ rest: String = "") async throws
+                -> String
+            {
+                let minted = try await client.call(
+                    "GET", "/dev/idp/\(provider)/token?name=\(name)\(rest)")
+                return try #require(minted.text("access_token"))
+            }
+            func post(
+                _ path: String, _ token: String, by session: String? = nil,
+                _ rest: [String: any Sendable] = [:]
+            ) async throws -> WireClient.Answer {
+                try await client.call(
+                    "POST", path, rest.merging(["access_token": token]) { $1 }, token: session)
+            }
+            let signIn = "/v1/auth/sign-in/facebook"
+            let ada = try await post(signIn, token("facebook", "ada"))
+            #expect(ada.status == 200 && ada.json["is_new_user"] as? Bool == true)
+            let again = try await post(signIn, token("facebook", "ada"))
+            #expect(again.text("user_id") == ada.text("user_id"))
+
+            // Tokens of another app, of another provider and made-up ones open no account.
+            let foreign = try await token("facebook", "ada", "&audience=other-app")
+            for bad in [foreign, try await token("github", "ada"), "EAAB"] {
+                let refused = try await post(signIn, bad)
+                #expect(refused.status == 401 && refused.errorCode == "INVALID_PROVIDER_TOKEN")
+            }
+            let misplaced = try await client.call(
+                "POST", signIn, ["id_token": token("facebook", "ada")])
+            #expect(misplaced.status == 400 && misplaced.errorCode == "INVALID_REQUEST")
+
+            let session = try #require(ada.text("access_token"))
+            let linked = try await post(
+                "/v1/auth/link/github", token("github", "ada"), by: session)
+            #expect(linked.texts("linked_providers") == ["facebook", "github"])
+            let ben = try await post("/v1/auth/sign-in/github", token("github", "ben"))
+            let taken = try await post(
+                "/v1/auth/link/github", token("github", "ben"), by: session)
+            #expect(taken.status == 409 && taken.errorCode == "PROVIDER_CONFLICT")
+
+            // A merge takes a token that was issued after its plan was shown, in a later second.
+            let preview = try await post(
+                "/v1/account/merge/preview", token("github", "ben"), by: session,
+                ["provider": "github"])
+            let plan = try #require(preview.text("plan_digest"))
+            let merged = try await eventually("a token that is newer than the plan") {
+                let answer = try await post(
+                    "/v1/account/merge", token("github", "ben"), by: session,
+                    ["provider": "github", "plan_digest": plan])
+                return answer.status == 401 ? nil : answer
+            }
+            #expect(merged.status == 200, "\(merged.json)")
+            #expect(merged.text("absorbed_user_id") == ben.text("user_id"))
+            try await expectVerified(deployment)
+        }
+    }
+
+    /// A page whose name resolves to this machine can send requests, but with its own name.
+    @Test func `the development identity provider answers only to a name of this machine`()
+        async throws
+    {
+        try await Deployment.with(settings: ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""])
+        {
+            deployment in
+            let client = try await deployment.serve().client
+            let path = "/dev/idp/google/token?name=ada"
+            for host in ["rebound.example", "rebound.example:8080", "10.0.0.1", "localhost.x", ""] {
+                let refused = try await client.call("GET", path, headers: ["Host": host])
+                #expect(refused.status == 421 && refused.text("id_token") == nil, "\(host)")
+                #expect(refused.errorMessage?.contains("loopback") == true, "\(host)")
+            }
+            for host in ["localhost", "LOCALHOST:1", "127.0.0.1:8080", "127.9.9.9", "[::1]:80"] {
+                let minted = try await client.call("GET", path, headers: ["Host": host])
+                #expect(minted.status == 200 && minted.text("id_token") != nil, "\(host)")
+            }
+        }
+    }
+}
