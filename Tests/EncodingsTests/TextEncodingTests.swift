@@ -2,7 +2,7 @@ import Cryptography
 import Encodings
 import Testing
 
-/// Base64url, base64 and hexadecimal text, and the refusal of forms that are not canonical.
+/// Base64url, base64, base32, percent-encoded and hexadecimal text, and the refusal of forms that are not canonical.
 @Suite struct TextEncodingTests {
     /// RFC 4648 section 10, without the padding that RFC 7515 leaves out.
     @Test(arguments: [
@@ -84,6 +84,17 @@ import Testing
         ] {
             #expect(Base64.decode(text) == nil, "\(text)")
         }
+    }
+
+    @Test func `every byte but those of unreserved characters is percent-encoded`() {
+        let kept = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+        #expect(PercentEncoding.encode(kept) == kept)
+        for value in UInt8.min...0x7F where !kept.utf8.contains(value) {
+            let digits = Hex.encode([value]).uppercased()
+            #expect(PercentEncoding.encode("\(Unicode.Scalar(value))") == "%\(digits)")
+        }
+        #expect(PercentEncoding.encode("") == "")
+        #expect(PercentEncoding.encode("é/a b\0") == "%C3%A9%2Fa%20b%00")
     }
 
     @Test func `hexadecimal text is written in lower case and read in both`() {

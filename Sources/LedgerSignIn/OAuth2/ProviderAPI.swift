@@ -78,18 +78,7 @@ final class ProviderAPI: Sendable {
     /// Returns a text as it stands in a query or a form: everything but unreserved characters is
     /// percent-encoded (RFC 3986, section 2.3).
     static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for byte in text.utf8 {
-            let scalar = Unicode.Scalar(byte)
-            switch scalar {
-            case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_", "~":
-                escaped.unicodeScalars.append(scalar)
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                escaped += "%" + (digits.utf8.count < 2 ? "0" : "") + digits
-            }
-        }
-        return escaped
+        PercentEncoding.encode(text)
     }
 }
 
