@@ -3,6 +3,8 @@ internal import Cryptography
 
 /// A secret from which an authenticator app and the server derive one-time passwords (TOTP, RFC 6238).
 ///
+/// It is wiped from memory when the last copy of the value is released.
+///
 /// The codes are those that every app supports: HMAC-SHA-1, six digits, a new code every 30 seconds. Printing,
 /// reflecting or interpolating a secret shows none of its bytes.
 package struct TOTPSecret: Sendable, CustomStringConvertible, CustomReflectable {
@@ -13,15 +15,17 @@ package struct TOTPSecret: Sendable, CustomStringConvertible, CustomReflectable 
     /// The duration of a time step.
     package static let stepSeconds: Int64 = 30
 
-    let bytes: [UInt8]
+    let bytes: WipedBytes
 
-    /// Uses the bytes of a stored secret; nil when their number is outside ``byteCounts``.
+    /// Copies the bytes of a stored secret; nil when their number is outside ``byteCounts``.
+    ///
+    /// The caller's array is not wiped.
     package init?(bytes: [UInt8]) {
         guard Self.byteCounts.contains(bytes.count) else { return nil }
-        self.init(unchecked: bytes)
+        self.init(unchecked: WipedBytes(bytes))
     }
 
-    private init(unchecked bytes: [UInt8]) {
+    private init(unchecked bytes: WipedBytes) {
         precondition(Self.isLibraryReady, "liboath does not start")
         self.bytes = bytes
     }
@@ -30,12 +34,12 @@ package struct TOTPSecret: Sendable, CustomStringConvertible, CustomReflectable 
 
     /// Makes a random secret.
     package static func generate() -> TOTPSecret {
-        TOTPSecret(unchecked: SecureRandom.bytes(byteCount))
+        TOTPSecret(unchecked: WipedBytes.random(byteCount))
     }
 
-    /// Returns a copy of the bytes, for storing them encrypted.
+    /// Returns a copy of the bytes, for storing them encrypted; the copy is not wiped.
     package func copiedBytes() -> [UInt8] {
-        bytes
+        unsafe bytes.withBytes { unsafe [UInt8]($0) }
     }
 
     /// Returns the latest time step, from the previous to the next one, that has a code; nil for none.
@@ -60,8 +64,8 @@ package struct TOTPSecret: Sendable, CustomStringConvertible, CustomReflectable 
 
     /// Returns the six digits of a time step, in ASCII.
     private func digits(at step: Int64) -> [UInt8] {
-        unsafe bytes.withUnsafeBytes { secret in
-            let secret = unsafe secret.bindMemory(to: CChar.self)
+        unsafe bytes.withBytes { secret in
+            let secret = unsafe secret.assumingMemoryBound(to: CChar.self)
             let digits = unsafe [CChar](unsafeUninitializedCapacity: 7) { digits, count in
                 let status = unsafe coath_code(
                     secret.baseAddress, secret.count, UInt64(step), digits.baseAddress)

@@ -75,6 +75,14 @@ import Testing
         )
     }
 
+    @Test func `wiped bytes are copies, with a NUL where one is added, or random`() {
+        func copy(_ bytes: WipedBytes) -> [UInt8] { unsafe bytes.withBytes { unsafe Array($0) } }
+        #expect(copy(WipedBytes([1, 2, 3])) == [1, 2, 3])
+        #expect(copy(WipedBytes(addingNULTo: [1, 2, 3].prefix(2))) == [1, 2, 0])
+        #expect(copy(WipedBytes(addingNULTo: [])) == [0])
+        #expect(copy(.random(20)).count == 20 && copy(.random(20)) != copy(.random(20)))
+    }
+
     @Test func `a key has 32 bytes and shows none of them`() throws {
         #expect(SymmetricKey(bytes: [UInt8](repeating: 1, count: 31)) == nil)
         #expect(SymmetricKey(bytes: [UInt8](repeating: 1, count: 33)) == nil)

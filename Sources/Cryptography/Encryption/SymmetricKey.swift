@@ -14,9 +14,7 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
         guard bytes.count == SymmetricKey.byteCount else {
             return nil
         }
-        storage = unsafe WipedBytes(byteCount: SymmetricKey.byteCount) { buffer in
-            unsafe buffer.copyBytes(from: bytes)
-        }
+        storage = WipedBytes(bytes)
     }
 
     private init(storage: WipedBytes) {
@@ -25,10 +23,7 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
 
     /// Creates a new random key.
     package static func generate() -> SymmetricKey {
-        unsafe SymmetricKey(
-            storage: WipedBytes(byteCount: byteCount) { buffer in
-                unsafe SecureRandom.fill(buffer)
-            })
+        SymmetricKey(storage: .random(byteCount))
     }
 
     /// Returns a copy of the key's bytes, for wrapping the key or deriving another from it.

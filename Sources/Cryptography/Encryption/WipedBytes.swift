@@ -12,10 +12,20 @@ internal import COpenSSL
         unsafe self.init(byteCount: bytes.count) { unsafe $0.copyBytes(from: bytes) }
     }
 
+    /// Copies bytes and adds a NUL, for C functions that take strings.
+    package convenience init(addingNULTo bytes: some Collection<UInt8>) {
+        unsafe self.init(byteCount: bytes.count + 1) { unsafe $0.copyBytes(from: bytes) }
+    }
+
     init(byteCount: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) {
         unsafe memory = .allocate(byteCount: byteCount, alignment: 16)
         unsafe memory.initializeMemory(as: UInt8.self, repeating: 0)
         unsafe fill(memory)
+    }
+
+    /// Makes the given number of unpredictable bytes.
+    package static func random(_ count: Int) -> WipedBytes {
+        unsafe WipedBytes(byteCount: count) { unsafe SecureRandom.fill($0) }
     }
 
     deinit {

@@ -19,7 +19,7 @@ enum Crypt {
     ) throws(HashingFault) -> [UInt8]? {
         let used = min(password.count, prefixMax ?? passwordBytesMax)
         let terminated = unsafe password.withBytes { bytes in
-            unsafe WipedBytes(bytes.prefix(used) + [0])
+            unsafe WipedBytes(addingNULTo: bytes.prefix(used))
         }
         var output = [CChar](repeating: 0, count: ccrypt_output_size)
         let error = unsafe terminated.withBytes { bytes in
