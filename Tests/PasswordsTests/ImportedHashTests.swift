@@ -156,6 +156,34 @@ import Testing
         #expect(try !verifies(all.dropLast() + "8", hash))
     }
 
+    /// `$2x$` names the bug of early crypt_blowfish, in which `$2a$` meant the same.
+    @Test func `bcrypt hashes characters outside of ASCII as current systems do`() throws {
+        let right = "abcdefghijklmnopqrstuuZCWkhemh7qhNqObKKLOkI3vzsE1IvlC"
+        let early = "abcdefghijklmnopqrstuuEc110JlHwAdSXW/1K8wixX7h8SHyvM6"
+        for prefix in ["$2a$04$", "$2b$04$", "$2y$04$"] {
+            #expect(try verifies("üüüüüü", prefix + right))
+            #expect(try !verifies("üüüüüü", prefix + early))
+        }
+    }
+
+    @Test(arguments: [
+        ("$6$rounds=1000$abc$", 511), ("$6$rounds=656000$abc$", 409),
+        ("$5$rounds=535000$abc$", 501), ("$5$rounds=1000000$abc$", 268), ("$5$abc$", 511),
+        ("$1$abc$", 511),
+    ])
+    func `many rounds of SHA-crypt limit the length of the password`(text: String, count: Int)
+        throws
+    {
+        #expect(try SHACryptSetting(text[...]).passwordBytesMax == count)
+    }
+
+    @Test func `a password too long for the rounds of SHA-crypt matches nothing`() throws {
+        let setting = try SHACryptSetting("$5$rounds=1000000$abc$")
+        let longest = String(repeating: "a", count: 268)
+        #expect(try setting.digest(of: Password(longest).sent, count: 43)?.count == 43)
+        #expect(try setting.digest(of: Password(longest + "a").sent, count: 43) == nil)
+    }
+
     @Test func `a password with a NUL, or too long for crypt, equals no shorter one`() throws {
         for published in Self.weak where published.source != "argon2 program" {
             #expect(try !verifies(published.password + "\u{0}", published.hash))

@@ -7,6 +7,8 @@ enum CostLimits {
     static let pbkdf2IterationsMax = 2_500_000
     static let bcryptLogRoundsMax = 14
     static let shaCryptRoundsMax = 1_000_000
+    /// The password's bytes multiplied by the rounds, each of which hashes the password once or twice.
+    static let shaCryptBytesMax = 1 << 28
 
     /// The memory below which a hash of another system is wrapped.
     static let memoryBytesStrong = 16 << 20

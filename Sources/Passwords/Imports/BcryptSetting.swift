@@ -2,8 +2,11 @@ internal import Cryptography
 
 /// bcrypt by crypt(3): `$2b$12$` and 22 characters of salt; also `$2a$` and `$2y$`.
 ///
-/// It uses the first 72 bytes of a password, as the systems that such hashes come from do. The bug of
-/// early `$2a$` concerns bytes that UTF-8 does not have.
+/// It uses the first 72 bytes of a password, as the systems that such hashes come from do.
+///
+/// crypt_blowfish until 1.0.4 of 2011 hashed characters outside of ASCII wrongly. Its `$2a$` hashes of passwords
+/// with these match nothing: no text tells them from right ones. What the library does otherwise for `$2a$`
+/// than for `$2b$` concerns passwords with the byte 0xFF only, which UTF-8 does not have.
 struct BcryptSetting: HashSetting {
     /// The number of characters in front of the digest.
     static let textCount = 29
@@ -35,6 +38,7 @@ struct BcryptSetting: HashSetting {
     }
 
     func digest(of password: WipedBytes, count: Int) throws(HashingFault) -> [UInt8]? {
-        try Crypt.digest(of: password, setting: text, prefixMax: Self.passwordBytesMax)
+        try Crypt.digest(
+            of: password, setting: text, bytesMax: Self.passwordBytesMax, ignoresRest: true)
     }
 }

@@ -11,13 +11,15 @@ enum Crypt {
     /// - Parameters:
     ///   - password: the bytes, of which those before the first NUL are hashed.
     ///   - setting: the text in front of the digest.
-    ///   - prefixMax: the number of bytes that the scheme uses; nil for all.
-    /// - Returns: nil, after the same work, when the password is too long for the library.
+    ///   - bytesMax: the number of bytes that are hashed at most.
+    ///   - ignoresRest: whether the scheme ignores bytes after these.
+    /// - Returns: nil, after the same work, when the password is longer and no byte may be ignored.
     /// - Throws: `noMemory`, or `refusedSetting`.
     static func digest(
-        of password: WipedBytes, setting: String, prefixMax: Int? = nil
+        of password: WipedBytes, setting: String, bytesMax: Int = passwordBytesMax,
+        ignoresRest: Bool = false
     ) throws(HashingFault) -> [UInt8]? {
-        let used = min(password.count, prefixMax ?? passwordBytesMax)
+        let used = min(password.count, bytesMax)
         let terminated = unsafe password.withBytes { bytes in
             unsafe WipedBytes(addingNULTo: bytes.prefix(used))
         }
@@ -29,7 +31,7 @@ enum Crypt {
         guard error == 0 else { throw error == ENOMEM ? .noMemory : .refusedSetting }
         let hash = output.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         guard hash.count > setting.utf8.count else { throw .refusedSetting }
-        guard used == password.count || prefixMax != nil else { return nil }
+        guard used == password.count || ignoresRest else { return nil }
         return Array(hash[setting.utf8.count...])
     }
 }

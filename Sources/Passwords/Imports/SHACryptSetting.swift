@@ -10,6 +10,8 @@ struct SHACryptSetting: HashSetting {
     let text: String
     let digestCounts: ClosedRange<Int>
     let isWeak: Bool
+    /// The longest password that it hashes, in bytes.
+    let passwordBytesMax: Int
 
     init(_ text: Substring) throws(PasswordHashFault) {
         let isMD5 = text.hasPrefix("$1$")
@@ -31,6 +33,7 @@ struct SHACryptSetting: HashSetting {
         default: digestCounts = 22...22
         }
         isWeak = isMD5 || rounds < Self.roundsStrong
+        passwordBytesMax = min(Crypt.passwordBytesMax, CostLimits.shaCryptBytesMax / rounds)
         self.text = String(text)
     }
 
@@ -39,6 +42,6 @@ struct SHACryptSetting: HashSetting {
     }
 
     func digest(of password: WipedBytes, count: Int) throws(HashingFault) -> [UInt8]? {
-        try Crypt.digest(of: password, setting: text)
+        try Crypt.digest(of: password, setting: text, bytesMax: passwordBytesMax)
     }
 }
