@@ -1,8 +1,9 @@
 /// An e-mail address in its canonical form.
 ///
-/// Addresses that differ only in the case of ASCII letters or in the spelling of one domain have the same
-/// form; all others have different ones. Dots and tags after a `+` are significant, because most servers
-/// distinguish them. Mail for the person goes to this form, never to a typed text.
+/// Two addresses have the same form when their domains are spellings of one domain and their local parts are
+/// equal: those in ASCII but for case, those with other characters in NFC, where the case of all letters is
+/// significant. Dots and tags after a `+` are significant, because most servers distinguish them. Mail for the
+/// person goes to this form, never to a typed text.
 package struct EmailAddress: Hashable, Sendable {
     /// The version of these rules, for storing beside the form.
     package static let formVersion = 1

@@ -11,10 +11,11 @@ static inline uint8_t *cunistring_nfc(
     return u8_normalize(UNINORM_NFC, text, count, buffer, result_count);
 }
 
-/// Tells whether a code point is a letter, a mark or a decimal digit.
+/// Tells whether a code point is a letter, a mark or a decimal digit that is not by default ignorable.
 static inline bool cunistring_is_word_character(ucs4_t character) {
     return uc_is_general_category_withtable(
-        character, UC_CATEGORY_MASK_L | UC_CATEGORY_MASK_M | UC_CATEGORY_MASK_Nd);
+               character, UC_CATEGORY_MASK_L | UC_CATEGORY_MASK_M | UC_CATEGORY_MASK_Nd)
+        && !uc_is_property_default_ignorable_code_point(character);
 }
 
 /// Tells whether a code point is a letter, mark, number, punctuation, symbol or space that is not by default

@@ -21,7 +21,8 @@ package enum UnicodeText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Tells whether a character is a letter, a mark or a decimal digit; false for unassigned ones.
+    /// Tells whether a character is a letter, a mark or a decimal digit that is not ignored where a font lacks
+    /// it; false for unassigned ones.
     package static func isWordCharacter(_ character: Unicode.Scalar) -> Bool {
         cunistring_is_word_character(character.value)
     }

@@ -39,6 +39,8 @@ import UnicodeText
         }
         let others =
             " .-_\0\u{A0}\u{AD}\u{200D}\u{202E}\u{2028}\u{20AC}\u{E000}\u{378}\u{1F600}"
+            // Letters and marks without a glyph.
+            + "\u{34F}\u{115F}\u{1160}\u{3164}\u{FFA0}\u{17B4}\u{180B}\u{FE0F}\u{E0100}"
         for character in others.unicodeScalars {
             #expect(!UnicodeText.isWordCharacter(character), "\(character.value)")
         }
