@@ -35,6 +35,7 @@ package struct PhoneNumber: Hashable, Sendable {
         case cphonenumber_unknown_country_code: throw .unknownCountryCode
         case cphonenumber_wrong_length: throw .wrongLength
         case cphonenumber_not_assigned: throw .notAssigned
+        case cphonenumber_unreadable: throw .unreadable
         default: preconditionFailure("libphonenumber has no memory")
         }
         text = Self.text(number.text)

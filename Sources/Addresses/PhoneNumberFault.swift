@@ -12,4 +12,6 @@ package enum PhoneNumberFault: String, Error, Sendable, CaseIterable {
     case wrongLength
     /// The country has no such number.
     case notAssigned
+    /// The library fails to read it.
+    case unreadable
 }

@@ -2,6 +2,7 @@
 
 #include <phonenumbers/phonenumberutil.h>
 
+#include <new>
 #include <string>
 
 using i18n::phonenumbers::PhoneNumber;
@@ -58,7 +59,9 @@ cphonenumber_outcome cphonenumber_read(
     const char *digits, const char *region, cphonenumber_number *number) noexcept {
     try {
         return read(digits, region, number);
+    } catch (const std::bad_alloc &) {
+        return cphonenumber_no_memory;
     } catch (...) {
-        return cphonenumber_failed;
+        return cphonenumber_unreadable;
     }
 }

@@ -19,8 +19,10 @@ enum cphonenumber_outcome {
     cphonenumber_wrong_length,
     /// The digits are those of no number of its country.
     cphonenumber_not_assigned,
-    /// The library is out of memory.
-    cphonenumber_failed,
+    /// The library throws an exception for the number.
+    cphonenumber_unreadable,
+    /// There is no memory.
+    cphonenumber_no_memory,
 };
 
 /// A valid number; its texts end with a NUL.
