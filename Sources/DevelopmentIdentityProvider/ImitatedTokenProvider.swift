@@ -45,7 +45,7 @@ package struct ImitatedTokenProvider: Sendable {
             writer.number(now)
         }
         return Base64URL.encode(writer.bytes) + "."
-            + Base64URL.encode(key.code(of: domain + writer.bytes))
+            + Base64URL.encode(key.mac(of: domain + writer.bytes))
     }
 
     private var domain: [UInt8] { Array("\(name)\0".utf8) }
@@ -54,7 +54,7 @@ package struct ImitatedTokenProvider: Sendable {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let bytes = Base64URL.decode(parts[0]),
             let code = Base64URL.decode(parts[1]),
-            constantTimeEqual(code, key.code(of: domain + bytes)),
+            constantTimeEqual(code, key.mac(of: domain + bytes)),
             let members = JSONValue(parsing: bytes)?.members,
             let name = members["name"]?.string, let client = members["client"]?.string,
             let issuedAt = members["issued_at"]?.number
@@ -116,7 +116,7 @@ package struct ImitatedTokenProvider: Sendable {
     private func profile(_ request: HTTPRequest) -> HTTPResponse {
         let token = bearer(request) ?? ""
         let proof = Hex.encode(
-            HMACSHA256.code(key: Array(Self.clientSecret.utf8), Array(token.utf8)))
+            HMACSHA256.mac(key: Array(Self.clientSecret.utf8), Array(token.utf8)))
         guard let grant = grant(token),
             request.query.contains(where: { $0.name == "appsecret_proof" && $0.value == proof })
         else { return .failure(400, "190", "invalid token or proof") }

@@ -143,9 +143,9 @@ package struct ScratchDatabase: Sendable {
     /// The usual thousands take milliseconds of each connection, and protect passwords that can be guessed.
     private static func verifier(of password: String) -> String {
         let salt = SecureRandom.bytes(16)
-        let salted = HMACSHA256.code(key: password, salt + [0, 0, 0, 1])
-        let client = SHA256.hash(HMACSHA256.code(key: salted, Array("Client Key".utf8)))
-        let server = HMACSHA256.code(key: salted, Array("Server Key".utf8))
+        let salted = HMACSHA256.mac(key: password, salt + [0, 0, 0, 1])
+        let client = SHA256.hash(HMACSHA256.mac(key: salted, Array("Client Key".utf8)))
+        let server = HMACSHA256.mac(key: salted, Array("Server Key".utf8))
         return "SCRAM-SHA-256$1:\(Base64.encode(salt))"
             + "$\(Base64.encode(client)):\(Base64.encode(server))"
     }

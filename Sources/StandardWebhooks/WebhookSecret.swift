@@ -44,7 +44,7 @@ package struct WebhookSecret: Hashable, Sendable {
     ///   - body: The bytes of the body.
     /// - Returns: `v1,` and the signature in base64.
     package func signature(id: String, seconds: Int64, body: [UInt8]) -> String {
-        let code = HMACSHA256.code(key: bytes, Array("\(id).\(seconds).".utf8) + body)
-        return "v1," + Base64.encode(code)
+        let mac = HMACSHA256.mac(key: bytes, Array("\(id).\(seconds).".utf8) + body)
+        return "v1," + Base64.encode(mac)
     }
 }

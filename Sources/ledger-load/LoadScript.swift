@@ -15,7 +15,7 @@ struct LoadScript {
     /// The first event of a log that the executable has begun.
     private let begun: EventID?
     /// The log's first event, and the MACs of all; nil before it.
-    private var log: (id: EventID, codes: LogCodes)?
+    private var log: (id: EventID, macs: LoadedLogMACs)?
     private var keys: [AccountID: AccountKey] = [:]
     /// The provider ids of identities.
     private var subjects: [IdentityID: String] = [:]
@@ -43,7 +43,7 @@ struct LoadScript {
     }
 
     /// The MACs of rows besides the log; nil for an unprotected log.
-    private var rowCodes: LogCodes? { isProtected ? log?.codes : nil }
+    private var rowMACs: LoadedLogMACs? { isProtected ? log?.macs : nil }
 
     mutating func add(_ step: RandomHistory.Step) throws {
         let recording = step.recording
@@ -52,8 +52,8 @@ struct LoadScript {
         try conflicts.apply(recorded)
         let first = recorded.accounts.first
         let id = log?.id ?? begun ?? recorded.id
-        let codes = log?.codes ?? LogCodes(of: .default, log: id, key: macKey)
-        log = (id, codes)
+        let macs = log?.macs ?? LoadedLogMACs(of: .default, log: id, key: macKey)
+        log = (id, macs)
         if recorded.position == LogPosition(0), begun != nil { return }
         events.row(
             "\(recorded.position)", "\(recorded.id)", recorded.event.name.rawValue,
@@ -61,7 +61,7 @@ struct LoadScript {
             first.map { "\($0.sequence)" },
             "\(recorded.command)", recorded.request.map { "\($0)" }, recorded.actor.columnText,
             CopyText.hex(recording.entry),
-            CopyText.hex(codes.code(at: recorded.position, leaf: recording.leaf)))
+            CopyText.hex(macs.mac(at: recorded.position, leaf: recording.leaf)))
         if !recording.disclosures.isEmpty, let account = first?.id, let key = keys[account] {
             let sealed = key.seal(
                 recording.disclosures, tenant: recorded.tenant, position: recorded.position,
@@ -94,7 +94,7 @@ struct LoadScript {
         let time = state.ledger.lastRecordedAt
         heads.row(
             "\(next)", "\(time)", log.map { "\($0.id)" }, isProtected ? "0" : nil,
-            rowCodes.map { CopyText.hex($0.head(next: next, recordedAt: time)) })
+            rowMACs.map { CopyText.hex($0.head(next: next, recordedAt: time)) })
         try heads.flush()
         var projections = CopyText("projections (tenant_id, name, generation, version, position)")
         for name in ProjectionName.allCases { projections.row(name.rawValue, "1", "1", "\(next)") }
@@ -178,10 +178,10 @@ struct LoadScript {
                 "\(identity.provider)", subjects[identity.id], "\(identity.id)",
                 identity.account.map { "\($0)" }, "\(identity.lastAccount)",
                 "\(identity.linkedAt)", "\(identity.linkedPosition)",
-                rowCodes.flatMap { codes in
+                rowMACs.flatMap { macs in
                     Subject(
                         provider: identity.provider, providerID: subjects[identity.id] ?? ""
-                    ).map { CopyText.hex(codes.code(of: identity, named: $0)) }
+                    ).map { CopyText.hex(macs.mac(of: identity, named: $0)) }
                 })
         }
         try identities.flush()
@@ -204,7 +204,7 @@ struct LoadScript {
                 session.endedPosition.map { "\($0)" }, CopyText.hex(tokens.current.bytes), "0",
                 "\(tokens.expiresAt)", "\(session.methods)",
                 session.endedPosition == nil
-                    ? rowCodes.map { CopyText.hex($0.code(of: session, tokens)) } : nil)
+                    ? rowMACs.map { CopyText.hex($0.mac(of: session, tokens)) } : nil)
         }
         try sessions.flush()
     }

@@ -72,8 +72,8 @@ import Testing
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
         ),
     ])
-    func `HMAC gives the MACs of RFC 4231`(key: [UInt8], message: [UInt8], code: String) {
-        #expect(Hex.encode(HMACSHA256.code(key: key, message)) == code)
+    func `HMAC gives the MACs of RFC 4231`(key: [UInt8], message: [UInt8], mac: String) {
+        #expect(Hex.encode(HMACSHA256.mac(key: key, message)) == mac)
     }
 
     @Test func `a kept key gives the MACs of a key used once, on any thread`() async throws {
@@ -83,18 +83,18 @@ import Testing
             for length in 0..<400 {
                 group.addTask {
                     let message = SecureRandom.bytes(length)
-                    let code = HMACSHA256.code(key: bytes, message)
-                    #expect(key.code(of: message) == code)
-                    let start = code.prefix(16).reduce(0) { $0 << 8 | UInt128($1) }
-                    #expect(key.truncatedCode(of: message) == start)
+                    let mac = HMACSHA256.mac(key: bytes, message)
+                    #expect(key.mac(of: message) == mac)
+                    let start = mac.prefix(16).reduce(0) { $0 << 8 | UInt128($1) }
+                    #expect(key.truncatedMAC(of: message) == start)
                 }
             }
         }
     }
 
-    @Test func `an empty key and an empty message have a code`() {
+    @Test func `an empty key and an empty message have a MAC`() {
         #expect(
-            Hex.encode(HMACSHA256.code(key: [], []))
+            Hex.encode(HMACSHA256.mac(key: [], []))
                 == "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad")
     }
 

@@ -39,14 +39,14 @@ import Testing
         let key = SymmetricKey.generate()
         let bytes = [UInt8](repeating: 7, count: 600)
         let digest = SHA256.hash(bytes)
-        let code = HMACSHA256.code(key: digest, bytes)
+        let code = HMACSHA256.mac(key: digest, bytes)
         let wrong = await withTaskGroup(of: Int.self) { group in
             for _ in 0..<8 {
                 group.addTask { @concurrent in
                     (0..<500).count { _ in
                         let box = AESGCM.seal(bytes, key: key, additional: digest)
                         return SHA256.hash(bytes) != digest
-                            || HMACSHA256.code(key: digest, bytes) != code
+                            || HMACSHA256.mac(key: digest, bytes) != code
                             || AESGCM.open(box, key: key, additional: digest) != bytes
                     }
                 }

@@ -15,7 +15,7 @@ import Testing
         try await Self.with { deployment, database in
             let servers = [try await deployment.serve(), try await deployment.serve()]
             let (ada, key) = try await Self.people(deployment, servers[0])
-            try await Self.forgetCodes(database)
+            try await Self.forgetMACs(database)
             try await expectVerified(deployment)
             let end = EndOfTraffic()
             let traffic = Task {
@@ -36,7 +36,7 @@ import Testing
             #expect(protected.output.contains("every log is protected: \(marker) is removed"))
             #expect(!FileManager.default.fileExists(atPath: marker))
             #expect(try await traffic.value == [], "nobody was refused")
-            #expect(try await Self.codes(database, "mac IS NULL") == ["0", "0", "0", "0", "0"])
+            #expect(try await Self.macs(database, "mac IS NULL") == ["0", "0", "0", "0", "0"])
             let again = try await deployment.tool.run(["protect"])
             #expect(again.status == 0 && again.output.contains(": 0 rows"), "\(again)")
             try await expectVerified(deployment)
@@ -109,7 +109,7 @@ import Testing
         try await Self.with { deployment, database in
             let server = try await deployment.serve()
             _ = try await Self.people(deployment, server)
-            try await Self.forgetCodes(database)
+            try await Self.forgetMACs(database)
             let move = """
                 UPDATE identities i SET account_id = o.account_id, last_account_id = o.account_id
                 FROM identities o WHERE i.provider_id = 'ada' AND o.provider_id = 'bob'
@@ -121,7 +121,7 @@ import Testing
             #expect(refused.status == 1, "\(refused.output)")
             #expect(refused.errors.contains("account_id of identity"), "\(refused.errors)")
             #expect(!refused.errors.contains("ada"), "no subject is named")
-            #expect(try await Self.codes(database, "mac IS NOT NULL") == ["0", "0", "0", "0", "0"])
+            #expect(try await Self.macs(database, "mac IS NOT NULL") == ["0", "0", "0", "0", "0"])
             #expect(try await Self.protectedFrom(database) == "-")
             try await database.run { connection in
                 try connection.execute(
@@ -142,7 +142,7 @@ import Testing
         try await Self.with { deployment, database in
             let server = try await deployment.serve()
             let (ada, _) = try await Self.people(deployment, server)
-            try await Self.forgetCodes(database)
+            try await Self.forgetMACs(database)
             let letGo = DispatchSemaphore(value: 0)
             let holder = Postgres.Session(url: deployment.superuserURL, applicationName: "holder")
             async let held: Void = holder.run { connection in
@@ -177,12 +177,12 @@ import Testing
                     """) == ["true"])
             letGo.signal()
             try await held
-            let codes = try await Self.codes(database, "mac IS NULL")
-            #expect(codes[0] == "0" && codes[1] != "0", "\(codes)")
+            let macs = try await Self.macs(database, "mac IS NULL")
+            #expect(macs[0] == "0" && macs[1] != "0", "\(macs)")
             #expect(try await Self.protectedFrom(database) == "-")
             let finished = try await deployment.tool.run(["protect"])
             #expect(finished.status == 0, "\(finished.errors)")
-            #expect(try await Self.codes(database, "mac IS NULL") == ["0", "0", "0", "0", "0"])
+            #expect(try await Self.macs(database, "mac IS NULL") == ["0", "0", "0", "0", "0"])
             var device = ada
             #expect(try await device.refresh().status == 200)
             try await expectVerified(deployment)
@@ -330,7 +330,7 @@ import Testing
     }
 
     /// Changes the rows to the state in which the migration leaves those of a former release.
-    private static func forgetCodes(_ database: Postgres.Session) async throws {
+    private static func forgetMACs(_ database: Postgres.Session) async throws {
         try await database.run { connection in
             for table in tables + ["ledger_head"] {
                 try connection.execute("UPDATE \(table) SET mac = NULL")
@@ -339,7 +339,7 @@ import Testing
     }
 
     /// Returns the number of such live rows of each table.
-    private static func codes(_ database: Postgres.Session, _ condition: String) async throws
+    private static func macs(_ database: Postgres.Session, _ condition: String) async throws
         -> [String]
     {
         try await texts(

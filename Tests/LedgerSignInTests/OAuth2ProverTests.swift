@@ -69,7 +69,7 @@ struct OAuth2ProverTests {
             #expect(requests.first?.query.map(\.value) == [Self.token])
             #expect(requests.first?.headers["Authorization"] == "Bearer 1384|s3cret")
             #expect(requests.last?.headers["Authorization"] == "Bearer \(Self.token)")
-            let code = HMACSHA256.code(key: Array("s3cret".utf8), Array(Self.token.utf8))
+            let code = HMACSHA256.mac(key: Array("s3cret".utf8), Array(Self.token.utf8))
             #expect(
                 requests.last?.query.first { $0.name == "appsecret_proof" }?.value
                     == Hex.encode(code))

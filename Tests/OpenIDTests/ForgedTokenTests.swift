@@ -46,7 +46,7 @@ import Testing
     @Test func `an HMAC made with the public key is refused`() {
         let header = encoded(#"{"alg":"HS256","kid":"\#(Issuer.key.keyID)"}"#)
         let input = "\(header).\(parts(good)[1])"
-        let code = HMACSHA256.code(key: Array(Issuer.key.publicJWK.utf8), Array(input.utf8))
+        let code = HMACSHA256.mac(key: Array(Issuer.key.publicJWK.utf8), Array(input.utf8))
         let token = "\(input).\(Base64URL.encode(code))"
         #expect(
             Issuer.fault(

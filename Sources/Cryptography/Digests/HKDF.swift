@@ -12,7 +12,7 @@ package enum HKDFSHA256 {
     /// Returns the first block of the output.
     static func key(from secret: [UInt8], info: [UInt8]) -> [UInt8] {
         let salt = [UInt8](repeating: 0, count: SHA256.byteCount)
-        let pseudorandom = HMACSHA256.code(key: salt, secret)
-        return HMACSHA256.code(key: pseudorandom, info + [1])
+        let pseudorandom = HMACSHA256.mac(key: salt, secret)
+        return HMACSHA256.mac(key: pseudorandom, info + [1])
     }
 }

@@ -14,14 +14,14 @@ package final class HMACKey: Sendable {
     }
 
     /// Computes the 32-byte MAC of a message; compare MACs with `constantTimeEqual`.
-    package func code(of message: [UInt8]) -> [UInt8] {
-        context.withLock { $0.code(of: message) }
+    package func mac(of message: [UInt8]) -> [UInt8] {
+        context.withLock { $0.mac(of: message) }
     }
 
     /// Computes the first 16 bytes of the MAC of a message (RFC 2104, section 5), the most
     /// significant first, without an array for them.
-    package func truncatedCode(of message: [UInt8]) -> UInt128 {
-        context.withLock { $0.truncatedCode(of: message) }
+    package func truncatedMAC(of message: [UInt8]) -> UInt128 {
+        context.withLock { $0.truncatedMAC(of: message) }
     }
 }
 
@@ -51,7 +51,7 @@ package final class HMACKey: Sendable {
     }
 
     /// Computes the 32-byte MAC of a message, and starts anew with the same key.
-    func code(of message: [UInt8]) -> [UInt8] {
+    func mac(of message: [UInt8]) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: SHA256.byteCount) { output, count in
             unsafe compute(of: message, into: output)
             count = SHA256.byteCount
@@ -59,7 +59,7 @@ package final class HMACKey: Sendable {
     }
 
     /// Computes the first 16 bytes of the MAC of a message, and starts anew with the same key.
-    func truncatedCode(of message: [UInt8]) -> UInt128 {
+    func truncatedMAC(of message: [UInt8]) -> UInt128 {
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SHA256.byteCount) { output in
             unsafe compute(of: message, into: output)
             return unsafe UInt128(

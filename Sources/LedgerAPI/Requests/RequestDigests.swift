@@ -104,7 +104,7 @@ package final class RequestDigests: Sendable {
         of plain: [UInt8], _ purpose: Purpose, at now: Timestamp
     ) -> [(key: String?, digest: Digest)] {
         let keyed: [(key: String?, digest: Digest)] = keys.withLock(\.self).compactMap { keys in
-            guard let digest = keys.keys[purpose].flatMap({ Digest($0.code(of: plain)) }) else {
+            guard let digest = keys.keys[purpose].flatMap({ Digest($0.mac(of: plain)) }) else {
                 return nil
             }
             return (keys.id, digest)

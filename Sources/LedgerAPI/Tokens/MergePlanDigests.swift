@@ -36,7 +36,7 @@ package struct MergePlanDigests: Sendable {
         _ plan: Digest, for survivor: AccountID, in tenant: TenantID, at now: Timestamp
     ) -> String {
         let signed = Self.bytes(of: now) + plan.bytes
-        return Base64URL.encode(signed + code(for: signed, survivor, tenant))
+        return Base64URL.encode(signed + mac(for: signed, survivor, tenant))
     }
 
     /// Reads a digest from a client; nil unless it was issued for this survivor and has not
@@ -47,7 +47,7 @@ package struct MergePlanDigests: Sendable {
         guard let bytes = Base64URL.decode(text), bytes.count == Self.byteCount else { return nil }
         let signed = Array(bytes.prefix(Self.timeByteCount + Digest.byteCount))
         let presented = Array(bytes.suffix(Digest.byteCount))
-        guard constantTimeEqual(code(for: signed, survivor, tenant), presented),
+        guard constantTimeEqual(mac(for: signed, survivor, tenant), presented),
             let plan = Digest(Array(signed.suffix(Digest.byteCount)))
         else { return nil }
         let microseconds = signed.prefix(Self.timeByteCount).reduce(Int64(0)) {
@@ -58,9 +58,9 @@ package struct MergePlanDigests: Sendable {
         return Shown(plan: plan, at: shown)
     }
 
-    private func code(for signed: [UInt8], _ survivor: AccountID, _ tenant: TenantID) -> [UInt8] {
+    private func mac(for signed: [UInt8], _ survivor: AccountID, _ tenant: TenantID) -> [UInt8] {
         let context = Self.label + Array("\(tenant)\0\(survivor)\0".utf8)
-        return key.code(of: context + signed)
+        return key.mac(of: context + signed)
     }
 
     private static func bytes(of time: Timestamp) -> [UInt8] {

@@ -13,9 +13,9 @@ package struct RefreshTokens: Sendable {
     private static let version: UInt8 = 1
     private static let sessionByteCount = 16
     private static let randomByteCount = 32
-    private static let codeByteCount = 16
+    private static let macByteCount = 16
     private static let signedByteCount = 1 + sessionByteCount + randomByteCount
-    private static let byteCount = signedByteCount + codeByteCount
+    private static let byteCount = signedByteCount + macByteCount
 
     private static let codeLabel = Array("refresh:".utf8)
     private static let sealingLabel = Array("successor".utf8)
@@ -36,7 +36,7 @@ package struct RefreshTokens: Sendable {
             bytes.append(UInt8(truncatingIfNeeded: session.bits >> UInt128(shift)))
         }
         bytes += SecureRandom.bytes(Self.randomByteCount)
-        bytes += code(for: bytes[...], in: tenant)
+        bytes += mac(for: bytes[...], in: tenant)
         return Base64URL.encode(bytes)
     }
 
@@ -46,8 +46,8 @@ package struct RefreshTokens: Sendable {
     package func session(of token: String, in tenant: TenantID) -> SessionID? {
         guard let bytes = Self.bytes(of: token) else { return nil }
         let signed = bytes.prefix(Self.signedByteCount)
-        let presented = Array(bytes.suffix(Self.codeByteCount))
-        guard constantTimeEqual(code(for: signed, in: tenant), presented) else { return nil }
+        let presented = Array(bytes.suffix(Self.macByteCount))
+        guard constantTimeEqual(mac(for: signed, in: tenant), presented) else { return nil }
         let session = signed[1...Self.sessionByteCount]
         return SessionID(bits: session.reduce(UInt128(0)) { $0 << 8 | UInt128($1) })
     }
@@ -85,16 +85,16 @@ package struct RefreshTokens: Sendable {
     }
 
     private static func sealingKey(_ presented: String) -> SymmetricKey? {
-        SymmetricKey(bytes: HMACSHA256.code(key: presented, sealingLabel))
+        SymmetricKey(bytes: HMACSHA256.mac(key: presented, sealingLabel))
     }
 
-    private func code(for bytes: ArraySlice<UInt8>, in tenant: TenantID) -> [UInt8] {
+    private func mac(for bytes: ArraySlice<UInt8>, in tenant: TenantID) -> [UInt8] {
         let tenant = tenant.description.utf8
         var message: [UInt8] = []
         message.reserveCapacity(Self.codeLabel.count + tenant.count + bytes.count)
         message += Self.codeLabel
         message += tenant
         message += bytes
-        return Array(key.code(of: message).prefix(Self.codeByteCount))
+        return Array(key.mac(of: message).prefix(Self.macByteCount))
     }
 }

@@ -138,7 +138,7 @@ private struct ProtectedColumns {
 }
 
 /// The keys that check the MACs of a tenant's rows.
-struct RowCodes: Sendable {
+struct RowMACs: Sendable {
     let keys: MACKeys
     /// Whether every live row must have a MAC.
     let isProtected: Bool

@@ -197,7 +197,7 @@ package struct RowProtection: Sendable {
             table.writing,
             [
                 .texts(rows.map(\.version.place)), .texts(rows.map(\.version.writer)),
-                .byteArrays(rows.map { key.code(of: $0.message).bytes }),
+                .byteArrays(rows.map { key.mac(of: $0.message).bytes }),
             ])
         return Int64(written.rowsAffected)
     }

@@ -24,7 +24,7 @@ package struct SearchKey: Sendable {
     package func digest(of email: Email, in tenant: TenantID) -> [UInt8] {
         let address = SearchTerm.comparable(email: email.address)
         let flag = email.isVerified.map { $0 ? "\0verified" : "\0unverified" } ?? ""
-        return secret.code(of: Array("\(Self.label)\(tenant)\0\(address)\(flag)".utf8))
+        return secret.mac(of: Array("\(Self.label)\(tenant)\0\(address)\(flag)".utf8))
     }
 
     /// Returns the possible digests of an address, in the order of ``flags``.

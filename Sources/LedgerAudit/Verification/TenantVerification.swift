@@ -91,7 +91,7 @@ struct TenantVerification {
         try readLog(size: head?.nextPosition.value ?? 0, on: connection)
         compare(head)
         try compareSeals(on: connection)
-        try checkCodes(on: connection)
+        try checkMACs(on: connection)
         guard foldFault == nil else { return }
         command.end(state: state, position: state.nextPosition).map { add(.links, $0.0, $0.1) }
         for index in audits.indices {

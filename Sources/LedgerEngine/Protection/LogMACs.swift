@@ -64,7 +64,7 @@ package struct LogMACs {
         else { throw .damaged("ledger_head.mac of tenant \(tenant)") }
         if let stored {
             guard let mac = MAC(stored), let used = keys.key(mac.key),
-                used.code(of: .head(head, of: tenant)).matches(mac)
+                used.mac(of: .head(head, of: tenant)).matches(mac)
             else { throw .damaged("ledger_head.mac of tenant \(tenant)") }
             key = used
         } else if head.protectedFrom != nil {
@@ -79,7 +79,7 @@ package struct LogMACs {
     /// Returns the MAC of an event to append, with the key that applies to it.
     ///
     /// - Throws: `BatchFault.damaged` if the key is not available.
-    package mutating func code(of recording: Recording) throws(BatchFault) -> [UInt8] {
+    package mutating func mac(of recording: Recording) throws(BatchFault) -> [UInt8] {
         let recorded = recording.recorded
         switch recorded.event {
         case .ledgerOpened(let fact):
@@ -98,7 +98,7 @@ package struct LogMACs {
             break
         }
         guard let log else { throw .damaged("ledger_head.log_id of tenant \(tenant)") }
-        return try keyInUse().code(
+        return try keyInUse().mac(
             of: .entry(
                 tenant: tenant, log: log, number: number, position: recorded.position,
                 leaf: recording.leaf)
@@ -116,16 +116,16 @@ package struct LogMACs {
     /// Returns the MAC of a row of decision state, or of the head, with the key in use.
     ///
     /// - Throws: `BatchFault.damaged` if no key is available.
-    package mutating func code(of message: MACMessage) throws(BatchFault) -> [UInt8] {
-        try keyInUse().code(of: message).bytes
+    package mutating func mac(of message: MACMessage) throws(BatchFault) -> [UInt8] {
+        try keyInUse().mac(of: message).bytes
     }
 
     /// Whether a row without a MAC is valid: while the log is not protected, and need not be.
-    package var acceptsRowsWithoutCodes: Bool { protectedFrom == nil && keys.allowsUnprotected }
+    package var acceptsRowsWithoutMACs: Bool { protectedFrom == nil && keys.allowsUnprotected }
 
     /// Checks a row's stored MAC.
     package func accept(_ stored: [UInt8]?, of message: @autoclosure () -> MACMessage) -> Bool {
-        guard let stored else { return acceptsRowsWithoutCodes }
+        guard let stored else { return acceptsRowsWithoutMACs }
         return keys.accept(stored, of: message())
     }
 

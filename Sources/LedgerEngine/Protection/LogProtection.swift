@@ -58,10 +58,10 @@ package struct LogProtection: Sendable {
         if ranges.isEmpty, firstForged == nil, !keys.allowsUnprotected, !keys.isEmpty {
             throw LogDamage(position: position, fault: "the log does not say that it is protected")
         }
-        return try checkCode(stored, at: position, leaf: leaf)
+        return try checkMAC(stored, at: position, leaf: leaf)
     }
 
-    private func checkCode(
+    private func checkMAC(
         _ stored: [UInt8]?, at position: LogPosition, leaf: Digest
     ) throws(LogDamage) -> Bool {
         if let firstForged, position > firstForged {
@@ -81,7 +81,7 @@ package struct LogProtection: Sendable {
                 lacksKey: true)
         }
         guard let stored, let mac = MAC(stored), let log, mac.key == expected,
-            key.code(
+            key.mac(
                 of: .entry(
                     tenant: tenant, log: log, number: number(at: position), position: position,
                     leaf: leaf)
@@ -118,7 +118,7 @@ package struct LogProtection: Sendable {
         }
         guard firstForged == nil else { return self = before }
         do throws(LogDamage) {
-            _ = try checkCode(stored, at: position, leaf: leaf)
+            _ = try checkMAC(stored, at: position, leaf: leaf)
         } catch {
             // A statement under a key destroyed since is covered by the root in the next one;
             // without the key of the last range it is not used.

@@ -43,8 +43,8 @@ package struct MACKey: Sendable {
     }
 
     /// Returns the HMAC-SHA-256 of a message, truncated to 16 bytes (RFC 2104, section 5).
-    package func code(of message: MACMessage) -> MAC {
-        MAC(key: id, hmac.truncatedCode(of: message.bytes))
+    package func mac(of message: MACMessage) -> MAC {
+        MAC(key: id, hmac.truncatedMAC(of: message.bytes))
     }
 }
 
@@ -54,18 +54,18 @@ package struct MAC: Sendable {
     static let byteCount = 20
 
     package let key: MACKey.ID
-    private let code: UInt128
+    private let value: UInt128
 
-    init(key: MACKey.ID, _ code: UInt128) {
+    init(key: MACKey.ID, _ value: UInt128) {
         self.key = key
-        self.code = code
+        self.value = value
     }
 
     /// Parses the stored form; nil for any other number of bytes.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         key = MACKey.ID(bits: bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
-        code = bytes.dropFirst(4).reduce(0) { $0 << 8 | UInt128($1) }
+        value = bytes.dropFirst(4).reduce(0) { $0 << 8 | UInt128($1) }
     }
 
     /// The stored form.
@@ -73,13 +73,13 @@ package struct MAC: Sendable {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.byteCount)
         bytes.append(bigEndian: key.bits)
-        bytes.append(bigEndian: code)
+        bytes.append(bigEndian: value)
         return bytes
     }
 
     /// Compares two MACs in constant time.
     func matches(_ other: MAC) -> Bool {
-        key == other.key && code ^ other.code == 0
+        key == other.key && value ^ other.value == 0
     }
 }
 

@@ -83,6 +83,6 @@ package final class MACKeys: Sendable {
     /// Checks a message's stored MAC with the key that it names.
     package func accept(_ stored: [UInt8], of message: MACMessage) -> Bool {
         guard let mac = MAC(stored), let key = key(mac.key) else { return false }
-        return key.code(of: message).matches(mac)
+        return key.mac(of: message).matches(mac)
     }
 }

@@ -51,7 +51,7 @@ package struct APIKeyStore {
     /// Stores a new key of a tenant, with its MAC.
     ///
     /// - Throws: `PostgresError`.
-    package func add(_ key: StoredAPIKey, to tenant: TenantID, code: MACKey) throws {
+    package func add(_ key: StoredAPIKey, to tenant: TenantID, macKey: MACKey) throws {
         var access = AccessRecord(by: nil, .createAPIKey)
         access.details = ["key": key.id.description, "role": key.role.rawValue]
         try connection.transaction {
@@ -63,7 +63,7 @@ package struct APIKeyStore {
                         .text(key.role.rawValue), .bytes(key.secretDigest.bytes),
                         .timestamp(key.createdAt.microseconds),
                         key.expiresAt.map { .timestamp($0.microseconds) } ?? .null,
-                        .bytes(code.code(of: .apiKey(key, of: tenant)).bytes),
+                        .bytes(macKey.mac(of: .apiKey(key, of: tenant)).bytes),
                     ]),
                 AccessStatements.call(recording: [access], in: tenant),
             ])

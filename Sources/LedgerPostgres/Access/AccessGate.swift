@@ -26,7 +26,7 @@ package final class AccessGate: Sendable {
     private let queue: BatchQueue<Pending>
     private let session: Postgres.Session
     private let fence: SchemaFence
-    private let codes: MACKeys
+    private let macs: MACKeys
     private let onFault: @Sendable (String) -> Void
 
     /// Creates a gate, which works while ``run()`` runs.
@@ -44,7 +44,7 @@ package final class AccessGate: Sendable {
         onFault: @escaping @Sendable (String) -> Void
     ) {
         queue = BatchQueue(limit: queueLimit)
-        codes = macs
+        self.macs = macs
         self.onFault = onFault
         self.fence = fence
         session = Postgres.Session(
@@ -155,7 +155,7 @@ package final class AccessGate: Sendable {
         try fence.check(results[calls.count - 1])
         guard !wanted.isEmpty else { return [:] }
         let found = try AccessStatements.keys(
-            results[calls.count - 2], of: wanted.map(\.tenant), codes: codes)
+            results[calls.count - 2], of: wanted.map(\.tenant), macs: macs)
         return Dictionary(uniqueKeysWithValues: found.map { (indexes[$0.key], $0.value) })
     }
 }

@@ -88,7 +88,7 @@ package enum AccessStatements {
                 request_id, n)
         """)
 
-    /// Requests several keys; see ``keys(_:of:codes:)``.
+    /// Requests several keys; see ``keys(_:of:macs:)``.
     static func call(keys: [(id: APIKeyID, tenant: TenantID)]) -> Call {
         Call(
             self.keys,
@@ -97,7 +97,7 @@ package enum AccessStatements {
 
     /// Returns the requested keys by index; nil for a key with a wrong MAC.
     static func keys(
-        _ result: QueryResult, of tenants: [TenantID], codes: MACKeys
+        _ result: QueryResult, of tenants: [TenantID], macs: MACKeys
     ) throws -> [Int: StoredAPIKey?] {
         var found: [Int: StoredAPIKey?] = [:]
         for row in 0..<result.rowCount {
@@ -106,7 +106,7 @@ package enum AccessStatements {
                 throw PostgresError.unexpectedResult("a key that was not asked for")
             }
             let key = try Self.key.read(result, row)
-            let isRight = try Self.isRight(key, result, row, in: tenants[index], codes)
+            let isRight = try Self.isRight(key, result, row, in: tenants[index], macs)
             found[index] = .some(isRight ? key : nil)
         }
         return found
@@ -118,16 +118,16 @@ package enum AccessStatements {
     /// proves; a revoked key never has one, and is refused anyway.
     private static func isRight(
         _ key: StoredAPIKey, _ result: QueryResult, _ row: Int, in tenant: TenantID,
-        _ codes: MACKeys
+        _ macs: MACKeys
     ) throws -> Bool {
         guard key.revokedAt == nil else { return true }
         if let stored = try result.optionalBytes(row, mac) {
-            return codes.accept(stored, of: .apiKey(key, of: tenant))
+            return macs.accept(stored, of: .apiKey(key, of: tenant))
         }
         guard try !result.isNull(row, head.tenant) else { return false }
         do {
-            return try HeadLoad.readCodes(result, row, of: tenant, keys: codes, columns: head)
-                .acceptsRowsWithoutCodes
+            return try HeadLoad.readMACs(result, row, of: tenant, keys: macs, columns: head)
+                .acceptsRowsWithoutMACs
         } catch is BatchFault {
             return false
         }

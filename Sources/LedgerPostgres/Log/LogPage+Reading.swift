@@ -30,19 +30,19 @@ extension LogPage {
             ] + LogProtection.calls(of: tenant, keys: disclosures.macs))
         guard results.count >= 2 else { throw .unexpectedResult("no page") }
         var entries: [[UInt8]] = []
-        var codes: [[UInt8]?] = []
+        var macs: [[UInt8]?] = []
         entries.reserveCapacity(results[0].rowCount)
-        codes.reserveCapacity(results[0].rowCount)
+        macs.reserveCapacity(results[0].rowCount)
         for row in 0..<results[0].rowCount {
             guard try results[0].int8(row, 0) == from.value + Int64(row) else { break }
             entries.append(try results[0].bytes(row, 1))
-            codes.append(try results[0].optionalBytes(row, 2))
+            macs.append(try results[0].optionalBytes(row, 2))
         }
         let isWhole = entries.count == results[0].rowCount && !entries.isEmpty
         let linked = try LinkedDisclosures.read(
             for: entries, from: from, in: tenant, with: disclosures, on: connection)
         let page = UndecodedPage(
-            from: from, tenant: tenant, entries: entries, codes: codes,
+            from: from, tenant: tenant, entries: entries, macs: macs,
             protection: try LogProtection.found(
                 in: results[2...], of: tenant, keys: disclosures.macs),
             rows: try DisclosureReader.rows(results[1]), linked: linked, disclosures: disclosures)
@@ -62,7 +62,7 @@ private struct UndecodedPage: Sendable {
     let from: LogPosition
     let tenant: TenantID
     let entries: [[UInt8]]
-    let codes: [[UInt8]?]
+    let macs: [[UInt8]?]
     /// Nil if this process has no keys to check the MACs.
     let protection: LogProtection?
     let rows: [DisclosureReader.Row]
@@ -100,7 +100,7 @@ private struct UndecodedPage: Sendable {
             let position = LogPosition(from.value + Int64(index))
             do throws(LogDamage) {
                 let event = try StoredEvent(
-                    entry: entries[index], mac: codes[index], at: position, in: tenant, protection)
+                    entry: entries[index], mac: macs[index], at: position, in: tenant, protection)
                 while let row = rest.first, row.position < position { rest.removeFirst() }
                 let own = rest.prefix { $0.position == position }
                 events.append(

@@ -28,7 +28,7 @@ struct FacebookInspector: TokenInspector {
         // Zero is a token without an end.
         if let end = data["expires_at"]?.integer, end != 0, end <= now { throw .invalid }
         let proof = Hex.encode(
-            HMACSHA256.code(key: Array(secret.utf8), Array(token.utf8)))
+            HMACSHA256.mac(key: Array(secret.utf8), Array(token.utf8)))
         let profile = try await api.call(
             "/me?fields=id,email&appsecret_proof=\(proof)", authorization: "Bearer \(token)",
             refusals: [400, 401])

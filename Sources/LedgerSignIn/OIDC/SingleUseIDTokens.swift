@@ -21,8 +21,8 @@ package struct SingleUseIDTokens: Sendable {
         _ idToken: String, acceptedUntil expiresAt: Timestamp, in tenant: TenantID
     ) -> SingleUseIDToken? {
         guard let dot = idToken.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
-        let code = key.code(
+        let mac = key.mac(
             of: Array("\(Self.label)\(tenant)\0\(idToken[..<dot])".utf8))
-        return Digest(code).map { SingleUseIDToken(digest: $0, expiresAt: expiresAt) }
+        return Digest(mac).map { SingleUseIDToken(digest: $0, expiresAt: expiresAt) }
     }
 }

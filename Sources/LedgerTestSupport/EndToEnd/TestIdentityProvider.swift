@@ -129,7 +129,7 @@ package final class TestIdentityProvider: Sendable {
             .map { Base64URL.encode($0) }.joined(separator: ".")
         let signature =
             algorithm == "HS256"
-            ? HMACSHA256.code(key: Array(key.publicJWK.utf8), Array(input.utf8))
+            ? HMACSHA256.mac(key: Array(key.publicJWK.utf8), Array(input.utf8))
             : Array(repeating: 7, count: 64)
         return input + "." + Base64URL.encode(signature)
     }

@@ -71,7 +71,7 @@ enum APIKeyCreateCommand {
             try store.add(
                 StoredAPIKey(
                     id: key.id, role: role, secretDigest: digest, label: label, createdAt: now,
-                    expiresAt: expiresAt, revokedAt: nil), to: tenant, code: macKey)
+                    expiresAt: expiresAt, revokedAt: nil), to: tenant, macKey: macKey)
         }
         Terminal.print("\(key.text)\n")
         Terminal.printError("key id: \(key.id)")

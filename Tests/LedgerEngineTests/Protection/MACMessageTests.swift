@@ -21,9 +21,9 @@ import Testing
             + Array("acme".utf8) + [0, 0, 0, 0, 0, 0, 1, 2]
         #expect(message.bytes == bytes)
         #expect(
-            key.code(of: message).bytes
+            key.mac(of: message).bytes
                 == Array(SHA256.hash(secret).prefix(4))
-                + Array(HMACSHA256.code(key: secret, bytes).prefix(16)))
+                + Array(HMACSHA256.mac(key: secret, bytes).prefix(16)))
         #expect(Hex.encode(Array(SHA256.hash(secret).prefix(4))) == key.id.description)
         #expect(MACKey.ID(key.id.description) == key.id)
     }
@@ -48,10 +48,10 @@ import Testing
         let (key, other) = (try Self.key(1), try Self.key(2))
         let keys = MACKeys(current: key)
         let message = MACMessage(.session, tenant: "a")
-        let stored = key.code(of: message).bytes
+        let stored = key.mac(of: message).bytes
         #expect(keys.accept(stored, of: message))
         #expect(!keys.accept(stored, of: MACMessage(.session, tenant: "b")))
-        #expect(!keys.accept(other.code(of: message).bytes, of: message))
+        #expect(!keys.accept(other.mac(of: message).bytes, of: message))
         #expect(!keys.accept(Array(stored.dropLast()), of: message))
         for index in stored.indices {
             var changed = stored

@@ -86,7 +86,7 @@ import Testing
             try await database.asOwner.with { connection in
                 let store = APIKeyStore(on: connection)
                 for key in [key, Self.key(8, "other")] {
-                    try store.add(key, to: .default, code: SequencerFixture.macKey)
+                    try store.add(key, to: .default, macKey: SequencerFixture.macKey)
                 }
             }
             let faults = FaultTexts()

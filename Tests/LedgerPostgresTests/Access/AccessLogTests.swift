@@ -140,7 +140,7 @@ struct AccessLogTests {
                 expiresAt: Timestamp(seconds: 2_000_000_000), revokedAt: nil)
             let owner = Session(url: database.ownerURL, applicationName: "test")
             try await owner.run {
-                try APIKeyStore(on: $0).add(key, to: .default, code: SequencerFixture.macKey)
+                try APIKeyStore(on: $0).add(key, to: .default, macKey: SequencerFixture.macKey)
             }
             try await withGate(database.runtimeURL) { gate in
                 #expect(try await gate.key(key.id, in: .default) == key)
@@ -168,7 +168,7 @@ struct AccessLogTests {
             await #expect(throws: PostgresError.self) {
                 try await runtime.run {
                     try APIKeyStore(on: $0).add(
-                        key, to: tenant("acme"), code: SequencerFixture.macKey)
+                        key, to: tenant("acme"), macKey: SequencerFixture.macKey)
                 }
             }
         }

@@ -25,25 +25,25 @@ import Testing
     }
 
     /// The stored MACs of a log.
-    private static func codes(
+    private static func macs(
         _ database: ScratchDatabase, of tenant: TenantID = .default
     ) async throws -> [[UInt8]] {
         try await database.asRuntime.with { connection in
             let rows = try connection.query(
                 Statement(
-                    "codes", "SELECT mac FROM events WHERE tenant_id = $1::text ORDER BY position"),
+                    "macs", "SELECT mac FROM events WHERE tenant_id = $1::text ORDER BY position"),
                 [.text(tenant.description)])
             return try (0..<rows.rowCount).map { try rows.bytes($0, 0) }
         }
     }
 
     /// Returns a MAC made with a key for any position.
-    private static func code(
+    private static func mac(
         _ key: MACKey, of event: StoredEvent, in log: [StoredEvent], tenant: TenantID = .default,
         number: Int64 = 1, at position: LogPosition? = nil
     ) throws -> [UInt8] {
         let first = try #require(log.first)
-        return key.code(
+        return key.mac(
             of: .entry(
                 tenant: tenant, log: first.recorded.id, number: number,
                 position: position ?? event.recorded.position, leaf: event.leaf)
@@ -57,34 +57,34 @@ import Testing
                 try await fixture.open(acme)
                 _ = try await fixture.signIn(subject("apple", "ada"))
                 let log = try await fixture.log()
-                let codes = try await Self.codes(database)
+                let macs = try await Self.macs(database)
                 let protection = try await Self.protection(database)
                 let others = try await Self.protection(database, of: acme)
                 #expect(protection.protectedFrom == LogPosition(0) && log.count == 4)
-                for (event, code) in zip(log, codes) {
+                for (event, mac) in zip(log, macs) {
                     let place = event.recorded.position
-                    #expect(try protection.check(code, at: place, leaf: event.leaf))
-                    #expect(code == (try Self.code(Fixture.macKey, of: event, in: log)))
+                    #expect(try protection.check(mac, at: place, leaf: event.leaf))
+                    #expect(mac == (try Self.mac(Fixture.macKey, of: event, in: log)))
                     #expect(throws: LogDamage.self, "another position") {
-                        try protection.check(code, at: place.next, leaf: event.leaf)
+                        try protection.check(mac, at: place.next, leaf: event.leaf)
                     }
                     #expect(throws: LogDamage.self, "another tenant") {
-                        try others.check(code, at: place, leaf: event.leaf)
+                        try others.check(mac, at: place, leaf: event.leaf)
                     }
                     #expect(throws: LogDamage.self, "another entry") {
-                        try protection.check(code, at: place, leaf: Self.otherLeaf)
+                        try protection.check(mac, at: place, leaf: Self.otherLeaf)
                     }
                     #expect(throws: LogDamage.self, "null") {
                         try protection.check(nil, at: place, leaf: event.leaf)
                     }
                     #expect(throws: LogDamage.self, "another number") {
                         try protection.check(
-                            try Self.code(Fixture.macKey, of: event, in: log, number: 2), at: place,
+                            try Self.mac(Fixture.macKey, of: event, in: log, number: 2), at: place,
                             leaf: event.leaf)
                     }
                     #expect(throws: LogDamage.self, "a key that the log does not name") {
                         try protection.check(
-                            try Self.code(Fixture.nextMACKey, of: event, in: log), at: place,
+                            try Self.mac(Fixture.nextMACKey, of: event, in: log), at: place,
                             leaf: event.leaf)
                     }
                 }
@@ -121,13 +121,13 @@ import Testing
                 let log = try await fixture.log()
                 let protection = try await Self.protection(database)
                 #expect(protection.roots.map(\.size) == [4] && log.count == 6)
-                for (event, code) in zip(log, try await Self.codes(database)) {
+                for (event, mac) in zip(log, try await Self.macs(database)) {
                     let place = event.recorded.position
                     let isNew = place >= LogPosition(4)
-                    #expect(try protection.check(code, at: place, leaf: event.leaf))
+                    #expect(try protection.check(mac, at: place, leaf: event.leaf))
                     #expect(throws: LogDamage.self, "a key outside of its range") {
                         try protection.check(
-                            try Self.code(
+                            try Self.mac(
                                 isNew ? Fixture.macKey : Fixture.nextMACKey, of: event, in: log),
                             at: place, leaf: event.leaf)
                     }
@@ -136,16 +136,16 @@ import Testing
                     database, keys: MACKeys(current: Fixture.nextMACKey))
                 let early = try await Self.protection(
                     database, keys: MACKeys(current: Fixture.macKey))
-                for (event, code) in zip(log, try await Self.codes(database)) {
+                for (event, mac) in zip(log, try await Self.macs(database)) {
                     let place = event.recorded.position
                     let isNew = place >= LogPosition(4)
-                    #expect(try later.check(code, at: place, leaf: event.leaf) == isNew)
+                    #expect(try later.check(mac, at: place, leaf: event.leaf) == isNew)
                     guard isNew else {
-                        #expect(try early.check(code, at: place, leaf: event.leaf))
+                        #expect(try early.check(mac, at: place, leaf: event.leaf))
                         continue
                     }
                     let damage = #expect(throws: LogDamage.self) {
-                        try early.check(code, at: place, leaf: event.leaf)
+                        try early.check(mac, at: place, leaf: event.leaf)
                     }
                     #expect(damage?.lacksKey == true, "no fault is known")
                 }
@@ -166,7 +166,7 @@ import Testing
                 try await Self.rotate(database, fixture)
                 _ = try await fixture.signIn(subject("apple", "ada"))
                 let log = try await fixture.log()
-                let former = try Self.code(Fixture.macKey, of: log[5], in: log)
+                let former = try Self.mac(Fixture.macKey, of: log[5], in: log)
                 try await database.asSuperuser.execute(
                     """
                     ALTER TABLE events DISABLE TRIGGER USER;
@@ -200,15 +200,15 @@ import Testing
                     WHERE position = \(mark)
                     """)
                 let protection = try await Self.protection(database)
-                for (event, code) in zip(
-                    try await fixture.log(), try await Self.codes(database))
+                for (event, mac) in zip(
+                    try await fixture.log(), try await Self.macs(database))
                 {
                     let place = event.recorded.position
                     if place.value < mark {
-                        #expect(try protection.check(code, at: place, leaf: event.leaf))
+                        #expect(try protection.check(mac, at: place, leaf: event.leaf))
                     } else {
                         #expect(throws: LogDamage.self) {
-                            try protection.check(code, at: place, leaf: event.leaf)
+                            try protection.check(mac, at: place, leaf: event.leaf)
                         }
                     }
                 }

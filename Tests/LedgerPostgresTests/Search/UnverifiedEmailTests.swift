@@ -97,7 +97,7 @@ import Testing
         let key = [UInt8](repeating: 0x21, count: 32)
         #expect(
             ScratchDatabase.searchKey.digest(of: Email(" A@b.c", isVerified: nil), in: .default)
-                == HMACSHA256.code(key: key, Array("former-email:default\0a@b.c".utf8)))
+                == HMACSHA256.mac(key: key, Array("former-email:default\0a@b.c".utf8)))
         #expect(Set(ScratchDatabase.searchKey.digests(of: "a@b.c", in: .default)).count == 3)
     }
 }

@@ -125,7 +125,7 @@ struct PreparedLedger {
                     secretDigest: digest(Array(repeating: number, count: 32)),
                     label: number == 2 ? "revoked" : "a test",
                     createdAt: now, expiresAt: nil, revokedAt: nil)
-                try store.add(key, to: .default, code: SequencerFixture.macKey)
+                try store.add(key, to: .default, macKey: SequencerFixture.macKey)
             }
         }
         try await sealing.lift(keepEarly("api_keys"))

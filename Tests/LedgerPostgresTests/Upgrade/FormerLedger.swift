@@ -92,7 +92,7 @@ enum FormerLedger {
                 id: APIKeyID(bits: 1), role: .auditor,
                 secretDigest: digest(Array(repeating: 1, count: 32)), label: "a test",
                 createdAt: Timestamp(seconds: 1_790_000_000), expiresAt: nil, revokedAt: nil)
-            try APIKeyStore(on: connection).add(key, to: .default, code: SequencerFixture.macKey)
+            try APIKeyStore(on: connection).add(key, to: .default, macKey: SequencerFixture.macKey)
         }
     }
 

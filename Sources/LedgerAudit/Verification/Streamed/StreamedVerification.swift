@@ -40,7 +40,7 @@ struct StreamedVerification {
         }
         try first.readCheckpoints(head: head.nextPosition, on: connection)
         try first.checkAccessLog(on: connection)
-        let codes = try first.checkHeadCode(on: connection)
+        let macs = try first.checkHeadMAC(on: connection)
         guard first.report.findingCount == report.findingCount,
             try !Self.hasUnsigned(tenant, head: head.nextPosition, on: connection)
         else { return nil }
@@ -58,12 +58,12 @@ struct StreamedVerification {
         let reader = ChunkReader(
             tenant: tenant, disclosures: disclosures,
             erased: try ErasedAccounts(of: tenant, on: connection), key: key, seals: seals,
-            codes: codes, protection: protection)
+            macs: macs, protection: protection)
         let tables = first.tables.filter(\.isKnown)
         let chunks = VerificationChunks(
             through: head.nextPosition.value, step: layout.rangeEvents,
             TableScan.all(projections: tables).map { .table($0) }
-                + (codes == nil ? [] : ProtectedTable.allCases.map { .codes($0) }))
+                + (macs == nil ? [] : ProtectedTable.allCases.map { .macs($0) }))
         var fold = VerificationFold(
             tenant, size: head.nextPosition.value, report: first.report,
             checkpoints: tables.map { ($0, first.checkpoints[$0] ?? LogPosition(0)) },

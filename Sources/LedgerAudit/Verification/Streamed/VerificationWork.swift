@@ -10,7 +10,7 @@ enum VerificationChunk: Sendable {
     case range(Range<Int64>)
     case table(TableScan)
     /// The MACs of a table's rows.
-    case codes(ProtectedTable)
+    case macs(ProtectedTable)
 }
 
 /// The chunks of a verification: ranges of the log in order, then the tables beside it.
@@ -55,7 +55,7 @@ struct ChunkReader: Sendable {
     let key: RowHashKey
     let seals: SealState
     /// The MACs to check; nil without keys.
-    let codes: RowCodes?
+    let macs: RowMACs?
     /// The positions at which each MAC key applies; nil without keys.
     let protection: LogProtection?
 
@@ -72,8 +72,8 @@ struct ChunkReader: Sendable {
                 let summer = RowSummer(key: key, isPersonal: disclosures != nil)
                 let isSound = try table.run(of: tenant, summer: summer, &sums, on: connection)
                 return isSound ? .table(sums) : .unsound
-            case .codes(let table):
-                let isSound = try codes?.hold(in: table, of: tenant, on: connection) ?? true
+            case .macs(let table):
+                let isSound = try macs?.hold(in: table, of: tenant, on: connection) ?? true
                 return isSound ? .table(RowSums()) : .unsound
             }
         } catch PostgresError.unexpectedResult {

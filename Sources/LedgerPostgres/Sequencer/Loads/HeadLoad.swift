@@ -11,7 +11,7 @@ package enum HeadLoad {
         ON CONFLICT DO NOTHING
         """)
 
-    /// The columns of a head `h`, for ``readCodes(_:_:of:keys:columns:)``.
+    /// The columns of a head `h`, for ``readMACs(_:_:of:keys:columns:)``.
     ///
     /// The log is searched for a sign of protection only if a head has none: before `protect`, or if
     /// the head's MAC was removed or a head from before it was put back.
@@ -99,7 +99,7 @@ package enum HeadLoad {
                 lastRecordedAt: Timestamp(
                     microseconds: try result.timestamp(row, columns.recordedAt)),
                 keyring: keyring)
-            batch.macs = try readCodes(result, row, of: tenant, keys: keyring.macs)
+            batch.macs = try readMACs(result, row, of: tenant, keys: keyring.macs)
             tenants[tenant] = batch
         }
     }
@@ -107,7 +107,7 @@ package enum HeadLoad {
     /// Reads ``list`` and checks the head's MAC.
     ///
     /// - Throws: `BatchFault.damaged` for a head that no server has written.
-    package static func readCodes(
+    package static func readMACs(
         _ result: QueryResult, _ row: Int, of tenant: TenantID, keys: MACKeys,
         columns: Columns = HeadLoad.columns
     ) throws -> LogMACs {
@@ -119,10 +119,10 @@ package enum HeadLoad {
             protectedFrom: try result.optionalInt8(row, columns.protectedFrom)
                 .map(LogPosition.init),
             rulesVersion: try result.optionalInt8(row, columns.rulesVersion))
-        var codes = LogMACs(tenant: tenant, keys: keys)
-        try codes.load(
+        var macs = LogMACs(tenant: tenant, keys: keys)
+        try macs.load(
             head, stored: try result.optionalBytes(row, columns.mac),
             logSaysProtected: try result.bool(row, columns.isSaidProtected))
-        return codes
+        return macs
     }
 }

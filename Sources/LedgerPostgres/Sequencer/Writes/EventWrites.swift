@@ -50,11 +50,11 @@ enum EventWrites {
         let moved = batches.filter { !$0.recordings.isEmpty }
         guard !moved.isEmpty else { return [] }
         let recordings = moved.flatMap(\.recordings)
-        var codes: [[UInt8]] = []
-        codes.reserveCapacity(recordings.count)
+        var macs: [[UInt8]] = []
+        macs.reserveCapacity(recordings.count)
         for batch in moved {
             for recording in batch.recordings {
-                codes.append(try batch.macs.code(of: recording))
+                macs.append(try batch.macs.mac(of: recording))
             }
         }
         let events = recordings.map { $0.recorded }
@@ -72,16 +72,16 @@ enum EventWrites {
                 .optionalUUIDs(events.map { $0.request?.bits }),
                 .texts(events.map { $0.actor.columnText }),
                 .byteArrays(recordings.map { $0.entry }),
-                .byteArrays(codes),
+                .byteArrays(macs),
             ], [.int8(Int64(events.count))])
         return [insert, try move(moved)]
     }
 
     private static func move(_ moved: [TenantBatch]) throws(BatchFault) -> Call {
         let heads = moved.map { $0.macs.head($0.state.ledger) }
-        var codes: [[UInt8]] = []
+        var macs: [[UInt8]] = []
         for (batch, head) in zip(moved, heads) {
-            codes.append(try batch.macs.code(of: .head(head, of: batch.tenant)))
+            macs.append(try batch.macs.mac(of: .head(head, of: batch.tenant)))
         }
         return moveHeads.call(
             rows: moved.count,
@@ -92,7 +92,7 @@ enum EventWrites {
                 .timestamps(heads.map { $0.recordedAt.microseconds }),
                 .optionalUUIDs(heads.map { $0.log?.bits }), .int8s(heads.map { $0.number }),
                 .optionalInt8s(heads.map { $0.protectedFrom?.value }),
-                .optionalInt8s(heads.map(\.rulesVersion)), .byteArrays(codes),
+                .optionalInt8s(heads.map(\.rulesVersion)), .byteArrays(macs),
             ], [.int8(Int64(moved.count))])
     }
 }

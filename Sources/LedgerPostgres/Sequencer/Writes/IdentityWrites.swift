@@ -49,7 +49,7 @@ enum IdentityWrites {
         var tenants: [String] = []
         var subjects: [Subject] = []
         var identities: [Identity] = []
-        var codes: [[UInt8]] = []
+        var macs: [[UInt8]] = []
 
         mutating func add(
             _ batch: TenantBatch, _ subject: Subject, _ identity: Identity
@@ -57,8 +57,8 @@ enum IdentityWrites {
             tenants.append(batch.tenant.description)
             subjects.append(subject)
             identities.append(identity)
-            codes.append(
-                try batch.macs.code(of: .identity(identity, named: subject, of: batch.tenant)))
+            macs.append(
+                try batch.macs.mac(of: .identity(identity, named: subject, of: batch.tenant)))
         }
 
         var columns: [Parameter] {
@@ -68,7 +68,7 @@ enum IdentityWrites {
                 .optionalUUIDs(identities.map { $0.account?.bits }),
                 .uuids(identities.map { $0.lastAccount.bits }),
                 .timestamps(identities.map { $0.linkedAt.microseconds }),
-                .int8s(identities.map { $0.linkedPosition.value }), .byteArrays(codes),
+                .int8s(identities.map { $0.linkedPosition.value }), .byteArrays(macs),
             ]
         }
     }

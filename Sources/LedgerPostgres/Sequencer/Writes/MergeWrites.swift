@@ -68,7 +68,7 @@ enum MergeWrites {
                 .uuid(merge.survivor.bits), .uuid(merge.absorbed.bits),
                 .uuids(merge.moved.map(\.bits)), .uuids(merge.dropped.map(\.bits)),
                 .uuids(merge.replaced.map(\.bits)),
-                .bytes(try batch.macs.code(of: .merge(merge, of: batch.tenant))),
+                .bytes(try batch.macs.mac(of: .merge(merge, of: batch.tenant))),
             ])
     }
 }

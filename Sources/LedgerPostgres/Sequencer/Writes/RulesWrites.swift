@@ -28,7 +28,7 @@ enum RulesWrites {
                     [
                         .text(batch.tenant.description), .int8(rules.rulesVersion),
                         .text(rules.body),
-                        .bytes(try batch.macs.code(of: .rules(rules, of: batch.tenant))),
+                        .bytes(try batch.macs.mac(of: .rules(rules, of: batch.tenant))),
                     ]))
         }
         return calls

@@ -94,7 +94,7 @@ enum SessionWrites {
         var tenants: [String] = []
         var sessions: [Ledger.Session] = []
         var tokens: [RefreshTokenState] = []
-        var codes: [[UInt8]?] = []
+        var macs: [[UInt8]?] = []
         for batch in batches {
             for id in batch.changes.sessionsOpened {
                 guard let session = batch.state.ledger.sessions[id],
@@ -103,7 +103,7 @@ enum SessionWrites {
                 tenants.append(batch.tenant.description)
                 sessions.append(session)
                 tokens.append(token)
-                codes.append(try code(of: session, token, in: batch))
+                macs.append(try mac(of: session, token, in: batch))
             }
         }
         guard !sessions.isEmpty else { return nil }
@@ -118,7 +118,7 @@ enum SessionWrites {
                 .optionalInt8s(sessions.map { $0.endedPosition?.value }),
                 .byteArrays(tokens.map { $0.current.bytes }), .int4s(tokens.map { $0.generation }),
                 .timestamps(tokens.map { $0.expiresAt.microseconds }),
-                .texts(sessions.map { $0.methods.description }), .optionalByteArrays(codes),
+                .texts(sessions.map { $0.methods.description }), .optionalByteArrays(macs),
             ])
     }
 
@@ -126,7 +126,7 @@ enum SessionWrites {
         var tenants: [String] = []
         var ids: [UInt128] = []
         var tokens: [RefreshTokenState] = []
-        var codes: [[UInt8]?] = []
+        var macs: [[UInt8]?] = []
         for batch in batches {
             for id in batch.changes.sessionsRefreshed {
                 guard let session = batch.state.ledger.sessions[id],
@@ -137,7 +137,7 @@ enum SessionWrites {
                 tenants.append(batch.tenant.description)
                 ids.append(id.bits)
                 tokens.append(token)
-                codes.append(try code(of: session, token, in: batch))
+                macs.append(try mac(of: session, token, in: batch))
             }
         }
         guard !ids.isEmpty else { return nil }
@@ -149,16 +149,16 @@ enum SessionWrites {
                 .optionalByteArrays(tokens.map { $0.preceding?.sealedSuccessor }),
                 .optionalTimestamps(tokens.map { $0.preceding?.exchangedAt.microseconds }),
                 .int4s(tokens.map { $0.generation }),
-                .timestamps(tokens.map { $0.expiresAt.microseconds }), .optionalByteArrays(codes),
+                .timestamps(tokens.map { $0.expiresAt.microseconds }), .optionalByteArrays(macs),
             ], [.int8(Int64(ids.count))])
     }
 
     /// Returns the MAC of a session's row; nil for an ended session, so that it cannot be revived.
-    private static func code(
+    private static func mac(
         of session: Ledger.Session, _ token: RefreshTokenState, in batch: TenantBatch
     ) throws(BatchFault) -> [UInt8]? {
         guard session.endedPosition == nil else { return nil }
-        return try batch.macs.code(of: .session(session, token, of: batch.tenant))
+        return try batch.macs.mac(of: .session(session, token, of: batch.tenant))
     }
 
     private static func ended(_ batches: [TenantBatch]) -> Call? {

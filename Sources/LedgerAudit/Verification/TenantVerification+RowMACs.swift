@@ -4,7 +4,7 @@ import LedgerPostgres
 import Postgres
 
 extension TenantVerification {
-    private static let headCodes = Statement(
+    private static let headMACs = Statement(
         "verify_head_codes",
         "SELECT \(HeadLoad.list.sql) FROM ledger_head h WHERE h.tenant_id = $1")
 
@@ -15,37 +15,37 @@ extension TenantVerification {
     /// Checks the MAC of the head.
     ///
     /// - Returns: the MACs to check rows with; nil without MAC keys.
-    mutating func checkHeadCode(
+    mutating func checkHeadMAC(
         on connection: Connection
-    ) throws(PostgresError) -> RowCodes? {
+    ) throws(PostgresError) -> RowMACs? {
         guard let keys = disclosures?.macs, !keys.isEmpty else { return nil }
         let name = Parameter.text(tenant.description)
         report.count(.apiKeys, try connection.query(Self.keyCount, [name]).int8(0, 0))
         let marked = try LogProtection.read(of: tenant, keys: keys, on: connection).protectedFrom
-        let mustHaveCodes = marked != nil || !keys.allowsUnprotected
-        let head = try connection.query(Self.headCodes, [name])
-        guard head.rowCount == 1 else { return RowCodes(keys: keys, isProtected: mustHaveCodes) }
+        let mustHaveMACs = marked != nil || !keys.allowsUnprotected
+        let head = try connection.query(Self.headMACs, [name])
+        guard head.rowCount == 1 else { return RowMACs(keys: keys, isProtected: mustHaveMACs) }
         do {
-            let said = try HeadLoad.readCodes(head, 0, of: tenant, keys: keys)
+            let said = try HeadLoad.readMACs(head, 0, of: tenant, keys: keys)
                 .protectedFrom
             if said != marked { add(.head, marked, "protected_from is not what the log says") }
-            return RowCodes(keys: keys, isProtected: said != nil || mustHaveCodes)
+            return RowMACs(keys: keys, isProtected: said != nil || mustHaveMACs)
         } catch let error as PostgresError {
             guard case .unexpectedResult = error else { throw error }
             add(.head, nil, "the head cannot be read")
         } catch {
             add(.head, nil, "no server has written the head: its MAC is wrong")
         }
-        return RowCodes(keys: keys, isProtected: true)
+        return RowMACs(keys: keys, isProtected: true)
     }
 
     /// Reports every live row that no holder of a MAC key has written.
-    mutating func checkCodes(on connection: Connection) throws(PostgresError) {
-        guard let codes = try checkHeadCode(on: connection) else { return }
+    mutating func checkMACs(on connection: Connection) throws(PostgresError) {
+        guard let macs = try checkHeadMAC(on: connection) else { return }
         for table in ProtectedTable.allCases {
             try table.eachRow(of: tenant, on: connection) { row throws(PostgresError) in
                 guard let row else { return add(table.check, nil, "a row cannot be read") }
-                guard !codes.accept(row) else { return }
+                guard !macs.accept(row) else { return }
                 add(
                     table.check, nil,
                     row.stored == nil

@@ -1,7 +1,7 @@
 package import Ledger
 
 /// The MACs of a log created by a measurement, identical to those of a server.
-package struct LogCodes {
+package struct LoadedLogMACs {
     private let tenant: TenantID
     private let log: EventID
     private let key: MACKey
@@ -14,20 +14,20 @@ package struct LogCodes {
     }
 
     /// Returns the MAC of an event.
-    package func code(at position: LogPosition, leaf: Digest) -> [UInt8] {
-        key.code(
+    package func mac(at position: LogPosition, leaf: Digest) -> [UInt8] {
+        key.mac(
             of: .entry(tenant: tenant, log: log, number: 1, position: position, leaf: leaf)
         ).bytes
     }
 
     /// Returns the MAC of a row of `identities`.
-    package func code(of identity: Identity, named subject: Subject) -> [UInt8] {
-        key.code(of: .identity(identity, named: subject, of: tenant)).bytes
+    package func mac(of identity: Identity, named subject: Subject) -> [UInt8] {
+        key.mac(of: .identity(identity, named: subject, of: tenant)).bytes
     }
 
     /// Returns the MAC of a live row of `sessions`.
-    package func code(of session: Session, _ token: RefreshTokenState) -> [UInt8] {
-        key.code(of: .session(session, token, of: tenant)).bytes
+    package func mac(of session: Session, _ token: RefreshTokenState) -> [UInt8] {
+        key.mac(of: .session(session, token, of: tenant)).bytes
     }
 
     /// Returns the MAC of the head after the last event of a log protected from its first event
@@ -36,6 +36,6 @@ package struct LogCodes {
         let head = LogMACs.Head(
             nextPosition: next, recordedAt: recordedAt, log: log, number: 1,
             protectedFrom: LogPosition(0), rulesVersion: nil)
-        return key.code(of: .head(head, of: tenant)).bytes
+        return key.mac(of: .head(head, of: tenant)).bytes
     }
 }
