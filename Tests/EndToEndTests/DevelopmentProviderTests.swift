@@ -61,6 +61,14 @@ import Testing
             let misplaced = try await client.call(
                 "POST", signIn, ["id_token": token("facebook", "ada")])
             #expect(misplaced.status == 400 && misplaced.errorCode == "INVALID_REQUEST")
+            let long = try await post(signIn, String(repeating: "x", count: 4_097))
+            #expect(long.status == 400 && long.errorMessage?.contains("4096") == true)
+            // The members of another type's credential are ignored.
+            let idToken = try await client.call("GET", "/dev/idp/google/token?name=ada")
+            let google = try await client.call(
+                "POST", "/v1/auth/sign-in/google",
+                ["id_token": idToken.text("id_token") ?? "", "access_token": 7])
+            #expect(google.status == 200)
 
             let session = try #require(ada.text("access_token"))
             let linked = try await post(

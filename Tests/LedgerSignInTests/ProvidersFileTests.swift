@@ -203,8 +203,8 @@ struct ProvidersFileTests {
             "https://git.example/api/v3"
         ),
         (
-            #""client_id":"1","client_secret":"s","introspection_url":"https://a.example/introspect""#,
-            "https://a.example/introspect"
+            #""client_id":"1","client_secret":"s","introspection_url":"https://a.example/i","issuer":"a","audience":"b","scope":"c""#,
+            "a"
         ),
     ])
     func `a provider of access tokens is pinned by whose ids of people it has`(
@@ -218,7 +218,8 @@ struct ProvidersFileTests {
     @Test(arguments: [
         ("", "client_id is missing"),
         (#""client_id":"1""#, "client_secret is missing"),
-        (#""client_id":"1","client_secret":"s""#, "introspection_url is missing"),
+        (#""client_id":"1","client_secret":"s""#, "issuer is missing"),
+        (#""client_id":"1","client_secret":"s","issuer":"a""#, "introspection_url is missing"),
         (
             #""client_id":"1","client_secret":"s","preset":"twitter""#,
             "preset must be \"facebook\" or \"github\""
@@ -232,7 +233,7 @@ struct ProvidersFileTests {
             "api_url must not end with /"
         ),
         (
-            #""client_id":"1","client_secret":"s","introspection_url":"ftp://a.example""#,
+            #""client_id":"1","client_secret":"s","issuer":"a","introspection_url":"ftp://a.example""#,
             "introspection_url must be an https URL"
         ),
         (

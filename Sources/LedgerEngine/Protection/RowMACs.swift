@@ -88,7 +88,6 @@ package struct LoadedRow {
     package enum Content {
         case identity(Identity, named: Subject)
         case session(Session, RefreshTokenState)
-        case rules(RulesSet)
     }
 
     let content: Content
@@ -114,8 +113,6 @@ extension TenantBatch {
                     in: .identities)
             case .session(let session, let token):
                 try check(row.stored, of: .session(session, token, of: tenant), in: .sessions)
-            case .rules(let rules):
-                try check(row.stored, of: .rules(rules, of: tenant), in: .rules)
             }
         }
     }

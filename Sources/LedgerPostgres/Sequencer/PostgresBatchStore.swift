@@ -12,6 +12,7 @@ package final class PostgresBatchStore: BatchStore {
     private let delivery = BlockingExecutor(label: "account-ledger answers")
     private let keyring: WrappingKeyring
     private let fence: SchemaFence
+    private let rules = RulesCache()
     private let signInWindowSeconds: @Sendable (TenantID) -> Int64
 
     /// Configures the store; does not connect yet.
@@ -80,7 +81,8 @@ package final class PostgresBatchStore: BatchStore {
         _ decide: (LoadedBatch) throws(BatchFault) -> BatchOutcome
     ) throws -> BatchOutcome {
         var load = BatchLoad(
-            keys: keys, signInWindowSeconds: signInWindowSeconds, keyring: keyring, fence: fence)
+            keys: keys, signInWindowSeconds: signInWindowSeconds, keyring: keyring, fence: fence,
+            rules: rules)
         try load.read(try connection.pipeline(load.calls))
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }
         let outcome: BatchOutcome

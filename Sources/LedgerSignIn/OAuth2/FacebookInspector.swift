@@ -26,7 +26,7 @@ struct FacebookInspector: TokenInspector {
             let person = data["user_id"]?.identifier
         else { throw .invalid }
         // Zero is a token without an end.
-        if let end = data["expires_at"]?.integer, end != 0, end <= now { throw .invalid }
+        if let end = try data.time("expires_at"), end != 0, end <= now { throw .invalid }
         let proof = Hex.encode(
             HMACSHA256.mac(key: Array(secret.utf8), Array(token.utf8)))
         let profile = try await api.call(
@@ -36,7 +36,7 @@ struct FacebookInspector: TokenInspector {
             own.isExactly(person)
         else { throw .invalid }
         return InspectedToken(
-            subject: person, issuedAt: data["issued_at"]?.integer,
+            subject: person, issuedAt: try data.time("issued_at"),
             email: members["email"]?.string.map { Email($0, isVerified: false) })
     }
 }

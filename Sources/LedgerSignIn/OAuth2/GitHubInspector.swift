@@ -27,16 +27,22 @@ struct GitHubInspector: TokenInspector {
             let app = members["app"]?.members?["client_id"]?.string, app.isExactly(client),
             let person = members["user"]?.members?["id"]?.integer
         else { throw .invalid }
-        if let end = members["expires_at"].flatMap(Self.seconds), end <= now { throw .invalid }
+        if let end = try members.time("expires_at", Self.seconds), end <= now { throw .invalid }
         let scopes = members["scopes"]?.array?.compactMap(\.string) ?? []
         return InspectedToken(
-            subject: "\(person)", issuedAt: members["created_at"].flatMap(Self.seconds),
+            subject: "\(person)", issuedAt: try members.time("created_at", Self.seconds),
             email: Self.scopesOfEmails.isDisjoint(with: scopes) ? nil : try await email(token))
     }
 
     private func email(_ token: String) async throws(Credential.Flaw) -> Email? {
-        let answer = try await api.call(
-            "/user/emails", authorization: "Bearer \(token)", refusals: [401])
+        let answer: JSONValue
+        do {
+            answer = try await api.call(
+                "/user/emails", authorization: "Bearer \(token)", refusals: [401])
+        } catch .unavailable {
+            // The app may lack the permission; a sign-in needs no address.
+            return nil
+        }
         for entry in answer.array ?? [] {
             guard let members = entry.members, case .bool(true)? = members["primary"],
                 let address = members["email"]?.string

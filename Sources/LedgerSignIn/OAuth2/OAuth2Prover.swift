@@ -9,6 +9,9 @@ struct OAuth2Prover {
     let provider: ProviderName
     let settings: OAuth2Settings
 
+    /// The accepted difference between the provider's clock and this one.
+    private static let leewaySeconds: Int64 = 60
+
     /// Inspects an access token at the provider.
     ///
     /// - Throws: `invalid` for a token that proves nothing, `unavailable` without the provider's
@@ -19,10 +22,11 @@ struct OAuth2Prover {
         guard body.isWellFormed else { throw .invalid }
         let token = try await settings.inspector.inspect(body.accessToken, at: now.seconds)
         guard let subject = Subject(provider: provider, providerID: token.subject),
+            token.issuedAt ?? 0 <= now.seconds + Self.leewaySeconds,
             isRecentEnough(token, for: purpose)
         else { throw .invalid }
-        // A provider that does not tell the time of issue vouches for the present one alone.
-        let proved = min(max(token.issuedAt ?? now.seconds, 0), now.seconds)
+        // Without any time the person may have authenticated long ago.
+        let proved = min(max(token.authenticatedAt ?? token.issuedAt ?? 0, 0), now.seconds)
         return Proof(
             subject, authenticatedAt: Timestamp(seconds: proved), methods: .federated,
             email: token.email)

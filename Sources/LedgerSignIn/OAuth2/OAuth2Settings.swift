@@ -8,7 +8,7 @@ package struct OAuth2Settings: Sendable {
         case github
     }
 
-    /// The name of the provider's set of people: its ids of people mean the same as long as this is the same.
+    /// The name of the provider's user namespace: equal user ids are the same person as long as it is the same.
     let issuer: String
     /// Learns for which client and person a token was made.
     let inspector: any TokenInspector
@@ -36,7 +36,7 @@ package struct OAuth2Settings: Sendable {
         }
     }
 
-    private init(issuer: String, inspector: any TokenInspector) {
+    init(issuer: String, inspector: any TokenInspector) {
         self.issuer = issuer
         self.inspector = inspector
     }
@@ -47,12 +47,15 @@ package struct OAuth2Settings: Sendable {
         let client = try object.requiredText("client_id")
         let secret = try object.requiredText("client_secret")
         guard let text = try object.optionalText("preset") else {
-            try object.allow(members.union(["introspection_url"]))
-            let url = try object.requiredAddress("introspection_url")
+            try object.allow(members.union(["introspection_url", "issuer", "audience", "scope"]))
+            let issuer = try object.requiredText("issuer")
             self.init(
-                issuer: url,
+                issuer: issuer,
                 inspector: IntrospectionInspector(
-                    api: ProviderAPI(base: url), client: client, secret: secret))
+                    api: ProviderAPI(base: try object.requiredAddress("introspection_url")),
+                    client: client, secret: secret, issuer: issuer,
+                    audience: try object.optionalText("audience"),
+                    scope: try object.optionalText("scope")))
             return
         }
         try object.allow(members.union(["preset", "api_url"]))

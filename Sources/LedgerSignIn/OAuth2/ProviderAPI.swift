@@ -9,16 +9,24 @@ internal import Synchronization
 /// Anyone can make the service call a provider by sending tokens, so the calls at one time are limited,
 /// and so are the time and the size of each.
 final class ProviderAPI: Sendable {
-    private static let callsMax = 64
+    /// The limits of calls.
+    struct Limits {
+        /// The maximum number of calls at one time.
+        var calls = 64
+        /// The maximum time to the last byte of an answer.
+        var time = Duration.seconds(5)
+    }
+
     private static let answerBytesMax = 1 << 18
-    private static let timeLimit = Duration.seconds(5)
 
     /// The URL that paths are appended to.
     private let base: String
+    private let limits: Limits
     private let calls = Mutex(0)
 
-    init(base: String) {
+    init(base: String, limits: Limits = Limits()) {
         self.base = base
+        self.limits = limits
     }
 
     /// Calls the provider, which answers with JSON.
@@ -47,7 +55,7 @@ final class ProviderAPI: Sendable {
             answer = try await HTTPClient.shared.send(
                 ClientRequest(
                     url: base + path, fields: fields, body: body?.bytes,
-                    answerBody: .kept(bytesMax: Self.answerBytesMax)), within: Self.timeLimit)
+                    answerBody: .kept(bytesMax: Self.answerBytesMax)), within: limits.time)
         } catch {
             throw .unavailable
         }
@@ -60,7 +68,7 @@ final class ProviderAPI: Sendable {
 
     private func begin() -> Bool {
         calls.withLock { calls in
-            guard calls < Self.callsMax else { return false }
+            guard calls < limits.calls else { return false }
             calls += 1
             return true
         }
@@ -98,5 +106,18 @@ extension JSONValue {
             return nil
         }
         return Int64(number)
+    }
+}
+
+extension JSONMembers {
+    /// Returns the seconds since 1970 of an optional time; nil when it is absent or null.
+    ///
+    /// - Throws: `invalid` for any other value: a token must not outlive an end that is not understood.
+    func time(
+        _ name: String, _ parse: (JSONValue) -> Int64? = \.integer
+    ) throws(Credential.Flaw) -> Int64? {
+        guard let value = present(name) else { return nil }
+        guard let seconds = parse(value) else { throw .invalid }
+        return seconds
     }
 }

@@ -17,6 +17,8 @@ struct InspectedToken: Sendable {
     let subject: String
     /// The time of issue, in seconds since 1970; nil when the provider does not tell it.
     let issuedAt: Int64?
+    /// The time at which the person authenticated; nil when the provider does not tell it.
+    var authenticatedAt: Int64?
     /// The address; nil when the provider discloses none.
     let email: Email?
 }

@@ -54,10 +54,11 @@ import Testing
             let last = batch.removeLast()
             told.sequencer.withLock { $0 = sequencer }
             await withTaskGroup { group in
-                for command in batch {
+                for (index, command) in batch.enumerated() {
                     group.addTask { _ = try? await sequencer.submit(command) }
+                    // In this order: before the ledger is opened there are no sign-ins.
+                    while sequencer.statistics.queueDepth <= index { await Task.yield() }
                 }
-                while sequencer.statistics.queueDepth < batch.count { await Task.yield() }
                 group.addTask { await sequencer.run() }
                 while sequencer.statistics.batches == 0 { await Task.yield() }
                 _ = try? await sequencer.submit(last)

@@ -25,24 +25,19 @@ extension RequestBody {
     func credential(
         for provider: ProviderConfiguration?, isForPlan: Bool = false
     ) throws(APIError) -> CredentialBody {
-        let idToken = try text(OptionalText.idToken)
-        let accessToken = try text(OptionalText.accessToken)
-        let nonce = isForPlan ? nil : try text(OptionalText.nonce)
         switch provider?.settings.type ?? .oidc {
         case .oidc:
-            return .oidc(
-                OIDCBody(idToken: try Self.required(idToken, .idToken), nonce: nonce))
-        case .oauth2:
-            return .oauth2(
-                OAuth2Body(accessToken: try Self.required(accessToken, .accessToken)))
+            .oidc(
+                OIDCBody(
+                    idToken: try required(.idToken),
+                    nonce: isForPlan ? nil : try text(OptionalText.nonce)))
+        case .oauth2: .oauth2(OAuth2Body(accessToken: try required(.accessToken)))
         }
     }
 
     /// Returns the text of a member that the provider's type asks for.
-    private static func required(
-        _ text: String?, _ member: OptionalText
-    ) throws(APIError) -> String {
-        guard let text, !text.isEmpty else { throw .isRequired(member.name) }
+    private func required(_ member: OptionalText) throws(APIError) -> String {
+        guard let text = try text(member), !text.isEmpty else { throw .isRequired(member.name) }
         return text
     }
 }

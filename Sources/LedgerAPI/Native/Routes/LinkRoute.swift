@@ -12,7 +12,7 @@ struct LinkRoute: Route {
         id: "link", tag: .account, summary: "Link an identity to the caller's account",
         access: .accountHolder, parameters: [IdempotencyHeader.parameter], body: LinkBody.self,
         answers: .json(LinkedProvidersAnswer.schema),
-        refusals: [APIError].ofIDToken + [
+        refusals: [APIError].ofCredential + [
             .refused(.providerConflict(.heldByOther)), .refused(.idempotencyKeyReused),
         ])
 

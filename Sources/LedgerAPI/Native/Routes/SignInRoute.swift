@@ -9,10 +9,10 @@ struct SignInRoute: Route {
     static let method = "POST"
     static let path = "/v1/auth/sign-in/{provider}"
     static let operation = Operation(
-        id: "sign_in", tag: .signIn, summary: "Open a session with an ID token",
+        id: "sign_in", tag: .signIn, summary: "Open a session with a provider's credential",
         about: "Opens an account for an unknown identity unless `create_account` is false.",
         access: .anyone, body: SignInBody.self, answers: .json(SessionAnswer.schema),
-        refusals: [APIError].ofIDToken + [.refused(.accountNotFound)])
+        refusals: [APIError].ofCredential + [.refused(.accountNotFound)])
 
     /// No one is authenticated before the credential is found valid, so nothing before that reaches
     /// the log.
@@ -59,7 +59,7 @@ private enum SignInBody: BodyForm {
 
 extension [APIError] {
     /// The refusals of a request that proves an identity.
-    static let ofIDToken: [APIError] = [
+    static let ofCredential: [APIError] = [
         .refused(.unsupportedProvider), .refused(.invalidProviderToken),
         .refused(.providerUnavailable), .refused(.rateLimited(retryAfterSeconds: 60)),
         .faulted(.rulesDiffer),

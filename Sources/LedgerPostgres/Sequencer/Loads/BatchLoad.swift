@@ -7,6 +7,7 @@ struct BatchLoad {
     private let keys: BatchKeys
     private let keyring: WrappingKeyring
     private let fence: SchemaFence
+    private let rules: RulesCache
     private let steps: [Step]
     /// The loaded tenants; a tenant without a head row does not exist.
     private(set) var tenants: [TenantID: TenantBatch] = [:]
@@ -15,8 +16,9 @@ struct BatchLoad {
 
     init(
         keys: BatchKeys, signInWindowSeconds: (TenantID) -> Int64,
-        keyring: WrappingKeyring, fence: SchemaFence
+        keyring: WrappingKeyring, fence: SchemaFence, rules: RulesCache
     ) {
+        self.rules = rules
         self.keyring = keyring
         self.fence = fence
         self.keys = keys
@@ -76,7 +78,7 @@ struct BatchLoad {
             })
         steps.append(
             Step(call: RulesLoad.call(keys.tenants)) { load, result in
-                try RulesLoad.read(result, into: load.tenants)
+                try RulesLoad.read(result, into: load.tenants, load.rules)
             })
         for (tenant, request) in keys.rules {
             steps.append(

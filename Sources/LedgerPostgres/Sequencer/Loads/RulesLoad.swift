@@ -41,18 +41,28 @@ package enum RulesLoad {
 
     /// - Throws: `BatchFault.damaged` if the rules are not those that a tenant's head names: the row was
     ///   deleted, or a former one was put back with its MAC.
-    static func read(_ result: QueryResult, into tenants: [TenantID: TenantBatch]) throws {
+    static func read(
+        _ result: QueryResult, into tenants: [TenantID: TenantBatch], _ cache: RulesCache
+    ) throws {
         for row in 0..<result.rowCount {
             guard let batch = try tenants[result.tenant(row, 0)] else { continue }
-            let rules = try Self.rules(result, row, from: 1)
-            batch.loadedRows.append(
-                LoadedRow(content: .rules(rules), stored: try result.optionalBytes(row, 2)))
-            batch.state.ledger.load(rules)
+            batch.state.ledger.load(try rules(result, row, of: batch, cache))
         }
         for batch in tenants.values
         where batch.state.ledger.rules?.rulesVersion != batch.macs.rulesVersion {
             throw BatchFault.damaged("rules of tenant \(batch.tenant): not those of the head")
         }
+    }
+
+    private static func rules(
+        _ result: QueryResult, _ row: Int, of batch: TenantBatch, _ cache: RulesCache
+    ) throws -> RulesSet {
+        let (body, mac) = (try result.text(row, 1), try result.optionalBytes(row, 2))
+        if let mac, let known = cache.rules(of: batch.tenant, body: body, mac: mac) { return known }
+        let rules = try parse(body)
+        try batch.check(mac, of: .rules(rules, of: batch.tenant), in: .rules)
+        if let mac { cache.store(rules, of: batch.tenant, body: body, mac: mac) }
+        return rules
     }
 
     static func providers(of tenant: TenantID, for request: SetRules) -> Call {
@@ -76,11 +86,14 @@ package enum RulesLoad {
     /// Reads the column `body`.
     package static func rules(_ result: QueryResult, _ row: Int, from first: Int) throws -> RulesSet
     {
-        let body = try result.text(row, first)
+        try parse(try result.text(row, first))
+    }
+
+    private static func parse(_ body: String) throws(BatchFault) -> RulesSet {
         do throws(EntryFault) {
             return try RulesSet(body: body)
         } catch {
-            throw BatchFault.damaged("rules.body")
+            throw .damaged("rules.body")
         }
     }
 }
