@@ -26,7 +26,7 @@ package final class Sequencer: CommandQueue {
     private let onCommit: @Sendable ([TenantRecordings]) -> Void
     private let onFault: @Sendable (String) -> Void
     private let counters = SequencerCounters()
-    /// The tenants whose rules were found to differ from the configuration, each reported once.
+    /// The tenants whose rules differ from the configuration, each reported once until they are equal again.
     private let differing = Mutex<Set<TenantID>>([])
     /// The number of batches whose answers are being delivered.
     private let delivering = Atomic(0)
@@ -130,11 +130,13 @@ package final class Sequencer: CommandQueue {
     private func deliver(_ outcome: BatchOutcome, to batch: [Queued<Pending>]) {
         if !outcome.recordings.isEmpty { onCommit(outcome.recordings) }
         for (pending, answer) in zip(batch, outcome.answers) {
+            let command = pending.element.command
             if case .failure(let fault) = answer {
-                fail(
-                    [pending], with: fault,
-                    because: reason(of: fault, in: pending.element.command.tenant))
+                fail([pending], with: fault, because: reason(of: fault, in: command.tenant))
             } else {
+                if command.intent.needsConfiguredRules {
+                    differing.withLock { _ = $0.remove(command.tenant) }
+                }
                 pending.element.answer.resume(returning: answer)
             }
         }

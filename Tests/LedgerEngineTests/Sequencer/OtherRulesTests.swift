@@ -1,5 +1,6 @@
 import Ledger
 import LedgerTestSupport
+import Synchronization
 import Testing
 
 @testable import LedgerEngine
@@ -110,7 +111,30 @@ import Testing
         }
     }
 
-    private static let now = Timestamp(seconds: 1_790_000_000)
+    @Test func `each divergence is logged, once until the rules are as configured again`()
+        async throws
+    {
+        let store = RulesStore()
+        let sequencer = Sequencer(
+            queueLimit: 8, batchLimit: 1, store: store,
+            decider: BatchDecider(
+                policy: { _ in Self.recorded }, refusesOtherRules: true,
+                random: { Array(repeating: 0, count: $0) }),
+            onCommit: { _ in }, onFault: { _ in store.faults.add(1, ordering: .relaxed) })
+        let running = Task { await sequencer.run() }
+        let other = TenantPolicy(providers: [provider("apple")])
+        let steps = [(other, 1), (other, 1), (Self.recorded, 1), (other, 2), (other, 2)]
+        for (rules, faults) in steps {
+            store.rules.withLock { $0 = rules }
+            let answer = try? await sequencer.submit(Self.command(Self.proving[0]))
+            #expect((answer == nil) == (rules == other))
+            #expect(store.faults.load(ordering: .relaxed) == faults)
+        }
+        sequencer.close()
+        await running.value
+    }
+
+    fileprivate static let now = Timestamp(seconds: 1_790_000_000)
 
     private static func answer(
         to intent: Command.Intent, _ configured: TenantPolicy?, _ recorded: TenantPolicy?
@@ -119,7 +143,7 @@ import Testing
     }
 
     /// A batch of a begun log without an account.
-    private static func batch(_ rules: TenantPolicy?) -> TenantBatch {
+    fileprivate static func batch(_ rules: TenantPolicy?) -> TenantBatch {
         let batch = TenantBatch(
             tenant: .default, firstPosition: LogPosition(5), lastRecordedAt: now,
             keyring: SequencerFixture.keyring)
@@ -135,11 +159,34 @@ import Testing
         let decider = BatchDecider(
             policy: { _ in configured }, refusesOtherRules: true,
             random: { Array(repeating: 0, count: $0) })
-        let command = Command(
-            id: CommandID(bits: 8), tenant: .default,
-            origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil), intent: intent)
         let outcome = try decider.decide(
-            [command], in: LoadedBatch(now: now, tenants: [.default: batch]))
+            [command(intent)], in: LoadedBatch(now: now, tenants: [.default: batch]))
         return try #require(outcome.answers.first)
     }
+
+    private static func command(_ intent: Command.Intent) -> Command {
+        Command(
+            id: CommandID(bits: 8), tenant: .default,
+            origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil), intent: intent)
+    }
+}
+
+/// A store of one tenant, whose rules a test changes.
+private final class RulesStore: BatchStore {
+    let rules = Mutex(TenantPolicy(providers: []))
+    /// The number of lines in the log.
+    let faults = Atomic(0)
+
+    var taskExecutor: (any TaskExecutor)? { nil }
+    var deliveryExecutor: (any TaskExecutor)? { nil }
+
+    func transact(
+        _ keys: BatchKeys,
+        _ decide: @escaping @Sendable (LoadedBatch) throws(BatchFault) -> BatchOutcome
+    ) async throws(BatchFault) -> BatchOutcome {
+        let batch = OtherRulesTests.batch(rules.withLock { $0 })
+        return try decide(LoadedBatch(now: OtherRulesTests.now, tenants: [.default: batch]))
+    }
+
+    func close() async {}
 }
