@@ -91,19 +91,84 @@ import Testing
             let listed = try await remover.run(["rules", "check"])
             #expect(listed.status == 1)
             #expect(
-                listed.output.contains("  locked out: 1 accounts\n    \(ada.userID)\n"),
+                listed.output.contains(
+                    "  locked out: 1 accounts: needs --accept-lock-outs\n    \(ada.userID)\n"),
                 "\(listed.output)")
             let refused = try await remover.run(["rules", "set"])
             #expect(refused.status == 1 && refused.errors.contains("--accept-lock-outs"))
             let accepted = try await remover.run(["rules", "set", "--accept-lock-outs"])
             #expect(accepted.status == 0, "\(accepted.errors)")
             let back = try await tool(thief, "thief.json").run(["rules", "set"])
-            #expect(back.status == 1 && back.errors.contains("google has identities"))
-            #expect(try await deployment.tool.run(["rules", "set"]).status == 0)
+            #expect(back.status == 1 && back.errors.contains("--accept-issuer google"))
+            // A wrong recording, and its repair.
+            for tool in [try tool(thief, "thief.json"), deployment.tool] {
+                let checked = try await tool.run(["rules", "check"])
+                #expect(
+                    checked.output.contains("needs --accept-issuer google\n"), "\(checked.output)")
+                let set = try await tool.run(["rules", "set", "--accept-issuer", "google"])
+                #expect(set.status == 0, "\(set.errors)")
+            }
             let again = try await deployment.serve()
             var device = Device(again.client)
             #expect(try await device.signIn(deployment.google, as: "ada").status == 200)
             #expect(device.userID == ada.userID)
+        }
+    }
+
+    @Test func `a tenant with damaged rules is reported, and the others are served`() async throws {
+        try await Deployment.with { deployment in
+            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
+            let path = try deployment.write(
+                "{\"tenants\":{\"default\":\(file),\"acme\":\(file)}}", to: "two.json")
+            let settings = ["LEDGER_PROVIDERS": path]
+            _ = try await deployment.tool.run(["keys", "init"])
+            _ = try await deployment.tool.run(["tenant", "create", "acme"])
+            try await deployment.serve(settings: settings).stop()
+            try await deployment.asSuperuser(
+                "UPDATE rules SET body = '{}' WHERE tenant_id = 'acme'")
+            let server = try await deployment.serve(settings: settings)
+            try await expect(server, signsIn: true, deployment)
+            let refused = try await server.client.call(
+                "POST", "/t/acme/v1/auth/sign-in/google",
+                ["id_token": deployment.google.token(subject: "somebody")])
+            #expect(refused.status == 500)
+            let ready = try await server.admin.send("GET", "/readyz")
+            #expect(ready.status == 200)
+            #expect(ready.text.contains("tenant acme has damaged rules"), "\(ready.text)")
+            let tool = CommandLineTool(
+                environment: deployment.tool.environment.merging(settings) { $1 })
+            let damaged = "tenant acme: the recorded rules are damaged"
+            let checked = try await tool.run(["rules", "check"])
+            #expect(checked.status == 1 && checked.output.contains(damaged), "\(checked.errors)")
+            #expect(checked.output.contains("tenant default: as configured\n"))
+            let shown = try await tool.run(["rules", "show"])
+            #expect(shown.status == 1 && shown.output.contains(damaged), "\(shown.errors)")
+            #expect(shown.output.contains("tenant default, version 1\n"))
+        }
+    }
+
+    @Test func `support's commands need a providers file only while no rules are recorded`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            var ada = Device(server.client)
+            try await ada.signIn(deployment.apple, as: "ada")
+            #expect(try await ada.link(deployment.google, as: "ada-g").status == 200)
+            let account = try await ada.account()
+            let identities = try #require(account.json["identities"] as? [[String: any Sendable]])
+            let identity = try #require(identities.last?["identity_id"] as? String)
+            #expect(try await ada.unlink(deployment.google).status == 200)
+            try await server.stop()
+            let tool = CommandLineTool(
+                environment: deployment.tool.environment.filter { $0.key != "LEDGER_PROVIDERS" })
+            let words = ["relink", ada.userID, identity, "--dry-run"]
+            let plan = try await tool.run(words)
+            #expect(plan.status == 0, "\(plan.errors)")
+            #expect(plan.output.contains("sign-in is then possible with apple, google"))
+            try await deployment.asSuperuser("DELETE FROM rules")
+            let refused = try await tool.run(words)
+            #expect(refused.status != 0 && refused.errors.contains("LEDGER_PROVIDERS is not set"))
         }
     }
 

@@ -12,11 +12,17 @@ package struct SetRules: Sendable {
 
     package let policy: TenantPolicy
     package let condition: Condition
+    /// The providers with identities that may get another type or other issuers: the operator has
+    /// confirmed that the recorded ones are wrong.
+    package let acceptedIssuers: Set<ProviderName>
 
     /// Requests rules.
-    package init(_ policy: TenantPolicy, condition: Condition) {
+    package init(
+        _ policy: TenantPolicy, condition: Condition, acceptedIssuers: Set<ProviderName> = []
+    ) {
         self.policy = policy
         self.condition = condition
+        self.acceptedIssuers = acceptedIssuers
     }
 
     func decide(given state: DecisionState) -> Decision {
@@ -26,20 +32,18 @@ package struct SetRules: Sendable {
             return Decision(.success(.rulesRecorded(recorded, isNew: false)))
         }
         let used = usedProviders(in: state)
-        let pins = (recorded?.formerProviders ?? [:])
-            .merging(recorded?.policy.providers ?? [:]) { $1 }
-            .filter { used.contains($0.key) }
-        let changed = pins.filter { name, pin in
-            policy.providers[name].map { $0 != pin } ?? false
-        }
-        if let first = changed.keys.min() { return .refused(.providerPinned(first)) }
+        let changed = (recorded?.providersPinnedOtherwise(in: policy) ?? [])
+            .intersection(used).subtracting(acceptedIssuers)
+        if let first = changed.min() { return .refused(.providerPinned(first)) }
         if condition != .acceptsLockOuts, let recorded {
             let lost = lostProviders(in: state, since: recorded.policy)
             guard lost.isEmpty else { return .refused(.accountsLockedOut(lost.sorted())) }
         }
         let fact = RulesSet(
             version: (recorded?.rulesVersion ?? 0) + 1, policy: policy,
-            formerProviders: pins.filter { policy.providers[$0.key] == nil })
+            formerProviders: (recorded?.pins ?? [:]).filter {
+                used.contains($0.key) && policy.providers[$0.key] == nil
+            })
         guard let fact else { return .refused(.rulesTooLong) }
         return Decision(
             .success(.rulesRecorded(fact, isNew: true)),
@@ -58,11 +62,11 @@ package struct SetRules: Sendable {
         in state: DecisionState, since former: TenantPolicy
     ) -> Set<ProviderName> {
         let removed = Set(former.providers.keys).subtracting(policy.providers.keys)
-        var lonely = state.lonelyProviders
+        var sole = state.soleProviders
         for account in state.ledger.accounts.values
         where waysToSignIn(account.links, policy).isEmpty {
-            lonely.formUnion(waysToSignIn(account.links, former).map(\.provider))
+            sole.formUnion(waysToSignIn(account.links, former).map(\.provider))
         }
-        return removed.intersection(lonely)
+        return removed.intersection(sole)
     }
 }

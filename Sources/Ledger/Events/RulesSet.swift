@@ -22,6 +22,14 @@ package struct RulesSet: EventFact {
         self.formerProviders = formerProviders
     }
 
+    /// The types and issuers of the providers, former ones included.
+    var pins: [ProviderName: ProviderPin] { formerProviders.merging(policy.providers) { $1 } }
+
+    /// Returns the providers, former ones included, to which a policy gives another type or other issuers.
+    package func providersPinnedOtherwise(in policy: TenantPolicy) -> Set<ProviderName> {
+        Set(pins.filter { policy.providers[$0.key, default: $0.value] != $0.value }.keys)
+    }
+
     private static func numbers(of policy: TenantPolicy) -> [Int64] {
         [
             Int64(policy.linkBudget.limit), policy.linkBudget.windowSeconds,

@@ -16,17 +16,29 @@ package enum RecordedRules {
         WHERE i.tenant_id = $1::text AND i.provider = ANY ($2::text[]) AND i.account_id IS NOT NULL
             AND NOT EXISTS (
                 SELECT FROM identities o
-                WHERE o.tenant_id = $1::text AND o.account_id = i.account_id
-                    AND o.provider = ANY ($3::text[]))
+                WHERE o.last_account_id = i.account_id AND o.tenant_id = $1::text
+                    AND o.account_id = i.account_id AND o.provider = ANY ($3::text[]))
         GROUP BY i.account_id ORDER BY i.account_id LIMIT $4
         """)
 
-    /// Reads the rules of every tenant that has any.
-    package static func read(on connection: Connection) throws -> [TenantID: RulesSet] {
+    private static let used = Statement(
+        "used_providers",
+        """
+        SELECT p.provider FROM unnest($2::text[]) AS p (provider)
+        WHERE EXISTS (
+            SELECT FROM identities i WHERE i.tenant_id = $1::text AND i.provider = p.provider)
+        """)
+
+    /// Reads the rules of every tenant that has any; a failure for those whose row is damaged.
+    package static func read(
+        on connection: Connection
+    ) throws -> [TenantID: Result<RulesSet, any Error>] {
         let result = try connection.query(all)
-        var rules: [TenantID: RulesSet] = [:]
+        var rules: [TenantID: Result<RulesSet, any Error>] = [:]
         for row in 0..<result.rowCount {
-            rules[try result.tenant(row, 0)] = try RulesLoad.rules(result, row, from: 2)
+            rules[try result.tenant(row, 0)] = Result {
+                try RulesLoad.rules(result, row, from: 2)
+            }
         }
         return rules
     }
@@ -41,19 +53,26 @@ package enum RecordedRules {
         return numbers
     }
 
+    /// Returns the providers with identities to which rules give another type or other issuers.
+    package static func providers(
+        of tenant: TenantID, pinnedOtherwiseIn new: TenantPolicy, than recorded: RulesSet,
+        on connection: Connection
+    ) throws -> [ProviderName] {
+        let changed = recorded.providersPinnedOtherwise(in: new)
+        return try connection.query(used, [.text(tenant.description), .names(changed)])
+            .providers().sorted()
+    }
+
     /// Returns some of the accounts that rules would lock out, in the order of their ids, and their number.
     package static func accounts(
         of tenant: TenantID, lockedOutBy new: TenantPolicy, since former: TenantPolicy, limit: Int,
         on connection: Connection
     ) throws -> (accounts: [AccountID], count: Int64) {
-        func texts(_ names: some Sequence<ProviderName>) -> Parameter {
-            .texts(names.map { $0.description }.sorted())
-        }
         let removed = Set(former.providers.keys).subtracting(new.providers.keys)
         let result = try connection.query(
             lockedOut,
             [
-                .text(tenant.description), texts(removed), texts(new.providers.keys),
+                .text(tenant.description), .names(removed), .names(new.providers.keys),
                 .int8(Int64(limit)),
             ])
         let accounts = try (0..<result.rowCount).map { AccountID(bits: try result.uuid($0, 0)) }

@@ -3,7 +3,8 @@ import Ledger
 package import LedgerEngine
 import Postgres
 
-/// Executes batches on one connection, each in one transaction of two round trips.
+/// Executes batches on one connection, each in one transaction of two round trips; rules that remove
+/// a provider need a third.
 ///
 /// The first locks and loads, the second writes and commits. After the lock come separate
 /// statements, so that under READ COMMITTED each sees every earlier commit.
@@ -84,6 +85,7 @@ package final class PostgresBatchStore: BatchStore {
             keys: keys, signInWindowSeconds: signInWindowSeconds, keyring: keyring, fence: fence,
             rules: rules)
         try load.read(try connection.pipeline(load.calls))
+        try RulesLoad.loadSoleProviders(for: keys.rules, into: load.tenants, on: connection)
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }
         let outcome: BatchOutcome
         do {

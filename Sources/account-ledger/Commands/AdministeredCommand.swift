@@ -202,8 +202,9 @@ struct AdministeredCommand: Sendable {
         case .relinkRefused(let obstacle):
             "the identity can't be linked again: \(obstacle.rawValue)"
         case .providerPinned(let provider):
-            "\(provider) has identities, and the configuration gives it another type or issuer: another"
-                + " issuer's people would inherit their accounts"
+            "\(provider) has identities, and the configuration gives it another type or other issuers, whose"
+                + " people would inherit the accounts: if the recorded ones are wrong, --accept-issuer"
+                + " \(provider) records the others"
         case .accountsLockedOut(let providers):
             "accounts that have only \(providers.map(\.description).joined(separator: ", ")) would be locked"
                 + " out: \(Syntax.program) rules check lists them, --accept-lock-outs accepts it"

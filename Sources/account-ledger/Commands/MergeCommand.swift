@@ -3,6 +3,7 @@ import Ledger
 import LedgerAPI
 import LedgerAudit
 import LedgerEngine
+import LedgerPostgres
 import LedgerSignIn
 
 /// `merge`: merges one account into another.
@@ -38,7 +39,7 @@ enum MergeCommand {
         let reason = isDryRun ? "" : try AdministeredCommand.reason(arguments)
         let reference = isDryRun ? "" : try MergeCase.read(arguments)
         let command = try AdministeredCommand(arguments, environment)
-        let rules = try MergeCase.rules(environment, command.tenant)
+        let rules = try MergeCase.rules(environment, command)
         let authority = MergeAccounts.Authority.support(
             .system,
             MergeAccounts.Case(
@@ -76,12 +77,8 @@ enum MergeCommand {
     private static func keptProviders(
         _ arguments: Arguments
     ) throws(UsageError) -> Set<ProviderName> {
-        let names = try arguments.value(of: "keep-absorbed", as: "provider names") { text in
-            let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-            let names = parts.compactMap { ProviderName(String($0)) }
-            return names.count == parts.count ? names : nil
-        }
-        return Set(names ?? [])
+        try Set(
+            arguments.value(of: "keep-absorbed", as: "provider names", ProviderName.list) ?? [])
     }
 }
 
@@ -104,19 +101,38 @@ enum MergeCase {
         return reference
     }
 
-    /// Returns the tenant's policy, and the keys that encrypt the reason.
+    /// Returns the tenant's recorded policy, the configured one while none is recorded, and the keys that
+    /// encrypt the reason.
     ///
-    /// - Throws: `Fault` when the environment does not set them.
+    /// - Throws: `Fault` when the environment does not set them, or the recorded rules are damaged.
     static func rules(
-        _ environment: Environment, _ tenant: TenantID
+        _ environment: Environment, _ command: AdministeredCommand
     ) throws(Fault) -> (policy: TenantPolicy, keyring: WrappingKeyring) {
         guard let keyring = try LedgerCommands.keyring(environment) else {
             throw Fault(
                 "\(Setting.keys.name) is not set: the reason is encrypted with the account's key")
         }
+        let tenant = command.tenant
+        let recorded = try SchemaCheck.withConnection(to: command.url) {
+            try RecordedRules.read(on: $0)
+        }
+        switch recorded[tenant] {
+        case .success(let rules): return (rules.policy, keyring)
+        case .failure: throw Fault("tenant \(tenant): \(RulesCommands.damaged)")
+        case nil: break
+        }
         let policy = try RulesSetup.rules(of: tenant, environment)
         if let policy { return (policy, keyring) }
         return (try PolicyLimits(environment).policy, keyring)
+    }
+}
+
+extension ProviderName {
+    /// Reads names that commas part; nil for any other text.
+    static func list(_ text: String) -> [ProviderName]? {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let names = parts.compactMap { ProviderName(String($0)) }
+        return names.count == parts.count ? names : nil
     }
 }
 

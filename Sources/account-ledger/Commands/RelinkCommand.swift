@@ -34,7 +34,7 @@ enum RelinkCommand {
         let reason = isDryRun ? "" : try AdministeredCommand.reason(arguments)
         let reference = isDryRun ? "" : try MergeCase.read(arguments)
         let command = try AdministeredCommand(arguments, environment)
-        let rules = try MergeCase.rules(environment, command.tenant)
+        let rules = try MergeCase.rules(environment, command)
         var access = AccessRecord(by: nil, .relinkIdentity)
         access.account = account
         access.reason = reason

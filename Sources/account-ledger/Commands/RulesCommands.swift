@@ -12,12 +12,18 @@ enum RulesShowCommand {
         let url = try environment.databaseURL
         let only = try LedgerCommands.tenant(arguments, url: url)
         let recorded = try SchemaCheck.withConnection(to: url) { try RecordedRules.read(on: $0) }
+        var isDamaged = false
         for (tenant, rules) in recorded.sorted(by: { $0.key < $1.key })
         where only == nil || only == tenant {
+            guard let rules = try? rules.get() else {
+                isDamaged = true
+                Terminal.print("tenant \(tenant): \(RulesCommands.damaged)\n")
+                continue
+            }
             Terminal.print("tenant \(tenant), version \(rules.rulesVersion)\n")
             for field in rules.fields { Terminal.print("  \(field.name): \(field.text)\n") }
         }
-        return .success
+        return isDamaged ? .fault : .success
     }
 }
 
@@ -31,35 +37,51 @@ enum RulesCheckCommand {
             "compare the configuration with the recorded rules, and list who would be locked out",
         options: [LedgerCommands.tenantOption], settings: RulesCommands.settings,
         details: """
-            Prints what 'rules set' would change, and the accounts that would have no way to sign in, at most
-            \(accountsMax) of each tenant. Exits with 1 when the rules of a tenant are not those of the
-            configuration: its servers answer 503 RULES_DIFFER to commands until 'rules set'.
+            Prints what 'rules set' would change, the options that it needs, and the accounts that would have no
+            way to sign in, at most \(accountsMax) of each tenant. Exits with 1 when the rules of a tenant are
+            not those of the configuration: its servers answer 503 RULES_DIFFER to commands until 'rules set'.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let commands = try RulesCommands(arguments, environment)
         var differs = false
         for (tenant, policy) in commands.configured {
-            let recorded = commands.recorded[tenant]
-            if recorded?.policy == policy {
+            switch commands.recorded[tenant] {
+            case .success(let recorded) where recorded.policy == policy:
                 Terminal.print("tenant \(tenant): as configured\n")
                 continue
+            case .success(let recorded):
+                Terminal.print("tenant \(tenant): differs\n")
+                try compare(recorded, with: policy, of: tenant, url: commands.url)
+            case .failure: Terminal.print("tenant \(tenant): \(RulesCommands.damaged)\n")
+            case nil: Terminal.print("tenant \(tenant): no rules are recorded\n")
             }
             differs = true
-            Terminal.print(
-                "tenant \(tenant): \(recorded == nil ? "no rules are recorded" : "differs")\n")
-            guard let recorded else { continue }
-            Terminal.print(recorded.differences(to: policy).map { "  \($0)\n" }.joined())
-            let lockedOut = try SchemaCheck.withConnection(to: commands.url) {
+        }
+        return differs ? .fault : .success
+    }
+
+    private static func compare(
+        _ recorded: RulesSet, with policy: TenantPolicy, of tenant: TenantID, url: String
+    ) throws {
+        Terminal.print(recorded.differences(to: policy).map { "  \($0)\n" }.joined())
+        let (pinned, lockedOut) = try SchemaCheck.withConnection(to: url) {
+            (
+                try RecordedRules.providers(
+                    of: tenant, pinnedOtherwiseIn: policy, than: recorded, on: $0),
                 try RecordedRules.accounts(
                     of: tenant, lockedOutBy: policy, since: recorded.policy,
                     limit: accountsMax, on: $0)
-            }
-            guard lockedOut.count > 0 else { continue }
-            Terminal.print("  locked out: \(lockedOut.count) accounts\n")
-            Terminal.print(lockedOut.accounts.map { "    \($0)\n" }.joined())
+            )
         }
-        return differs ? .fault : .success
+        if !pinned.isEmpty {
+            let names = pinned.map(\.description).joined(separator: ",")
+            Terminal.print(
+                "  another type or issuers for identities: needs --accept-issuer \(names)\n")
+        }
+        guard lockedOut.count > 0 else { return }
+        Terminal.print("  locked out: \(lockedOut.count) accounts: needs --accept-lock-outs\n")
+        Terminal.print(lockedOut.accounts.map { "    \($0)\n" }.joined())
     }
 }
 
@@ -73,6 +95,11 @@ enum RulesSetCommand {
                 name: "accept-lock-outs",
                 meaning:
                     "also when accounts lose their last way to sign in; 'rules check' lists them"),
+            .init(
+                name: "accept-issuer", placeholder: "PROVIDERS",
+                meaning:
+                    "comma-separated providers with identities whose recorded type or issuers are wrong"
+            ),
         ],
         settings: RulesCommands.settings,
         details: """
@@ -80,20 +107,29 @@ enum RulesSetCommand {
             configuration has changed: a server whose configuration differs from a tenant's rules answers 503
             RULES_DIFFER to the tenant's commands, so that two servers never decide differently. Restart the
             servers with the new configuration right before or after. The type and the issuers of a provider
-            that has identities never change.
+            that has identities change only with --accept-issuer: whoever controls the new issuers can sign in
+            to the accounts.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let commands = try RulesCommands(arguments, environment)
         let condition: SetRules.Condition =
             arguments.has("accept-lock-outs") ? .acceptsLockOuts : .nobodyLockedOut
+        let accepted = try Set(
+            arguments.value(of: "accept-issuer", as: "provider names", ProviderName.list) ?? [])
+        if !accepted.isEmpty, commands.configured.count > 1 {
+            throw arguments.usageError("--accept-issuer needs --tenant: several are configured")
+        }
         let macs = try LedgerCommands.macKeys(environment)
         for (tenant, policy) in commands.configured {
             let command = AdministeredCommand(url: commands.url, tenant: tenant, macs: macs)
             let replies: [Reply]
             do {
                 replies = try await command.run(
-                    [.setRules(SetRules(policy, condition: condition))], as: nil)
+                    [
+                        .setRules(
+                            SetRules(policy, condition: condition, acceptedIssuers: accepted))
+                    ], as: nil)
             } catch {
                 throw Fault("tenant \(tenant): \(error)")
             }
@@ -110,8 +146,10 @@ struct RulesCommands {
     static let settings: [Setting] =
         [.databaseURL, .providers, .keys, .mode] + PolicyLimits.settings
 
+    static let damaged = "the recorded rules are damaged: run \(Syntax.program) verify"
+
     let url: String
-    let recorded: [TenantID: RulesSet]
+    let recorded: [TenantID: Result<RulesSet, any Error>]
     /// The tenants with configured rules, in order; only the one of `--tenant`, if it is given.
     let configured: [(tenant: TenantID, policy: TenantPolicy)]
 

@@ -28,7 +28,7 @@ enum UnmergeCommand {
         let reason = isDryRun ? "" : try AdministeredCommand.reason(arguments)
         let reference = isDryRun ? "" : try MergeCase.read(arguments)
         let command = try AdministeredCommand(arguments, environment)
-        let rules = try MergeCase.rules(environment, command.tenant)
+        let rules = try MergeCase.rules(environment, command)
         let fact = try await merged(merge, command, rules.keyring)
         var access = AccessRecord(by: nil, .undoMerge)
         access.event = merge

@@ -9,10 +9,10 @@ final class RulesComparison: Sendable {
     private static let namesMax = 20
 
     private struct State {
-        /// The versions when the rules were last read.
+        /// The versions when the rules were last read; nil if they have to be read again.
         var versions: [TenantID: Int64]?
-        /// The tenants whose rules differ, with their versions; 0 for none.
-        var differing: [(tenant: TenantID, version: Int64)] = []
+        /// A line about each tenant whose rules differ or are damaged.
+        var differing: [String] = []
     }
 
     private let configured: [TenantID: TenantPolicy]
@@ -22,23 +22,31 @@ final class RulesComparison: Sendable {
         self.configured = configured
     }
 
-    /// Reads the versions, and the rules if a version has changed.
+    /// Reads the versions, and the rules if a version has changed or a row was damaged.
     ///
     /// Other tenants are served while one is not, so that the process is ready while it serves any.
     func check(on connection: Connection) throws -> Readiness.Check {
         let versions = try RecordedRules.versions(on: connection)
         if state.withLock(\.versions) != versions {
             let recorded = try RecordedRules.read(on: connection)
-            let differing = configured.keys.sorted().compactMap {
-                tenant -> (tenant: TenantID, version: Int64)? in
-                recorded[tenant]?.policy == configured[tenant]
-                    ? nil : (tenant: tenant, version: recorded[tenant]?.rulesVersion ?? 0)
+            var (differing, isDamaged) = ([String](), false)
+            for (tenant, policy) in configured.sorted(by: { $0.key < $1.key }) {
+                switch recorded[tenant] {
+                case .success(let rules) where rules.policy == policy: break
+                case .success(let rules):
+                    differing.append("tenant \(tenant) has rules of version \(rules.rulesVersion)")
+                case .failure:
+                    isDamaged = true
+                    differing.append("tenant \(tenant) has damaged rules")
+                case nil: differing.append("tenant \(tenant) has no rules")
+                }
             }
-            state.withLock { $0 = State(versions: versions, differing: differing) }
+            state.withLock { [differing, isDamaged] in
+                $0 = State(versions: isDamaged ? nil : versions, differing: differing)
+            }
         }
         let differing = state.withLock(\.differing)
         let names = differing.prefix(Self.namesMax)
-            .map { "tenant \($0.tenant) has rules of version \($0.version)" }
         let more = differing.count > names.count ? ["\(differing.count - names.count) more"] : []
         return Readiness.Check(
             "rules", isReady: differing.isEmpty || differing.count < configured.count,

@@ -147,7 +147,7 @@ struct Server: Sendable {
         let url = configuration.databaseURL
         let recorded = try SchemaCheck.withConnection(to: url) { try RecordedRules.read(on: $0) }
         for (tenant, configured) in tenants.sorted(by: { $0.key < $1.key })
-        where recorded[tenant]?.policy != configured.policy {
+        where (try? recorded[tenant]?.get())?.policy != configured.policy {
             let condition: SetRules.Condition =
                 configuration.mode == .development ? .acceptsLockOuts : .noneRecorded
             let command = Command(

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `identities and lonely accounts are found in the table`() async throws {
+    @Test func `identities and sole ways to sign in are found in the table`() async throws {
         try await Self.with { database, fixture in
             var story = Story(fixture.sequencer)
             _ = try await story.rules(Self.policy)
@@ -89,6 +89,39 @@ import Testing
             }
             #expect(listed.1 == 2)
             #expect(listed.0 == [min(ada.account, bob.account)])
+        }
+    }
+
+    @Test func `damaged rules are those of their tenant alone`() async throws {
+        try await Self.with { database, fixture in
+            var story = Story(fixture.sequencer)
+            _ = try await story.rules(Self.policy)
+            try await database.asSuperuser.execute(
+                "INSERT INTO rules (tenant_id, version, body) VALUES ('acme', 1, '{}')")
+            let read = try await database.asRuntime.with { try RecordedRules.read(on: $0) }
+            #expect(try read[.default]?.get().policy == Self.policy)
+            let acme = try #require(TenantID("acme"))
+            let damaged = try #require(read[acme])
+            #expect(throws: BatchFault.self) { try damaged.get() }
+        }
+    }
+
+    @Test func `issuers that need explicit confirmation are listed`() async throws {
+        try await Self.with { database, fixture in
+            var story = Story(fixture.sequencer)
+            _ = try await story.rules(Self.policy)
+            _ = try await story.signIn("apple", "ada")
+            var new = Self.policy(without: "google")
+            for name in ["apple", "facebook"] {
+                new.providers[provider(name)] = ProviderPin(
+                    type: .oidc, issuers: ["https://other.example"])
+            }
+            let recorded = try await Self.recorded(database)
+            let listed = try await database.asRuntime.with { [new] in
+                try RecordedRules.providers(
+                    of: .default, pinnedOtherwiseIn: new, than: recorded, on: $0)
+            }
+            #expect(listed == [provider("apple")], "nobody has linked the other")
         }
     }
 
@@ -185,7 +218,7 @@ import Testing
 
     private static func recorded(_ database: ScratchDatabase) async throws -> RulesSet {
         let recorded = try await database.asRuntime.with { try RecordedRules.read(on: $0) }
-        return try #require(recorded[.default])
+        return try #require(recorded[.default]).get()
     }
 
     private static func report(_ database: ScratchDatabase) async throws -> VerificationReport {

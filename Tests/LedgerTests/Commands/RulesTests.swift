@@ -21,9 +21,10 @@ import Testing
 
     private static func set(
         _ policy: TenantPolicy, _ condition: SetRules.Condition = .nobodyLockedOut,
-        in ledger: inout ModelLedger
+        accepting accepted: Set<ProviderName> = [], in ledger: inout ModelLedger
     ) throws -> Result<RulesSet, Refusal> {
-        try ledger.carryOut(.setRules(SetRules(policy, condition: condition))).map { reply in
+        let request = SetRules(policy, condition: condition, acceptedIssuers: accepted)
+        return try ledger.carryOut(.setRules(request)).map { reply in
             guard case .rulesRecorded(let rules, _) = reply else {
                 preconditionFailure("another reply: \(reply)")
             }
@@ -85,7 +86,10 @@ import Testing
         #expect(waysToSignIn(links, TenantPolicy(providers: [:])) == [])
     }
 
-    @Test func `a provider by which alone somebody signs in is removed only on an order`() throws {
+    @Test
+    func `a provider by which alone somebody signs in is removed only with explicit confirmation`()
+        throws
+    {
         var ledger = try Self.ledger()
         let ada = try ledger.signIn(subject("apple", "ada"))
         let fewer = Self.policy(without: Self.apple)
@@ -132,6 +136,42 @@ import Testing
             try Self.set(other, condition, in: &ledger) == .failure(.providerPinned(Self.google)))
         let back = try Self.set(TenantPolicy(providers: Self.pins), condition, in: &ledger).get()
         #expect(back.formerProviders == [:])
+    }
+
+    @Test func `other issuers of a used provider are recorded only with explicit confirmation`()
+        throws
+    {
+        var ledger = ModelLedger(policy: TenantPolicy(providers: Self.pins))
+        _ = try ledger.carryOut(SequencerFixture.opening(of: .default))
+        _ = try ledger.signIn(subject("google", "ada"))
+        let right = TenantPolicy(providers: Self.pins)
+        var wrong = right
+        wrong.providers[Self.google] = ProviderPin(type: .oidc, issuers: ["https://other.example"])
+        _ = try Self.set(wrong, .noneRecorded, in: &ledger).get()
+        let pinned = Refusal.providerPinned(Self.google)
+        #expect(try Self.set(right, .acceptsLockOuts, in: &ledger) == .failure(pinned))
+        #expect(try Self.set(right, accepting: [Self.apple], in: &ledger) == .failure(pinned))
+        let repaired = try Self.set(right, accepting: [Self.google], in: &ledger).get()
+        #expect(repaired.policy == right && repaired.formerProviders == [:])
+        #expect(try Self.set(wrong, in: &ledger) == .failure(pinned), "it holds once")
+        let logged = ledger.events.compactMap { event -> ProviderPin? in
+            guard case .rulesSet(let rules) = event else { return nil }
+            return rules.policy.providers[Self.google]
+        }
+        #expect(logged == [wrong, right].compactMap { $0.providers[Self.google] })
+    }
+
+    @Test func `a provider that the first rules omit is pinned by its addition`() throws {
+        var ledger = ModelLedger(policy: TenantPolicy(providers: Self.pins))
+        _ = try ledger.carryOut(SequencerFixture.opening(of: .default))
+        _ = try ledger.signIn(subject("google", "ada"))
+        _ = try Self.set(Self.policy(without: Self.google), .noneRecorded, in: &ledger).get()
+        var other = TenantPolicy(providers: Self.pins)
+        other.providers[Self.google] = ProviderPin(type: .oidc, issuers: ["https://other.example"])
+        #expect(try Self.set(other, in: &ledger).get().rulesVersion == 2)
+        #expect(
+            try Self.set(TenantPolicy(providers: Self.pins), in: &ledger)
+                == .failure(.providerPinned(Self.google)))
     }
 
     @Test func `a provider may be added at any time`() throws {

@@ -80,9 +80,9 @@ struct BatchLoad {
             Step(call: RulesLoad.call(keys.tenants)) { load, result in
                 try RulesLoad.read(result, into: load.tenants, load.rules)
             })
-        for (tenant, request) in keys.rules {
+        for (tenant, _) in keys.rules {
             steps.append(
-                Step(call: RulesLoad.providers(of: tenant, for: request)) { load, result in
+                Step(call: RulesLoad.providers(of: tenant)) { load, result in
                     guard let batch = load.tenants[tenant] else { return }
                     try RulesLoad.readProviders(result, into: batch)
                 })

@@ -10,8 +10,7 @@ package enum RulesLoad {
     private static let many = Statement(
         "load_rules", "SELECT tenant_id, body, mac FROM rules WHERE tenant_id = ANY ($1::text[])")
 
-    /// The providers with identities, found by one probe each, and on request whether one of the
-    /// provider's accounts has no link of the requested providers, which may read every account.
+    /// The providers with identities, found by one probe each.
     private static let usedProviders = Statement(
         "load_used_providers",
         """
@@ -22,14 +21,26 @@ package enum RulesLoad {
                 SELECT provider FROM identities
                 WHERE tenant_id = $1::text AND provider > u.provider ORDER BY provider LIMIT 1)
             FROM used u WHERE u.provider IS NOT NULL)
-        SELECT u.provider, $3::boolean AND u.provider <> ALL ($2::text[]) AND EXISTS (
+        SELECT provider FROM used WHERE provider IS NOT NULL
+        """)
+
+    /// Those of some providers with an account that has no link of the kept providers.
+    ///
+    /// It probes every account of a provider that is removed safely, by the index of `last_account_id`,
+    /// which is `account_id` while an identity is linked; `OFFSET 0` keeps each probe from becoming a join.
+    private static let soleProviders = Statement(
+        "load_sole_providers",
+        """
+        SELECT p.provider FROM unnest($2::text[]) AS p (provider)
+        WHERE EXISTS (
             SELECT FROM identities i
-            WHERE i.tenant_id = $1::text AND i.provider = u.provider AND i.account_id IS NOT NULL
+            WHERE i.tenant_id = $1::text AND i.provider = p.provider AND i.account_id IS NOT NULL
                 AND NOT EXISTS (
                     SELECT FROM identities o
-                    WHERE o.tenant_id = $1::text AND o.account_id = i.account_id
-                        AND o.provider = ANY ($2::text[])))
-        FROM used u WHERE u.provider IS NOT NULL
+                    WHERE o.last_account_id = i.account_id AND o.tenant_id = $1::text
+                        AND o.account_id = i.account_id AND o.provider = ANY ($3::text[])
+                    OFFSET 0)
+            OFFSET 0)
         """)
 
     static func call(_ tenants: Set<TenantID>) -> Call {
@@ -65,22 +76,47 @@ package enum RulesLoad {
         return rules
     }
 
-    static func providers(of tenant: TenantID, for request: SetRules) -> Call {
-        Call(
-            usedProviders,
-            [
-                .text(tenant.description),
-                .texts(request.policy.providers.keys.map { $0.description }.sorted()),
-                .bool(request.condition == .nobodyLockedOut),
-            ])
+    static func providers(of tenant: TenantID) -> Call {
+        Call(usedProviders, [.text(tenant.description)])
     }
 
     static func readProviders(_ result: QueryResult, into batch: TenantBatch) throws {
-        for row in 0..<result.rowCount {
-            let provider = try result.provider(row, 0)
-            batch.state.usedProviders.insert(provider)
-            if try result.bool(row, 1) { batch.state.lonelyProviders.insert(provider) }
+        batch.state.usedProviders = try result.providers()
+    }
+
+    /// Loads the providers that requests of a batch remove and by which alone an account can be signed in
+    /// to: only if any are removed, because every account of them may have to be read.
+    static func loadSoleProviders(
+        for requests: [(tenant: TenantID, request: SetRules)],
+        into tenants: [TenantID: TenantBatch], on connection: Connection
+    ) throws {
+        for (tenant, request) in requests where request.condition == .nobodyLockedOut {
+            guard let batch = tenants[tenant], let recorded = batch.state.ledger.rules else {
+                continue
+            }
+            // An earlier request of the batch may have added a provider.
+            let before = requests.filter { $0.tenant == tenant }.map(\.request.policy)
+                .reduce(into: Set(recorded.policy.providers.keys)) {
+                    $0.formUnion($1.providers.keys)
+                }
+            let removed = before.subtracting(request.policy.providers.keys)
+                .intersection(batch.state.usedProviders)
+            guard !removed.isEmpty else { continue }
+            batch.state.soleProviders.formUnion(
+                try soleProviders(
+                    among: removed, keeping: request.policy.providers.keys, of: tenant,
+                    on: connection))
         }
+    }
+
+    /// Returns the providers with an account that has no link of the kept providers.
+    static func soleProviders(
+        among removed: some Sequence<ProviderName>, keeping kept: some Sequence<ProviderName>,
+        of tenant: TenantID, on connection: Connection
+    ) throws -> Set<ProviderName> {
+        try connection.query(
+            soleProviders, [.text(tenant.description), .names(removed), .names(kept)]
+        ).providers()
     }
 
     /// Reads the column `body`.
@@ -95,5 +131,19 @@ package enum RulesLoad {
         } catch {
             throw .damaged("rules.body")
         }
+    }
+}
+
+extension Parameter {
+    /// The names of providers, sorted.
+    static func names(_ providers: some Sequence<ProviderName>) -> Parameter {
+        .texts(providers.map { $0.description }.sorted())
+    }
+}
+
+extension QueryResult {
+    /// Reads the names of providers in the first column.
+    func providers() throws -> Set<ProviderName> {
+        try Set((0..<rowCount).map { try provider($0, 0) })
     }
 }
