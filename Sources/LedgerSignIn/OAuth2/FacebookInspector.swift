@@ -18,7 +18,7 @@ struct FacebookInspector: TokenInspector {
         _ token: String, at now: Int64
     ) async throws(Credential.Flaw) -> InspectedToken {
         let answer = try await api.call(
-            "/debug_token?input_token=\(ProviderAPI.escaped(token))",
+            "/debug_token?input_token=\(PercentEncoding.encode(token))",
             authorization: "Bearer \(client)|\(secret)")
         guard let data = answer.members?["data"]?.members else { throw .unavailable }
         guard case .bool(true)? = data["is_valid"], data["type"]?.string == "USER",

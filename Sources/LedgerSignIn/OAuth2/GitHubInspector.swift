@@ -1,3 +1,4 @@
+internal import Encodings
 internal import FoundationEssentials
 internal import JSON
 internal import Ledger
@@ -20,7 +21,7 @@ struct GitHubInspector: TokenInspector {
         var body = JSONWriter()
         body.object { $0.member("access_token", token) }
         let answer = try await api.call(
-            "/applications/\(ProviderAPI.escaped(client))/token",
+            "/applications/\(PercentEncoding.encode(client))/token",
             authorization: ProviderAPI.basic(client, secret),
             body: (body.bytes, "application/json"), refusals: [404, 422])
         guard let members = answer.members,

@@ -1,3 +1,4 @@
+internal import Encodings
 internal import JSON
 internal import Ledger
 
@@ -19,7 +20,7 @@ struct IntrospectionInspector: TokenInspector {
     func inspect(
         _ token: String, at now: Int64
     ) async throws(Credential.Flaw) -> InspectedToken {
-        let form = "token=\(ProviderAPI.escaped(token))&token_type_hint=access_token"
+        let form = "token=\(PercentEncoding.encode(token))&token_type_hint=access_token"
         let answer = try await api.call(
             "", authorization: ProviderAPI.basic(client, secret),
             body: (Array(form.utf8), "application/x-www-form-urlencoded"))

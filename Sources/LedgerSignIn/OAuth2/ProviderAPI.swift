@@ -80,13 +80,8 @@ final class ProviderAPI: Sendable {
 
     /// Returns the value of `Authorization` for a client with its secret (RFC 6749, section 2.3.1).
     static func basic(_ client: String, _ secret: String) -> String {
-        "Basic \(Base64.encode(Array("\(escaped(client)):\(escaped(secret))".utf8)))"
-    }
-
-    /// Returns a text as it stands in a query or a form: everything but unreserved characters is
-    /// percent-encoded (RFC 3986, section 2.3).
-    static func escaped(_ text: String) -> String {
-        PercentEncoding.encode(text)
+        let pair = [client, secret].map(PercentEncoding.encode).joined(separator: ":")
+        return "Basic \(Base64.encode(Array(pair.utf8)))"
     }
 }
 
