@@ -12,8 +12,8 @@ enum DomainName {
     /// A dot at the end is dropped: it names the same domain.
     static func canonical(_ typed: Substring) throws(EmailAddressFault) -> String {
         guard typed.utf8.first != UInt8(ascii: "[") else { throw .domainIsIPAddress }
-        // libidn2 silently drops controls, and with STD3 rules every other ASCII character that is none of a
-        // domain, which would make `a_b.example` equal to `ab.example`.
+        // libidn2 drops controls without an error, and with STD3 rules every ASCII character that is
+        // invalid in a domain, which would make `a_b.example` equal to `ab.example`.
         guard typed.utf8.allSatisfy({ $0 >= 0x80 || isAllowed($0) }) else {
             throw .domainCharacter
         }

@@ -194,7 +194,7 @@ package struct RandomCommands: Sendable {
         {
             policy.providers[removed] = nil
         }
-        return .setRules(SetRules(policy, condition: .nobodyLockedOut))
+        return .setRules(SetRules(policy, condition: .withoutLockOuts))
     }
 
     private mutating func refresh() -> Command.Intent {

@@ -130,7 +130,7 @@ import Testing
             try await expect(server, signsIn: true, deployment)
             let refused = try await server.client.call(
                 "POST", "/t/acme/v1/auth/sign-in/google",
-                ["id_token": deployment.google.token(subject: "somebody")])
+                ["id_token": deployment.google.token(subject: "eve")])
             #expect(refused.status == 500)
             let ready = try await server.admin.send("GET", "/readyz")
             #expect(ready.status == 200)
@@ -192,7 +192,7 @@ import Testing
         for server in others {
             var session = try await first.client.call(
                 "POST", "/t/acme/v1/auth/sign-in/google",
-                ["id_token": deployment.google.token(subject: "somebody")])
+                ["id_token": deployment.google.token(subject: "eve")])
             session = try await server.client.call(
                 "POST", "/t/acme/v1/auth/refresh",
                 ["refresh_token": try #require(session.text("refresh_token"))])
@@ -212,7 +212,7 @@ import Testing
     ) async throws {
         let answer = try await server.client.call(
             "POST", "\(tenant)/v1/auth/sign-in/google",
-            ["id_token": deployment.google.token(subject: "somebody")])
+            ["id_token": deployment.google.token(subject: "eve")])
         guard !signsIn else {
             #expect(answer.status == 200)
             return

@@ -2,10 +2,10 @@
 package struct SetRules: Sendable {
     /// The conditions under which recorded rules are replaced.
     package enum Condition: Sendable, Hashable {
-        /// Never: a process that starts records rules only where there are none.
+        /// Recorded rules are not replaced: a process that starts records the first ones only.
         case noneRecorded
         /// If no account loses its last way to sign in.
-        case nobodyLockedOut
+        case withoutLockOuts
         /// In any case: the operator has accepted who is locked out.
         case acceptsLockOuts
     }

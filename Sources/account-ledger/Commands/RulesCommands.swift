@@ -107,14 +107,14 @@ enum RulesSetCommand {
             configuration has changed: a server whose configuration differs from a tenant's rules answers 503
             RULES_DIFFER to the tenant's commands, so that two servers never decide differently. Restart the
             servers with the new configuration right before or after. The type and the issuers of a provider
-            that has identities change only with --accept-issuer: whoever controls the new issuers can sign in
+            that has identities change only with --accept-issuer: the owner of the new issuers can sign in
             to the accounts.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let commands = try RulesCommands(arguments, environment)
         let condition: SetRules.Condition =
-            arguments.has("accept-lock-outs") ? .acceptsLockOuts : .nobodyLockedOut
+            arguments.has("accept-lock-outs") ? .acceptsLockOuts : .withoutLockOuts
         let accepted = try Set(
             arguments.value(of: "accept-issuer", as: "provider names", ProviderName.list) ?? [])
         if !accepted.isEmpty, commands.configured.count > 1 {

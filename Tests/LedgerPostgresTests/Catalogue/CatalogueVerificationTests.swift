@@ -60,7 +60,7 @@ import Testing
         try await SequencerFixture.with(database, isProtected: true, opensLedger: false) {
             var story = Story($0.sequencer, seed: 77)
             try await story.erase(ledger.guests[ledger.guests.count - 1].account)
-            let rules = SetRules(SequencerFixture.unlimitedPolicy, condition: .nobodyLockedOut)
+            let rules = SetRules(SequencerFixture.unlimitedPolicy, condition: .withoutLockOuts)
             _ = try await story.submit(.setRules(rules)).get()
         }
         try await database.fold()

@@ -121,7 +121,7 @@ import Testing
                 try RecordedRules.providers(
                     of: .default, pinnedOtherwiseIn: new, than: recorded, on: $0)
             }
-            #expect(listed == [provider("apple")], "nobody has linked the other")
+            #expect(listed == [provider("apple")], "the other provider has no identity")
         }
     }
 
@@ -153,7 +153,7 @@ import Testing
                     log.lastIndex { $0.recorded.event.name == .rulesSet })
                 #expect(
                     log[change...].allSatisfy { $0.recorded.event.name != .signedIn },
-                    "nobody signs in under the former rules after the change")
+                    "no sign-in is decided by the former rules after the change")
                 try await Self.expectSound(database)
             }
         }
@@ -282,7 +282,7 @@ import Testing
 extension Story {
     /// Records rules unless an account is locked out.
     fileprivate mutating func set(_ policy: TenantPolicy) async throws -> Result<Reply, Refusal> {
-        try await submit(.setRules(SetRules(policy, condition: .nobodyLockedOut)))
+        try await submit(.setRules(SetRules(policy, condition: .withoutLockOuts)))
     }
 
     /// Records rules, and returns their version.

@@ -110,7 +110,7 @@ import Testing
                 batch.state.ledger.load(try #require(RulesSet(version: 1, policy: policy)))
                 batch.state.usedProviders = [provider("apple"), provider("google")]
                 try RulesLoad.loadSoleProviders(
-                    for: [(tenant: .default, request: SetRules(new, condition: .nobodyLockedOut))],
+                    for: [(tenant: .default, request: SetRules(new, condition: .withoutLockOuts))],
                     into: [.default: batch], on: connection)
                 return (
                     sole: batch.state.soleProviders,

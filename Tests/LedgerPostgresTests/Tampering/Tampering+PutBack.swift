@@ -46,6 +46,6 @@ extension Tampering {
 
 extension Story {
     fileprivate mutating func set(_ policy: TenantPolicy) async throws {
-        _ = try await submit(.setRules(SetRules(policy, condition: .nobodyLockedOut))).get()
+        _ = try await submit(.setRules(SetRules(policy, condition: .withoutLockOuts))).get()
     }
 }

@@ -20,7 +20,7 @@ import Testing
     }
 
     private static func set(
-        _ policy: TenantPolicy, _ condition: SetRules.Condition = .nobodyLockedOut,
+        _ policy: TenantPolicy, _ condition: SetRules.Condition = .withoutLockOuts,
         accepting accepted: Set<ProviderName> = [], in ledger: inout ModelLedger
     ) throws -> Result<RulesSet, Refusal> {
         let request = SetRules(policy, condition: condition, acceptedIssuers: accepted)
@@ -87,7 +87,8 @@ import Testing
     }
 
     @Test
-    func `a provider by which alone somebody signs in is removed only with explicit confirmation`()
+    func
+        `a provider that is the only way to sign in to an account is removed only with explicit confirmation`()
         throws
     {
         var ledger = try Self.ledger()
@@ -108,7 +109,7 @@ import Testing
         #expect(try Self.set(later, in: &ledger).get().rulesVersion == 4)
     }
 
-    @Test(arguments: [SetRules.Condition.nobodyLockedOut, .acceptsLockOuts])
+    @Test(arguments: [SetRules.Condition.withoutLockOuts, .acceptsLockOuts])
     func `a provider with identities keeps its issuers, also while it is removed`(
         condition: SetRules.Condition
     ) throws {
@@ -117,7 +118,7 @@ import Testing
         other.providers[Self.google] = ProviderPin(type: .oidc, issuers: ["https://other.example"])
         #expect(
             try Self.set(other, condition, in: &ledger).get().rulesVersion == 2,
-            "nobody has linked it")
+            "the provider has no identity")
         #expect(
             try Self.set(TenantPolicy(providers: Self.pins), condition, in: &ledger).get()
                 .rulesVersion == 3)
@@ -129,7 +130,7 @@ import Testing
         _ = try ledger.unlink(ada, "google").get()
         #expect(
             try Self.set(other, condition, in: &ledger) == .failure(.providerPinned(Self.google)),
-            "the identity belonged to somebody")
+            "the identity was linked before")
         let removed = try Self.set(Self.policy(without: Self.google), condition, in: &ledger).get()
         #expect(removed.formerProviders == Self.pins.filter { $0.key == Self.google })
         #expect(

@@ -130,7 +130,7 @@ extension World {
         case .recordRestore:
             .recordRestore(RecordRestore(LedgerRestored(origin: 2, root: dice.digest(), size: 1)))
         case .setRules(let policy):
-            .setRules(SetRules(policy, condition: .nobodyLockedOut))
+            .setRules(SetRules(policy, condition: .withoutLockOuts))
         case .merge(let merge): .mergeAccounts(merge)
         case .relink(let account, let identity):
             // The link's disclosures are read first, and the command is decided later.

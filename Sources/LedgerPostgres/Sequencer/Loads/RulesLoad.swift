@@ -90,7 +90,7 @@ package enum RulesLoad {
         for requests: [(tenant: TenantID, request: SetRules)],
         into tenants: [TenantID: TenantBatch], on connection: Connection
     ) throws {
-        for (tenant, request) in requests where request.condition == .nobodyLockedOut {
+        for (tenant, request) in requests where request.condition == .withoutLockOuts {
             guard let batch = tenants[tenant], let recorded = batch.state.ledger.rules else {
                 continue
             }
