@@ -8,8 +8,15 @@ def number:
     if . == null then "" elif . >= 100 then round | tostring
     elif . >= 10 then (. * 10 | round / 10 | tostring) else (. * 1000 | round / 1000 | tostring) end;
 
+# A row for each kind of request: the processor time of server and Postgres, the median of the rounds.
+def processor_time: .figures as $figures
+    | $figures | keys[] | select(endswith("_server_cpu_us")) | rtrimstr("_server_cpu_us") as $name
+    | [$figures["\($name)_server_cpu_us"], $figures["\($name)_postgres_cpu_us"]] | transpose | map(add)
+    | { key: ["~", "processor time of \($name)"], unit: "us",
+        ours: { median: median, spread_percent: ((max - min) * 1000 / median | round / 10) } };
+
 . as $runs
-| [$runs[] | { side, pair } + (.rows[] | { key: [.id, .work], unit, ours })]
+| [$runs[] | { side, pair } + ((.rows[] | { key: [.id, .work], unit, ours }), processor_time)]
 | unique_by([.side, .pair, .key]) | map(select(.ours != null)) as $figures
 | "Other: \([$runs[] | select(.side == "other").commit] | unique | join(", ")); this: \(
     [$runs[] | select(.side == "this").commit] | unique | join(", ")); \(

@@ -83,20 +83,27 @@ settle() {
     ask_database 'CHECKPOINT'
 }
 
-# Sends a file of requests, each of which must append the given number of events, and records the figures:
-# measure_appending NAME EVENTS REQUESTS CONNECTIONS OPTION...
+# Sends a file of requests, each of which must append the given number of events, and records the figures and
+# the processor time of a request: measure_appending NAME EVENTS REQUESTS CONNECTIONS OPTION...
 measure_appending() {
-    local name=$1 events=$2 requests=$3 before after answer sent
+    local name=$1 events=$2 requests=$3 before after answer sent cpu_server cpu_postgres
     shift 2
     settle
     before=$(events_in_log)
+    cpu_server=$(cpu_of_server)
+    cpu_postgres=$(cpu_of_postgres)
     answer=$(send_all "$@")
+    cpu_server=$(($(cpu_of_server) - cpu_server))
+    cpu_postgres=$(($(cpu_of_postgres) - cpu_postgres))
     after=$(events_in_log)
     sent=$(wc -l <"$requests")
     # The log contains exactly the answered requests.
     ((after - before == sent * events)) ||
         fail "$name: $sent answers, but $((after - before)) events in the log"
     record_figures "$name" "$answer"
+    record "${name}_server_cpu_us" "$((cpu_server / sent))"
+    record "${name}_postgres_cpu_us" "$((cpu_postgres / sent))"
+    say "Round $round: a request of $name costs the server $((cpu_server / sent)) us, Postgres $((cpu_postgres / sent)) us"
 }
 
 # Records "NAME_per_second" and so on: NAME FIGURES.

@@ -63,18 +63,9 @@ measure_unsealed() {
     ((sealed < $(events_in_log))) || fail "links were sealed that should not have been"
 }
 
-# Records the rate and the cost of a link for server and Postgres: NAME REQUESTS.
+# Records the rate and the cost of a link: NAME REQUESTS.
 measure_linking() {
-    local cpu_server cpu_postgres
-    settle
-    cpu_server=$(cpu_of_server)
-    cpu_postgres=$(cpu_of_postgres)
     measure_appending "$1" 1 "$2" "$connections" --warm-up "$warm_up" --expect 'linked successfully'
-    cpu_server=$((($(cpu_of_server) - cpu_server) / links))
-    cpu_postgres=$((($(cpu_of_postgres) - cpu_postgres) / links))
-    record "${1}_server_cpu_us" "$cpu_server"
-    record "${1}_postgres_cpu_us" "$cpu_postgres"
-    say "Round $round: $1 costs the server $cpu_server us, Postgres $cpu_postgres us"
 }
 
 wait_until_sealed() {

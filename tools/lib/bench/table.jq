@@ -19,9 +19,11 @@ def cost($name): .figures[$name] // [] | sort | if length == 0 then null else .[
             if .failure then .failure elif .reached == null then "" elif .reached then "yes" else "no" end) |"
       end),
 "",
-(if cost("link_server_cpu_us") then
-    "Processor time of a link: server \(cost("link_server_cpu_us")) us, Postgres \(cost("link_postgres_cpu_us")) us, load \(cost("link_loader_cpu_us") | number) us; projection included."
- else empty end),
+((["a link", "link"], ["a sign-in", "sign_in"], ["an unlink", "unlink"], ["a refresh", "refresh"]) as [$request, $name]
+    | if cost("\($name)_server_cpu_us") then
+        "Processor time of \($request): server \(cost("\($name)_server_cpu_us")) us, Postgres \(
+            cost("\($name)_postgres_cpu_us")) us, load \(cost("\($name)_loader_cpu_us") | number) us; projection included."
+      else empty end),
 (.figures.stolen_percent // [] | if length == 0 then empty else
     "The hypervisor gave \(min) to \(max) % of the processors' time to others, by round." end),
 "\(.requests_per_run) requests a run; \(.cores) cores of \(.processor), which also ran the load; \(.postgres); commit \(.commit)."

@@ -27,17 +27,11 @@ measure_link() {
     requests_with_tokens POST /v1/auth/link/google "$scratch/people.google" \
         "$scratch/people.session.access" >"$scratch/linking"
     settle
-    local cpu_server cpu_postgres sampler status=0
+    local sampler status=0
     sample_lag &
     sampler=$!
-    cpu_server=$(cpu_of_server)
-    cpu_postgres=$(cpu_of_postgres)
     measure_appending link 1 "$scratch/linking" "$connections" --warm-up "$warm_up" \
         --expect 'linked successfully'
-    cpu_server=$(($(cpu_of_server) - cpu_server))
-    cpu_postgres=$(($(cpu_of_postgres) - cpu_postgres))
-    record link_server_cpu_us "$((cpu_server / links))"
-    record link_postgres_cpu_us "$((cpu_postgres / links))"
     ask_database 'INSERT INTO lag_ends VALUES (true)'
     wait "$sampler" || status=$?
     ((status == 0)) || fail "the lag of the projections could not be sampled"
