@@ -18,8 +18,12 @@ static struct entry entries[entries_count];
 
 bool creceive_attach(int descriptor, creceive_reader reader, void *context) {
     if (descriptor < 0 || descriptor >= entries_count) return false;
-    entries[descriptor].context = context;
-    atomic_store_explicit(&entries[descriptor].reader, reader, memory_order_release);
+    struct entry *entry = &entries[descriptor];
+    // Acquires the release by the thread that served the former connection of this number, which read
+    // the context.
+    if (atomic_load_explicit(&entry->reader, memory_order_acquire)) return false;
+    entry->context = context;
+    atomic_store_explicit(&entry->reader, reader, memory_order_release);
     return true;
 }
 

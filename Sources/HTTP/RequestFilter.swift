@@ -14,7 +14,8 @@ import Glibc
         scanner = RequestScanner(limits: limits)
     }
 
-    /// Attaches the filter to a descriptor; false when its number is too high.
+    /// Attaches the filter to a descriptor; false when its number is too high or another filter is still
+    /// attached.
     func attach(to descriptor: Int32) -> Bool {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         return unsafe creceive_attach(descriptor, receiveThroughFilter, context)
