@@ -51,7 +51,7 @@ struct SQLException {
                 "former_emails_tenants", "MACKeyUse.mac_key_use_*", "opened_tenants",
                 "projection_status", "projections_behind", "rebuild_heads", "rebuild_tenants",
                 "recorded_rules", "recorded_rules_versions",
-                "rewrap_page", "rewrap_webhook_secrets", "rotated_keys", "sealer_logs", "tenants",
+                "rewrap_page", "rewrap_webhook_secrets", "sealer_logs", "tenants",
                 "Verifier.verify_tenants_*", "webhooks_all", "wrapping_keys",
                 "exchange_standings", "TableComparison.compare_sums_*",
             ]),

@@ -14,7 +14,7 @@ struct CheckpointKeyRotation {
 
     /// Adds a key for each log and records it in the log.
     func begin() async throws -> ExitCode {
-        let book = try TenantOpenings.read(url: url)
+        let book = try TenantOpenings.read(url: url, macs: macs)
         var facts: [TenantID: KeyRotated] = [:]
         for tenant in try tenants(book) {
             let rotation = try directory.rotation(of: tenant) ?? directory.addKey(to: tenant)
@@ -33,7 +33,7 @@ struct CheckpointKeyRotation {
 
     /// Retires the former key of each log.
     func end() async throws -> ExitCode {
-        let book = try TenantOpenings.read(url: url)
+        let book = try TenantOpenings.read(url: url, macs: macs)
         var facts: [TenantID: KeyRotated] = [:]
         var ended = 0
         for tenant in try tenants(book) {
@@ -54,7 +54,7 @@ struct CheckpointKeyRotation {
 
     /// Returns the tenants that are sealed from the directory.
     private func tenants(_ book: TenantOpenings) throws -> [TenantID] {
-        try book.facts.keys.sorted().filter { try directory.hasKeys(of: $0) }
+        try book.soundTenants.filter { try directory.hasKeys(of: $0) }
     }
 
     /// Returns the fact that the log still lacks; nil when it has it.

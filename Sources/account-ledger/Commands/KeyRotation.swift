@@ -11,7 +11,7 @@ struct KeyRotation {
 
     /// Appends `KeyRotated` to the log of each tenant in `facts`.
     ///
-    /// - Throws: `Fault` for the first log that refuses; another run appends the rest.
+    /// - Throws: `Fault` that names the first log that refuses; another run appends the rest.
     func append(_ facts: [TenantID: KeyRotated]) async throws(Fault) {
         let faults = LastFault()
         let sequencer = Sequencer(
@@ -24,9 +24,13 @@ struct KeyRotation {
                 id: CommandID(at: .now, random: SecureRandom.uint128()), tenant: tenant,
                 origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
                 intent: .rotateKey(RotateKey(fact)))
-            guard case .success = try? await sequencer.submit(command) else {
-                failed = tenant
-                break
+            do throws(LedgerFault) {
+                if case .success = try await sequencer.submit(command) { continue }
+                failed = failed ?? tenant
+            } catch {
+                failed = failed ?? tenant
+                // A damaged log does not affect the others.
+                guard case .internalFailure = error else { break }
             }
         }
         sequencer.close()

@@ -41,10 +41,11 @@ enum KeysRemoveCommand {
         guard !isLeaked || kind == .token else {
             throw arguments.usageError("--leaked requires KIND token")
         }
-        let book = try TenantOpenings.read(url: try environment.databaseURL)
+        let url = try environment.databaseURL
         let directory = KeyDirectory(path: try environment.required(.keys))
         let lock = try directory.lock()
         defer { try? lock.close() }
+        let book = try TenantOpenings.read(url: url, macs: try directory.loadMACKeys())
         let now = Timestamp.now
         switch kind {
         case .token:
@@ -56,9 +57,9 @@ enum KeysRemoveCommand {
                 )
             }
         case .mac:
-            try refuseUsedMACKey(id, book, url: try environment.databaseURL)
+            try refuseUsedMACKey(id, book, url: url)
         case .encryption:
-            for tenant in book.facts.keys.sorted()
+            for tenant in book.tenants
             where try book.usedKey(of: tenant, among: [id]) != nil {
                 throw Fault(
                     "encryption key \(id) still wraps account keys or webhook secrets of tenant \(tenant)"
@@ -77,7 +78,7 @@ enum KeysRemoveCommand {
     private static func refuseUsedMACKey(
         _ id: String, _ book: TenantOpenings, url: String
     ) throws(Fault) {
-        for tenant in book.facts.keys.sorted() where book.keys(of: .mac, in: tenant).last == id {
+        for tenant in book.tenants where book.keys(of: .mac, in: tenant).last == id {
             throw Fault(
                 "MAC key \(id) authenticates new events in the log of tenant \(tenant)")
         }

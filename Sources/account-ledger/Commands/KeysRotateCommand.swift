@@ -57,7 +57,7 @@ enum KeysRotateCommand {
         let directory = KeyDirectory(path: try environment.required(.keys))
         let lock = try directory.lock()
         defer { try? lock.close() }
-        let book = try TenantOpenings.read(url: url)
+        let book = try TenantOpenings.read(url: url, macs: try directory.loadMACKeys())
         let keys = try book.keys(from: directory, mode: mode)
         let rotation = KeyRotation(url: url, keyring: keys.wrapping)
         let now = Timestamp.now
@@ -67,7 +67,7 @@ enum KeysRotateCommand {
         if !behind.isEmpty {
             try await rotation.append(behind)
             Terminal.print("finished the rotation to \(kind.rawValue) key \(last)\n")
-            return .success
+            return report(book.damage)
         }
         if let next = choice.next[kind], now < next.from {
             throw Fault(
@@ -83,7 +83,7 @@ enum KeysRotateCommand {
               accepted immediately, used from \(from) on; until then \(last)
 
             """)
-        return .success
+        return report(book.damage)
     }
 
     private static func rotateMACKey(
@@ -96,12 +96,19 @@ enum KeysRotateCommand {
         let directory = KeyDirectory(path: try environment.required(.keys))
         let lock = try directory.lock()
         defer { try? lock.close() }
-        let (key, tenants) = try await MACKeyRotation(url: url, directory: directory)
-            .run(try TenantOpenings.read(url: url))
+        let (key, tenants, damage) = try await MACKeyRotation(url: url, directory: directory).run()
         Terminal.print(
             tenants.map { "tenant \($0): MAC key \(key) now authenticates new events\n" }
                 .joined())
-        return .success
+        return report(damage)
+    }
+
+    /// Prints which tenants were left out; their servers refuse commands.
+    private static func report(_ damage: [String: String]) -> ExitCode {
+        for (tenant, fault) in damage.sorted(by: { $0.key < $1.key }) {
+            Terminal.printError("tenant \(tenant) was left out: \(fault)")
+        }
+        return damage.isEmpty ? .success : .fault
     }
 
     private static func rotateCheckpointKeys(
@@ -133,7 +140,7 @@ enum KeysRotateCommand {
         of kind: KeyChoice.Kind, to id: String, in book: TenantOpenings
     ) -> [TenantID: KeyRotated] {
         var facts: [TenantID: KeyRotated] = [:]
-        for tenant in book.facts.keys {
+        for tenant in book.soundTenants {
             guard let former = book.keys(of: kind, in: tenant).last, former != id else { continue }
             facts[tenant] = KeyRotated(kind: kind.event, key: id, former: former)
         }

@@ -13,7 +13,7 @@ enum LedgerCommands {
     static func tenant(_ arguments: Arguments, url: String) throws -> TenantID? {
         let tenant = try arguments.value(of: "tenant", as: "a tenant name", TenantID.init)
         let opened = try TenantOpenings.read(url: url)
-        if let tenant, opened.facts[tenant] == nil {
+        if let tenant, !opened.tenants.contains(tenant) {
             throw Fault("tenant \(tenant) does not exist")
         }
         return tenant
@@ -35,6 +35,12 @@ enum LedgerCommands {
                 "\(path) holds no MAC key: \(Syntax.program) serve creates the first one")
         }
         return keys
+    }
+
+    /// Returns the keys that authenticate events; nil when there are none.
+    static func macKeysIfAny(_ environment: Environment) throws(Fault) -> MACKeys? {
+        guard let path = environment.given(.keys) else { return nil }
+        return try KeyDirectory(path: path).loadMACKeys()
     }
 
     /// Returns all keys; nil when no key directory is configured.

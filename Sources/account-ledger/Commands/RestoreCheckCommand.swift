@@ -186,7 +186,7 @@ enum RestoreCheckCommand {
         defer { try? lock.close() }
         let book = try TenantOpenings.read(url: url)
         guard !book.keys(of: .mac, in: tenant).isEmpty else { return }
-        let key = try await MACKeyRotation(url: url, directory: directory).run(book, of: [tenant])
+        let key = try await MACKeyRotation(url: url, directory: directory).run(book, of: tenant)
         Terminal.print("  MAC key \(key) now authenticates new events\n")
     }
 

@@ -156,10 +156,10 @@ struct RulesCommands {
     init(_ arguments: Arguments, _ environment: Environment) throws {
         url = try environment.databaseURL
         let only = try LedgerCommands.tenant(arguments, url: url)
-        let opened = try TenantOpenings.read(url: url).facts
+        let opened = try TenantOpenings.read(url: url).tenants
         recorded = try SchemaCheck.withConnection(to: url) { try RecordedRules.read(on: $0) }
-        let all = try RulesSetup.all(environment, of: opened.keys)
-        if let missing = all.keys.sorted().first(where: { opened[$0] == nil }) {
+        let all = try RulesSetup.all(environment, of: opened)
+        if let missing = all.keys.sorted().first(where: { !opened.contains($0) }) {
             throw Fault("tenant \(missing) does not exist")
         }
         if let only, all[only] == nil { throw Fault("tenant \(only) is not configured") }

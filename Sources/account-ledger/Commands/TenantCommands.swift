@@ -24,9 +24,9 @@ enum TenantCreateCommand {
         let url = try environment.databaseURL
         let mode = try environment.mode
         let directory = KeyDirectory(path: try environment.required(.keys))
-        let book = try TenantOpenings.read(url: url)
+        let book = try TenantOpenings.read(url: url, macs: try directory.loadMACKeys())
         let keys = try book.keys(from: directory, mode: mode)
-        guard book.facts[tenant] == nil else {
+        guard !book.tenants.contains(tenant) else {
             Terminal.print("tenant \(tenant) already exists\n")
             return .success
         }

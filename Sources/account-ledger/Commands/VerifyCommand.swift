@@ -45,7 +45,7 @@ enum VerifyCommand {
         let keys = try LedgerCommands.keys(environment)
         let tenants =
             if let tenant { [tenant] } else {
-                try TenantOpenings.read(url: url).facts.keys.sorted()
+                try TenantOpenings.read(url: url).tenants
             }
         let trust = try VerifyTrust.read(
             arguments, environment, keys: verifiers ?? [], tenants: tenants,

@@ -95,6 +95,14 @@ extension KeyDirectory {
     ///
     /// - Throws: as ``load()``.
     func loadMACKeys() throws(Fault) -> MACKeys? {
+        do throws(Fault) {
+            return try loadMACKeysOnce()
+        } catch {
+            return try loadMACKeysOnce()
+        }
+    }
+
+    private func loadMACKeysOnce() throws(Fault) -> MACKeys? {
         guard let files = try list() else { return nil }
         var keys: [String: MACKey] = [:]
         for case .mac(let id) in files { keys[id] = try macKey(.mac(id: id), id: id) }

@@ -11,7 +11,11 @@ actor ReadinessProbe {
     private static let isReadOnly = Statement(
         "is_read_only", "SELECT current_setting('transaction_read_only') = 'on'")
 
+    private static let namesMax = 20
+
     private let session: Session
+    /// The tenants whose logs were damaged at the start.
+    private let refused: Readiness.Check
     private let rules: RulesComparison
     private let sequencer: Sequencer
     private let projector: Projector
@@ -20,9 +24,17 @@ actor ReadinessProbe {
     private var underWay: Task<Readiness, Never>?
 
     init(
-        url: String, rules: RulesComparison, sequencer: Sequencer, projector: Projector,
-        sealer: Sealer?
+        url: String, refused: [String], rules: RulesComparison, sequencer: Sequencer,
+        projector: Projector, sealer: Sealer?
     ) {
+        let more = refused.count > Self.namesMax ? " and others" : ""
+        // The others are served.
+        self.refused = Readiness.Check(
+            "tenants", isReady: true,
+            detail: refused.isEmpty
+                ? nil
+                : "the log says why these were refused at the start: "
+                    + refused.prefix(Self.namesMax).joined(separator: ", ") + more)
         self.rules = rules
         session = Session(
             url: url, applicationName: "account-ledger readiness", connectTimeout: .seconds(2),
@@ -36,7 +48,7 @@ actor ReadinessProbe {
     func check() async -> Readiness {
         if let last, ContinuousClock.now - last.at < Self.answerLasts { return last.readiness }
         if let underWay { return await underWay.value }
-        let task = Task { await Self.ask(session, rules, sequencer, projector, sealer) }
+        let task = Task { await Self.ask(session, refused, rules, sequencer, projector, sealer) }
         underWay = task
         let readiness = await task.value
         underWay = nil
@@ -45,10 +57,10 @@ actor ReadinessProbe {
     }
 
     private static func ask(
-        _ session: Session, _ rules: RulesComparison, _ sequencer: Sequencer,
-        _ projector: Projector, _ sealer: Sealer?
+        _ session: Session, _ refused: Readiness.Check, _ rules: RulesComparison,
+        _ sequencer: Sequencer, _ projector: Projector, _ sealer: Sealer?
     ) async -> Readiness {
-        var checks: [Readiness.Check] = []
+        var checks = [refused]
         var progress = "can't read the checkpoints"
         do {
             let (status, isReadOnly) = try await session.run {

@@ -14,6 +14,8 @@ struct Server: Sendable {
     /// The most client connections; fewer where the system allows fewer.
     private static let connectionsMax = 16_384
     private static let headerBytesMax = 8_192
+    /// The most tenants whose damage is logged at the start: an attacker can invent any number.
+    private static let alarmsMax = 100
     /// The most open event streams.
     private static let streamsMax = 64
     /// The delay before a request is refused for lack of capacity: the same as its `Retry-After`.
@@ -41,7 +43,7 @@ struct Server: Sendable {
         let given = try configuration.providersPath.map { path throws(Fault) in
             try TenantSetup.read(path: path, limits: configuration.limits)
         }
-        let opened = try TenantOpenings.read(url: configuration.databaseURL)
+        let opened = try Self.openings(configuration)
         let keys = try opened.keys(from: configuration.keys, mode: configuration.mode)
         self.keys = keys
         if let directory = configuration.sealerDirectory {
@@ -72,7 +74,7 @@ struct Server: Sendable {
         let tenants =
             given
             ?? TenantSetup.development(
-                imitated, api: base, tenants: [.default] + opened.facts.keys,
+                imitated, api: base, tenants: [.default] + opened.soundTenants,
                 limits: configuration.limits)
         self.tenants = tenants
         identityProvider =
@@ -103,9 +105,9 @@ struct Server: Sendable {
     /// - Throws: `Fault` when the tenants can't be read or do not match the configuration.
     func run(untilAsked: () async -> Void) async throws {
         try await workers.run {
-            try await openDefaultTenant()
+            let refused = try await openDefaultTenant()
             try await recordRules()
-            answerRequests()
+            answerRequests(refusing: refused)
             // Cancelled at the end of the stop.
             async let _ = liveKeys.run()
             log.write(
@@ -121,10 +123,18 @@ struct Server: Sendable {
         }
     }
 
+    private static func openings(_ configuration: ServeConfiguration) throws -> TenantOpenings {
+        try TenantOpenings.read(
+            url: configuration.databaseURL, macs: try configuration.keys.loadMACKeys())
+    }
+
     /// Creates the tenant `default` if necessary, and checks that every configured tenant exists.
-    private func openDefaultTenant() async throws {
-        let before = try TenantOpenings.read(url: configuration.databaseURL)
-        if before.facts[.default] == nil {
+    ///
+    /// - Returns: the names of tenants whose commands will be refused, the configured ones first, after an
+    ///   alarm for each.
+    private func openDefaultTenant() async throws -> [String] {
+        let before = try Self.openings(configuration)
+        if !before.tenants.contains(.default) {
             let result = await TenantOpening.open(
                 .default, mode: configuration.mode, keys: keys, on: workers.sequencer)
             guard case .success = result else {
@@ -132,13 +142,26 @@ struct Server: Sendable {
             }
         }
         // Another process may have begun it at the same time, with other keys.
-        let after = try TenantOpenings.read(url: configuration.databaseURL)
-        _ = try after.keys(from: configuration.keys, mode: configuration.mode)
-        if let missing = tenants.keys.sorted().first(where: { after.facts[$0] == nil }) {
+        let after = try Self.openings(configuration)
+        let keys = try after.keys(from: configuration.keys, mode: configuration.mode)
+        let existing = Set(after.tenants)
+        if let missing = tenants.keys.sorted().first(where: { !existing.contains($0) }) {
             throw Fault(
                 "\(Setting.providers.name) configures tenant \(missing), which does not exist:"
                     + " run \(Syntax.program) tenant create \(missing)")
         }
+        let damage = after.refused(with: keys, from: configuration.keys)
+        let configured = Set(tenants.keys.map(\.description)).intersection(damage.keys)
+        let refused = configured.sorted() + Set(damage.keys).subtracting(configured).sorted()
+        for tenant in refused.prefix(Self.alarmsMax) {
+            log.write(
+                .error, "tenant refused",
+                ["tenant": .text(tenant), "detail": .text(damage[tenant] ?? "")])
+        }
+        if refused.count > Self.alarmsMax {
+            log.write(.error, "tenants refused", ["count": .number(Int64(refused.count))])
+        }
+        return refused
     }
 
     /// Records the configured rules of tenants that have none; in development of all, so that a change of
@@ -184,10 +207,10 @@ struct Server: Sendable {
         }
     }
 
-    private func answerRequests() {
+    private func answerRequests(refusing refused: [String]) {
         let requests = RequestMetrics()
         let probe = ReadinessProbe(
-            url: configuration.databaseURL,
+            url: configuration.databaseURL, refused: refused,
             rules: RulesComparison(tenants.mapValues(\.policy)), sequencer: workers.sequencer,
             projector: workers.projector, sealer: workers.sealer)
         let contract = API(

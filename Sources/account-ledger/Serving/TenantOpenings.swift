@@ -5,24 +5,22 @@ import LedgerPostgres
 import Postgres
 
 /// The first events and key rotations of all tenants, which determine the ledger's mode and keys.
+///
+/// A server's login can insert rows, so damage to one tenant's log must not affect the others: rows after
+/// the head are ignored, and other damage is listed by tenant.
 struct TenantOpenings: Sendable {
     private static let statement = Statement(
         "opened_tenants",
         """
-        SELECT h.tenant_id, e.entry FROM ledger_head h
-        CROSS JOIN LATERAL (
-            SELECT entry FROM events WHERE tenant_id = h.tenant_id AND position = 0 OFFSET 0) e
-        ORDER BY h.tenant_id
-        """)
-
-    /// Rotations are few and have an index of their own.
-    private static let rotations = Statement(
-        "rotated_keys",
-        """
-        SELECT h.tenant_id, e.entry FROM ledger_head h
-        CROSS JOIN LATERAL (
-            SELECT position, entry FROM events
-            WHERE tenant_id = h.tenant_id AND type = 'KeyRotated' OFFSET 0) e
+        SELECT h.tenant_id, h.next_position, e.position, e.entry, e.mac FROM ledger_head h
+        LEFT JOIN LATERAL (
+            SELECT position, entry, mac FROM events
+            WHERE tenant_id = h.tenant_id AND position = 0
+            UNION ALL
+            SELECT position, entry, mac FROM events
+            WHERE tenant_id = h.tenant_id AND type IN ('KeyRotated', 'LedgerRestored')
+                AND position > 0
+            OFFSET 0) e ON e.position < greatest(h.next_position, 1)
         ORDER BY h.tenant_id, e.position
         """)
 
@@ -49,49 +47,87 @@ struct TenantOpenings: Sendable {
         """)
 
     private let url: String
-    /// The first event of each tenant.
+    /// The first event of each tenant that has a readable one.
     let facts: [TenantID: LedgerOpened]
     /// The time of the upgrade from a release whose digests of requests had no keys.
     let digestsKeyedAt: Timestamp
     /// The key rotations of each tenant, in order.
     let rotations: [TenantID: [KeyRotated]]
+    /// The first fault in what the log of a tenant records about its keys, by the tenant's name.
+    let damage: [String: String]
 
     /// Reads a database after a check that its schema is this binary's.
     ///
+    /// `macs` authenticate events; without them a forged one can't be recognised.
     /// - Throws: `Fault` with one line when the database can't be reached or has another schema.
-    static func read(url: String) throws(Fault) -> TenantOpenings {
-        try SchemaCheck.withConnection(to: url) { try TenantOpenings(url: url, $0) }
+    static func read(url: String, macs: MACKeys? = nil) throws(Fault) -> TenantOpenings {
+        try SchemaCheck.withConnection(to: url) { try TenantOpenings(url: url, macs: macs, $0) }
     }
 
-    private init(url: String, _ connection: Connection) throws {
+    private init(url: String, macs: MACKeys?, _ connection: Connection) throws {
         self.url = url
+        var logs: [String: [KeyRecord.Mark]] = [:]
+        let rows = try connection.query(Self.statement)
+        for row in 0..<rows.rowCount {
+            let name = try rows.text(row, 0)
+            if let position = try rows.optionalInt8(row, 2) {
+                logs[name, default: []].append(
+                    (
+                        position: position, entry: try rows.bytes(row, 3),
+                        mac: try rows.optionalBytes(row, 4)
+                    ))
+            } else if try rows.int8(row, 1) > 0 {
+                logs[name] = []
+            }
+        }
         var facts: [TenantID: LedgerOpened] = [:]
         var rotations: [TenantID: [KeyRotated]] = [:]
-        let first = try connection.query(Self.statement)
-        for row in 0..<first.rowCount {
-            let name = try first.text(row, 0)
-            guard let tenant = TenantID(name),
-                let recorded = try? EntryEncoding.decode(try first.bytes(row, 1)),
-                case .ledgerOpened(let fact) = recorded.event
-            else {
-                throw Fault(
-                    "the log of tenant \(Arguments.quoted(name)) does not begin with a valid event")
+        var damage: [String: String] = [:]
+        for (name, marks) in logs {
+            guard let tenant = TenantID(name) else {
+                damage[Arguments.quoted(name)] = "ledger_head names an invalid tenant"
+                continue
             }
-            facts[tenant] = fact
-        }
-        let changes = try connection.query(Self.rotations)
-        for row in 0..<changes.rowCount {
-            let name = try changes.text(row, 0)
-            guard let tenant = TenantID(name),
-                let recorded = try? EntryEncoding.decode(try changes.bytes(row, 1)),
-                case .keyRotated(let fact) = recorded.event
-            else { throw Fault("the log of tenant \(Arguments.quoted(name)) has a damaged event") }
-            rotations[tenant, default: []].append(fact)
+            let record = KeyRecord(marks, of: tenant, macs: macs)
+            facts[tenant] = record.opened
+            rotations[tenant] = record.rotations
+            damage[name] = record.fault
         }
         digestsKeyedAt = Timestamp(
             microseconds: try connection.query(Self.keyedDigests).timestamp(0, 0))
         self.facts = facts
         self.rotations = rotations
+        self.damage = damage
+    }
+
+    /// Every tenant whose log has begun, also those with damaged logs, in order.
+    var tenants: [TenantID] { rotations.keys.sorted() }
+
+    /// The tenants without known damage.
+    var soundTenants: [TenantID] { tenants.filter { damage[$0.description] == nil } }
+
+    /// Returns the faults because of which commands of tenants are refused, by the tenant's name.
+    func refused(with keys: Keys, from directory: KeyDirectory) -> [String: String] {
+        var faults = damage
+        for tenant in soundTenants {
+            if let key = missingMACKey(of: tenant, among: keys) {
+                faults[tenant.description] = Self.lacking("MAC key \(key)", of: tenant, directory)
+            }
+        }
+        return faults
+    }
+
+    private func missingMACKey(of tenant: TenantID, among keys: Keys) -> String? {
+        guard let last = self.keys(of: .mac, in: tenant).last,
+            !keys.wrapping.macs.ids.map(\.description).contains(last)
+        else { return nil }
+        return last
+    }
+
+    private static func lacking(
+        _ key: String, of tenant: TenantID, _ directory: KeyDirectory
+    ) -> String {
+        "\(directory.path) lacks the \(key) that the ledger of tenant \(tenant) requires"
     }
 
     /// Returns the keys of a kind that a tenant's log names, the current one last.
@@ -113,13 +149,17 @@ struct TenantOpenings: Sendable {
     func keys(
         from directory: KeyDirectory, mode: LedgerOpened.Mode
     ) throws(Fault) -> Keys {
-        try checkMode(mode)
-        guard let keys = facts.isEmpty ? try directory.loadOrMake() : try load(directory) else {
+        guard let keys = tenants.isEmpty ? try directory.loadOrMake() : try load(directory) else {
             throw directory.fault(
                 "\(directory.path) holds no keys, but the ledger exists and needs its keys: restore them"
             )
         }
-        try checkKeys(keys, from: directory)
+        // A rotation to a MAC key that is not at hand may be forged, so it is a fault only if no tenant
+        // without one is left.
+        let served = soundTenants.filter { missingMACKey(of: $0, among: keys) == nil }
+        let checked = served.isEmpty ? soundTenants : served
+        try checkMode(mode, of: checked)
+        try check(keys, from: directory, of: checked)
         return keys
     }
 
@@ -129,23 +169,25 @@ struct TenantOpenings: Sendable {
         return isNamed ? try directory.load() : try directory.loadWithMACKey()
     }
 
-    private func checkMode(_ mode: LedgerOpened.Mode) throws(Fault) {
-        for (tenant, fact) in sorted where fact.mode != mode {
+    private func checkMode(_ mode: LedgerOpened.Mode, of tenants: [TenantID]) throws(Fault) {
+        for tenant in tenants {
+            guard let begun = facts[tenant]?.mode, begun != mode else { continue }
             throw Fault(
                 "\(Setting.mode.name) is \(mode.rawValue), but the ledger of tenant \(tenant)"
-                    + " was begun in \(fact.mode.rawValue)")
+                    + " was begun in \(begun.rawValue)")
         }
     }
 
     /// Checks that the last key of each kind that a log names exists, and every key that still wraps the
     /// key of an account or a webhook's secret.
-    private func checkKeys(_ keys: Keys, from directory: KeyDirectory) throws(Fault) {
-        for (tenant, _) in sorted {
+    private func check(
+        _ keys: Keys, from directory: KeyDirectory, of tenants: [TenantID]
+    ) throws(Fault) {
+        for tenant in tenants {
             let token = self.keys(of: .token, in: tenant).last
             let wrapping = self.keys(of: .encryption, in: tenant)
-            let mac = self.keys(of: .mac, in: tenant).last
             let missing =
-                if let mac, !keys.wrapping.macs.ids.map(\.description).contains(mac) {
+                if let mac = missingMACKey(of: tenant, among: keys) {
                     "MAC key \(mac)"
                 } else if let last = wrapping.last, !keys.wrapping.ids.contains(last) {
                     "encryption key \(last)"
@@ -158,11 +200,7 @@ struct TenantOpenings: Sendable {
                 } else {
                     String?.none
                 }
-            if let missing {
-                throw directory.fault(
-                    "\(directory.path) lacks the \(missing) that the ledger of tenant \(tenant)"
-                        + " requires")
-            }
+            if let missing { throw directory.fault(Self.lacking(missing, of: tenant, directory)) }
         }
     }
 
@@ -177,8 +215,48 @@ struct TenantOpenings: Sendable {
             return try AttemptKeyUse.first(of: ids, in: tenant, on: connection)
         }
     }
+}
 
-    private var sorted: [(TenantID, LedgerOpened)] {
-        facts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+/// The parts of a log that determine its mode and keys.
+private struct KeyRecord {
+    typealias Mark = (position: Int64, entry: [UInt8], mac: [UInt8]?)
+
+    private(set) var opened: LedgerOpened?
+    private(set) var rotations: [KeyRotated] = []
+    /// The first fault.
+    private(set) var fault: String?
+
+    /// Reads the first event of a log and those that change its keys, in order.
+    init(_ marks: [Mark], of tenant: TenantID, macs: MACKeys?) {
+        let protection = macs.flatMap { macs in
+            macs.isEmpty ? nil : LogProtection(marks: marks, of: tenant, keys: macs)
+        }
+        for mark in marks {
+            do throws(LogDamage) {
+                try take(mark, of: tenant, protection)
+            } catch {
+                fault = fault ?? error.description
+            }
+        }
+        if opened == nil { fault = fault ?? "the log does not begin with LedgerOpened" }
+    }
+
+    private mutating func take(
+        _ mark: Mark, of tenant: TenantID, _ protection: LogProtection?
+    ) throws(LogDamage) {
+        let position = LogPosition(mark.position)
+        let stored = try StoredEvent(entry: mark.entry, at: position, in: tenant)
+        do throws(LogDamage) {
+            try protection?.check(mark.mac, at: position, leaf: stored.leaf)
+        } catch {
+            // The caller reports a key that is not at hand.
+            if !error.lacksKey { throw error }
+        }
+        switch stored.recorded.event {
+        case .ledgerOpened(let fact) where mark.position == 0: opened = fact
+        case .keyRotated(let fact) where mark.position > 0: rotations.append(fact)
+        case .ledgerRestored where mark.position > 0: break
+        default: throw LogDamage(position: position, fault: "type is not what the entry says")
+        }
     }
 }
