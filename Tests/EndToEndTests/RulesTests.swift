@@ -126,6 +126,12 @@ import Testing
             try await deployment.serve(settings: settings).stop()
             try await deployment.asSuperuser(
                 "UPDATE rules SET body = '{}' WHERE tenant_id = 'acme'")
+            // As a stolen serving login can.
+            try await deployment.asSuperuser(
+                """
+                INSERT INTO rules (tenant_id, version, body, mac)
+                SELECT 'No Tenant', version, body, mac FROM rules WHERE tenant_id = 'default'
+                """)
             let server = try await deployment.serve(settings: settings)
             try await expect(server, signsIn: true, deployment)
             let refused = try await server.client.call(
@@ -135,6 +141,8 @@ import Testing
             let ready = try await server.admin.send("GET", "/readyz")
             #expect(ready.status == 200)
             #expect(ready.text.contains("tenant acme has damaged rules"), "\(ready.text)")
+            #expect(
+                ready.text.contains("a row names the invalid tenant No Tenant"), "\(ready.text)")
             let tool = CommandLineTool(
                 environment: deployment.tool.environment.merging(settings) { $1 })
             let damaged = "tenant acme: the recorded rules are damaged"

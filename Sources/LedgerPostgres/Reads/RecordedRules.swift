@@ -30,25 +30,28 @@ package enum RecordedRules {
         """)
 
     /// Reads the rules of every tenant that has any; a failure for those whose row is damaged.
+    ///
+    /// Rows with an invalid tenant are ignored: a server's login can insert them.
     package static func read(
         on connection: Connection
     ) throws -> [TenantID: Result<RulesSet, any Error>] {
         let result = try connection.query(all)
         var rules: [TenantID: Result<RulesSet, any Error>] = [:]
         for row in 0..<result.rowCount {
-            rules[try result.tenant(row, 0)] = Result {
+            guard let tenant = TenantID(try result.text(row, 0)) else { continue }
+            rules[tenant] = Result {
                 try RulesLoad.rules(result, row, from: 2)
             }
         }
         return rules
     }
 
-    /// Reads the version of the rules of every tenant that has any.
-    package static func versions(on connection: Connection) throws -> [TenantID: Int64] {
+    /// Reads the versions of all rules by the name of their tenant, which may be invalid.
+    package static func versions(on connection: Connection) throws -> [String: Int64] {
         let result = try connection.query(versions)
-        var numbers: [TenantID: Int64] = [:]
+        var numbers: [String: Int64] = [:]
         for row in 0..<result.rowCount {
-            numbers[try result.tenant(row, 0)] = try result.int8(row, 1)
+            numbers[try result.text(row, 0)] = try result.int8(row, 1)
         }
         return numbers
     }

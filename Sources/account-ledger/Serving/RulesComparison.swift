@@ -1,3 +1,4 @@
+import CommandLine
 import Ledger
 import LedgerAPI
 import LedgerPostgres
@@ -10,7 +11,7 @@ final class RulesComparison: Sendable {
 
     private struct State {
         /// The versions when the rules were last read; nil if they have to be read again.
-        var versions: [TenantID: Int64]?
+        var versions: [String: Int64]?
         /// A line about each tenant whose rules differ or are damaged.
         var differing: [String] = []
     }
@@ -46,11 +47,15 @@ final class RulesComparison: Sendable {
             }
         }
         let differing = state.withLock(\.differing)
-        let names = differing.prefix(Self.namesMax)
-        let more = differing.count > names.count ? ["\(differing.count - names.count) more"] : []
+        let strays = versions.keys.filter { TenantID($0) == nil }.sorted().map {
+            "a row names the invalid tenant \(Arguments.quoted($0))"
+        }
+        let all = differing + strays
+        let names = all.prefix(Self.namesMax)
+        let more = all.count > names.count ? ["\(all.count - names.count) more"] : []
         return Readiness.Check(
             "rules", isReady: differing.isEmpty || differing.count < configured.count,
-            detail: differing.isEmpty
+            detail: all.isEmpty
                 ? nil : "not as configured: " + (names + more).joined(separator: ", "))
     }
 }
