@@ -12,6 +12,7 @@ import TransparencyLog
 package struct Exporter: Sendable {
     private let session: Postgres.Session
     private let disclosures: DisclosureReader?
+    private let macs: MACKeys?
 
     /// Configures the exporter.
     ///
@@ -19,8 +20,10 @@ package struct Exporter: Sendable {
     ///   - url: The URL of a role that may read the log and sealed data; for disclosures it must
     ///     also read them and write the access log.
     ///   - keyring: Nil to disclose nothing.
-    package init(url: String, keyring: WrappingKeyring?) {
+    ///   - macs: Authenticate events; by default those of the keyring.
+    package init(url: String, keyring: WrappingKeyring?, macs: MACKeys? = nil) {
         disclosures = keyring.map { DisclosureReader(keyring: $0) }
+        self.macs = macs ?? keyring?.macs
         session = Postgres.Session(
             url: url, applicationName: "account-ledger export", statementDeadline: .seconds(600)
         ) { try $0.execute("SET jit = off; SET idle_in_transaction_session_timeout = '600s'") }
@@ -52,7 +55,7 @@ package struct Exporter: Sendable {
             let end = try ExportStatements.end(of: tenant, on: connection)
             try Self.expect(basis, below: end)
             let protection = try LogProtection.read(
-                of: tenant, checkingWith: self.disclosures?.macs, on: connection)
+                of: tenant, checkingWith: self.macs, on: connection)
             var reading = LogExport(
                 tenant: tenant, basis: basis, disclosures: self.disclosures, protection: protection,
                 take: take)
@@ -75,7 +78,7 @@ package struct Exporter: Sendable {
     ) async throws -> Int {
         try await session.run { connection in
             let positions = try Self.positions(
-                of: account, in: tenant, basis: basis, macs: self.disclosures?.macs, on: connection)
+                of: account, in: tenant, basis: basis, macs: self.macs, on: connection)
             let size = basis?.checkpoint.size ?? .max
             let covered = positions.prefix { $0 < size }
             guard !covered.isEmpty else { throw ExportFailure.unknownAccount }

@@ -1,5 +1,5 @@
 package import Ledger
-import LedgerEngine
+package import LedgerEngine
 import LedgerPostgres
 import Postgres
 
@@ -26,9 +26,13 @@ package struct IdentityOwners: Sendable {
         """)
 
     private let session: Postgres.Session
+    private let macs: MACKeys?
 
     /// Creates a search by the URL of a role that may read `events` and `identities`.
-    package init(url: String) {
+    ///
+    /// `macs` authenticate the events.
+    package init(url: String, macs: MACKeys? = nil) {
+        self.macs = macs
         session = Postgres.Session(
             url: url, applicationName: "account-ledger owner", statementDeadline: .seconds(600)
         ) { try $0.execute("SET jit = off; SET idle_in_transaction_session_timeout = '600s'") }
@@ -56,7 +60,7 @@ package struct IdentityOwners: Sendable {
                     ])
                 guard row.rowCount == 1 else { return nil }
                 let identity = IdentityID(bits: try row.uuid(0, 0))
-                let snapshot = try HistorySnapshot.read(tenant, macs: nil, on: connection)
+                let snapshot = try HistorySnapshot.read(tenant, macs: macs, on: connection)
                 let mark = try snapshot.mark(of: moment, on: connection)
                 let size = (mark?.position.value ?? -1) + 1
                 let holding = try Self.follow(

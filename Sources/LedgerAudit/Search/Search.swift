@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 import Postgres
 
@@ -10,6 +11,8 @@ struct Search {
     let disclosures: DisclosureReader?
     /// Whether there may be more results than were found.
     var hasMore = false
+    /// The keys that authenticate events; nil without keys.
+    var protection: LogProtection?
     /// The maximum number of positions that are scanned when no index helps.
     var positionsMax = SearchWindow.positionsMax
     /// The error because of which results were omitted.
@@ -128,22 +131,21 @@ struct Search {
         var holders: Set<AccountID> = []
         var linked: Set<LogPosition> = []
         if id.isUUIDv7 {
-            let named = try SearchRows.events(
-                EventReads.rowsOfTime(of: EventID(bits: id.bits), in: tenant, on: connection),
-                in: tenant)
+            let named = try events(
+                EventReads.rowsOfTime(of: EventID(bits: id.bits), in: tenant, on: connection))
             for recorded in named where recorded.id.bits == id.bits { add(recorded, .eventID) }
             let (window, isClipped) = try SearchWindow.around(
                 id.madeAt, positionsMax: positionsMax, in: tenant, on: connection)
             let isNamed = !named.isEmpty || accounts[AccountID(bits: id.bits)] != nil
             if isClipped, !isNamed { hasMore = true }
-            let found = try SearchRows.events(
+            let found = try events(
                 connection.query(
                     SearchRows.ofWindow,
                     [
                         name, .int8(window.lowerBound), .int8(window.upperBound), .uuid(id.bits),
                         .bytes(Array("\"identity\":\"\(id)\"".utf8)),
                         .int8(Int64(SearchResult.hitsMax) + 1),
-                    ]), in: tenant)
+                    ]))
             for recorded in found {
                 if recorded.request?.bits == id.bits { add(recorded, .requestID) }
                 guard case .providerLinked(let fact) = recorded.event, fact.identity == identity
@@ -194,15 +196,24 @@ struct Search {
         _ request: RequestID, on connection: Connection
     ) throws(PostgresError) {
         let window = try SearchWindow.last(in: tenant, on: connection)
-        let found = try SearchRows.events(
+        let found = try events(
             connection.query(
                 SearchRows.ofRequest,
                 [
                     name, .int8(window.lowerBound), .int8(window.upperBound),
                     .uuid(request.bits), .int8(Int64(SearchResult.hitsMax) + 1),
-                ]), in: tenant)
+                ]))
         for recorded in found { add(recorded, .requestID) }
         if found.isEmpty, window.lowerBound > 0 { hasMore = true }
+    }
+
+    /// Decodes the events of rows; the result may lack matches if one is damaged or not authentic.
+    private mutating func events(
+        _ rows: QueryResult
+    ) throws(PostgresError) -> [RecordedEvent] {
+        let sound = try SearchRows.events(rows, in: tenant, protection)
+        if sound.count < rows.rowCount { hasMore = true }
+        return sound
     }
 
     // MARK: Results

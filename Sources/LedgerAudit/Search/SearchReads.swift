@@ -79,6 +79,8 @@ package struct SearchReads: SearchReader {
                     var search = Search(
                         tenant: tenant, term: term, emails: emails, disclosures: disclosures)
                     search.hasMore = !isWhole
+                    search.protection = try LogProtection.read(
+                        of: tenant, checkingWith: disclosures?.macs, on: connection)
                     if comparesPersonalData { try search.comparePersonalData(on: connection) }
                     try search.lookUpIDs(on: connection)
                     if let fault = search.fault { onFault("a search is incomplete: \(fault)") }

@@ -120,7 +120,7 @@ enum SearchRows {
     static let ofWindow = Statement(
         "search_window",
         """
-        SELECT position, entry FROM events
+        SELECT position, entry, mac FROM events
         WHERE tenant_id = $1 AND position >= $2 AND position < $3
             AND (event_id = $4 OR request_id = $4
                 OR (type = 'ProviderLinked' AND position($5::bytea in entry) > 0))
@@ -130,7 +130,7 @@ enum SearchRows {
     static let ofRequest = Statement(
         "search_request",
         """
-        SELECT position, entry FROM events
+        SELECT position, entry, mac FROM events
         WHERE tenant_id = $1 AND position >= $2 AND position < $3 AND request_id = $4
         ORDER BY position LIMIT $5
         """)
@@ -169,17 +169,19 @@ enum SearchRows {
         return rows
     }
 
-    /// Decodes the events of rows; `verify` reports damaged ones.
+    /// Decodes the events of rows, without damaged and unauthentic ones, which `verify` reports.
     static func events(
-        _ result: QueryResult, in tenant: TenantID
+        _ result: QueryResult, in tenant: TenantID, _ protection: LogProtection?
     ) throws(PostgresError) -> [RecordedEvent] {
         var events: [RecordedEvent] = []
         for row in 0..<result.rowCount {
             let position = LogPosition(try result.int8(row, 0))
             let entry = try result.bytes(row, 1)
-            guard let event = try? StoredEvent(entry: entry, at: position, in: tenant) else {
-                continue
-            }
+            let mac = try result.optionalBytes(row, 2)
+            guard
+                let event = try? StoredEvent(
+                    entry: entry, mac: mac, at: position, in: tenant, protection)
+            else { continue }
             events.append(event.recorded)
         }
         return events

@@ -13,6 +13,7 @@ package struct Replay: Sendable {
 
     private let session: Postgres.Session
     private let disclosures: DisclosureReader?
+    private let macs: MACKeys?
 
     /// Creates a replay.
     ///
@@ -20,8 +21,10 @@ package struct Replay: Sendable {
     ///   - url: the URL of a role that may read `events`, `accounts`, `account_audit`, and for disclosures
     ///     also `disclosures` and `account_keys`.
     ///   - keyring: unwraps the keys of accounts; nil when nothing is to be disclosed.
-    package init(url: String, keyring: WrappingKeyring?) {
+    ///   - macs: authenticate events; by default those of the keyring.
+    package init(url: String, keyring: WrappingKeyring?, macs: MACKeys? = nil) {
         disclosures = keyring.map { DisclosureReader(keyring: $0) }
+        self.macs = macs ?? keyring?.macs
         session = Postgres.Session(
             url: url, applicationName: "account-ledger replay", statementDeadline: .seconds(600)
         ) { try $0.execute("SET jit = off; SET idle_in_transaction_session_timeout = '600s'") }
@@ -38,7 +41,9 @@ package struct Replay: Sendable {
         try await session.run { connection in
             try connection.transaction(Self.begin) {
                 var reading = ReplayReading(
-                    tenant: tenant, disclosures: self.disclosures, emit: emit)
+                    tenant: tenant, disclosures: self.disclosures,
+                    protection: try LogProtection.read(
+                        of: tenant, checkingWith: self.macs, on: connection), emit: emit)
                 try reading.scan(
                     after: max(0, first.value) - 1, through: last.value, on: connection)
                 return reading.summary
@@ -60,7 +65,9 @@ package struct Replay: Sendable {
         try await session.run { connection in
             try connection.transaction(Self.begin) {
                 var reading = ReplayReading(
-                    tenant: tenant, disclosures: self.disclosures, emit: emit)
+                    tenant: tenant, disclosures: self.disclosures,
+                    protection: try LogProtection.read(
+                        of: tenant, checkingWith: self.macs, on: connection), emit: emit)
                 let isKnown = try reading.history(of: account, on: connection)
                 return isKnown ? reading.summary : nil
             }

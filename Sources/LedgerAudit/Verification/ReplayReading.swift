@@ -7,16 +7,19 @@ import Postgres
 struct ReplayReading {
     let tenant: TenantID
     let disclosures: DisclosureReader?
+    /// The keys that authenticate events; nil without keys.
+    let protection: LogProtection?
     let emit: @Sendable (ReplayedEvent) throws -> Void
     var summary = ReplaySummary()
     var history: AccountHistory?
 
     init(
-        tenant: TenantID, disclosures: DisclosureReader?,
+        tenant: TenantID, disclosures: DisclosureReader?, protection: LogProtection?,
         emit: @escaping @Sendable (ReplayedEvent) throws -> Void
     ) {
         self.tenant = tenant
         self.disclosures = disclosures
+        self.protection = protection
         self.emit = emit
     }
 
@@ -60,13 +63,15 @@ struct ReplayReading {
     /// A row of the log with its decoded entry.
     typealias Read = (row: EventRow, event: StoredEvent)
 
-    /// Decodes one row of the log.
+    /// Decodes and authenticates one row of the log.
     func read(
         _ page: QueryResult, _ row: Int, at position: LogPosition
     ) -> Result<Read, LogDamage> {
         do {
             let row = try EventRow(page, row)
-            return .success((row: row, event: try row.decoded(in: tenant)))
+            let event = try StoredEvent(
+                entry: row.entry, mac: row.mac, at: row.position, in: tenant, protection)
+            return .success((row: row, event: event))
         } catch {
             return .failure(
                 error as? LogDamage

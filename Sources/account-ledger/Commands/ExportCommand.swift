@@ -28,8 +28,9 @@ enum ExportCommand {
             A bundle is a tar file with the exact entries up to the last signed checkpoint, the proofs, and
             VERIFY.md, which explains how to verify it independently. No bundle is written when an entry or a
             hash in it differs from what was signed. jsonl and csv go to the end of the log and are not
-            verified against a checkpoint; csv is not exact. With --account the log is searched for events
-            after those that the tables name; --disclose then includes personal data of this account only.
+            verified against a checkpoint; csv is not exact. With LEDGER_KEYS an event that no server has
+            appended ends the export. With --account the log is searched for events after those that the
+            tables name; --disclose then includes personal data of this account only.
             """)
 
     private enum Format: String {
@@ -56,7 +57,9 @@ enum ExportCommand {
         let url = try environment.databaseURL
         let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
         let file = try NewFile(path: path)
-        let exporter = Exporter(url: url, keyring: disclosing?.keyring)
+        let exporter = Exporter(
+            url: url, keyring: disclosing?.keyring,
+            macs: try LedgerCommands.macKeysIfAny(environment))
         try await disclosing?.record(
             .exportLog, account: account,
             details: ["format": format.rawValue, "scope": account == nil ? "all" : "account"],

@@ -12,10 +12,10 @@ enum OwnerCommand {
             .init(placeholder: "PROVIDER_ID", meaning: "the provider's id of the subject"),
         ],
         options: [HistoryCommands.tenantOption, HistoryCommands.asOfOption],
-        settings: [.databaseURL],
+        settings: [.databaseURL, .keys],
         details: """
             Reads the whole log in one snapshot, with little memory, and checks all events that name the
-            identity against each other. The log contains no provider ids: the identity is looked up, and the
+            identity against each other and, with LEDGER_KEYS, authenticates them. The log contains no provider ids: the identity is looked up, and the
             lookup entry is deleted when the account that held it last is erased. An answer without a holder
             is valid: the exit code is 1 only for an unknown subject or an incomplete log. Uses the serving
             login, or another that may read subjects; the auditors' group may not.
@@ -32,7 +32,8 @@ enum OwnerCommand {
         let asOf = try HistoryCommands.moment("as-of", arguments)
         let url = try environment.databaseURL
         let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
-        let owners = IdentityOwners(url: url)
+        let owners = IdentityOwners(
+            url: url, macs: try LedgerCommands.macKeysIfAny(environment))
         let output = BufferedOutput()
         let found: IdentityOwners.Found?
         do {

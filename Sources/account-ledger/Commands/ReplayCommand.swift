@@ -21,8 +21,9 @@ enum ReplayCommand {
         settings: [.databaseURL, .keys],
         details: """
             Requires --account, or --from or --to or both. Reads one snapshot and checks it: gaps and broken
-            chains are reported on standard error, and the exit code is then 1. Prints no personal data unless
-            --disclose and --reason are given, which the access log records.
+            chains and, with LEDGER_KEYS, events that no server has appended are reported on standard error,
+            and the exit code is then 1. Prints no personal data unless --disclose and --reason are given,
+            which the access log records.
             """)
 
     private enum Format: String {
@@ -42,7 +43,9 @@ enum ReplayCommand {
         let disclosing = try DisclosureOptions(arguments, environment)
         let url = try environment.databaseURL
         let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
-        let replay = Replay(url: url, keyring: disclosing?.keyring)
+        let replay = Replay(
+            url: url, keyring: disclosing?.keyring,
+            macs: try LedgerCommands.macKeysIfAny(environment))
         let output = BufferedOutput()
         let emit: @Sendable (ReplayedEvent) throws -> Void = { event in
             try output.add(format == .json ? event.jsonLine : event.text + "\n")

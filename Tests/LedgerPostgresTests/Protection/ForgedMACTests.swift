@@ -179,7 +179,8 @@ import TransparencyLog
                 fault.map { "\($0)".contains(Self.fault) } == true, "\(String(describing: fault))")
             await histories.close()
             let exporter = Exporter(
-                url: scene.database.runtimeURL, keyring: SequencerFixture.keyring)
+                url: scene.database.runtimeURL, keyring: nil,
+                macs: SequencerFixture.keyring.macs)
             let failure = await #expect(throws: ExportFailure.self) {
                 _ = try await exporter.all(in: .default, basis: nil) { _ in }
             }
@@ -187,6 +188,42 @@ import TransparencyLog
             let basis = try await exporter.basis(of: .default, since: nil)
             #expect(basis.checkpoint.size == scene.position, "a bundle ends before it")
             await exporter.close()
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `searches and replays leave it out`(kind: Kind) async throws {
+        try await Self.with(kind) { scene in
+            let request = try #require(scene.forged.request)
+            for term in ["\(scene.forged.id)", "\(request)"] {
+                let found = try await scene.database.search(term)
+                #expect(found.events.isEmpty, "\(term)")
+            }
+            let last = LogPosition(scene.position)
+            for macs in [SequencerFixture.keyring.macs, nil] {
+                let replay = Replay(url: scene.database.runtimeURL, keyring: nil, macs: macs)
+                let summary = try await replay.range(
+                    from: LogPosition(0), through: last, in: .default
+                ) { _ in }
+                await replay.close()
+                #expect(summary.events == scene.position + (macs == nil ? 1 : 0))
+                #expect(
+                    summary.findings
+                        == (macs == nil ? [] : [LogDamage(position: last, fault: Self.fault)]))
+            }
+        }
+    }
+
+    @Test func `no holder of an identity is read from it`() async throws {
+        try await Self.with(.providerLinked) { scene in
+            let owners = IdentityOwners(
+                url: scene.database.runtimeURL, macs: SequencerFixture.keyring.macs)
+            await #expect(throws: LogDamage(position: scene.forged.position, fault: Self.fault)) {
+                _ = try await owners.owners(
+                    of: subject("facebook", "thief"), asOf: nil, in: .default
+                ) { _ in }
+            }
+            await owners.close()
         }
     }
 
