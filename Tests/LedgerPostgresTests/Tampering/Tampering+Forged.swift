@@ -70,6 +70,20 @@ extension Tampering {
                 .legalHoldLifted(LegalHoldLifted(account: ledger.bob.account, hold: hold)),
                 by: .system)
         },
+        Tampering("an erasure is forged and executed", at: PreparedLedger.count) { ledger in
+            var forger = try await Forger(ledger.database)
+            let account = ledger.ada.account
+            try forger.append(
+                .accountErased(
+                    AccountErased(account: account, basis: .dataSubjectRequest, survivor: nil)),
+                by: .system)
+            try await ledger.database.asRuntime.execute(
+                """
+                \(forger.sql);
+                SELECT ledger_erase_accounts(
+                    '{default}', '{\(account)}', '{\(PreparedLedger.count)}')
+                """)
+        },
         Tampering(forged: "a rotation of a key is forged") { forger, _ in
             try forger.append(
                 .keyRotated(KeyRotated(kind: .encryption, key: "0123456789abcdef", former: "test")),
