@@ -2,7 +2,8 @@ internal import CLibPQ
 
 /// The rows returned by one statement; owns the PGresult and clears it on deinitialization.
 ///
-/// Columns are read by index, from 0, as the Swift type that matches theirs. Reading a null without
+/// Columns are read by index, from 0, as the Swift type that matches theirs. The index comes from the
+/// column's name: by ``column(_:)``, or by a ``SelectList`` where each batch counts. Reading a null without
 /// the `optional` variant, another type, or a row or column that does not exist throws
 /// `.unexpectedResult`, which never quotes a value.
 @safe package final class QueryResult {
@@ -22,6 +23,22 @@ internal import CLibPQ
 
     deinit {
         unsafe PQclear(result)
+    }
+
+    /// The index of each column by its name; nil for a name that several columns have.
+    private lazy var indexes: [String: Int?] = Dictionary(
+        (0..<columnCount).map { index in
+            (unsafe PQfname(result, Int32(index)).map { unsafe String(cString: $0) } ?? "", index)
+        }, uniquingKeysWith: { _, _ in nil })
+
+    /// Returns the index of a column by its name in the statement's result.
+    ///
+    /// - Throws: `.unexpectedResult` if no column has that name, or several.
+    package func column(_ name: String) throws(PostgresError) -> Int {
+        guard let index = indexes[name] ?? nil else {
+            throw .unexpectedResult("the statement returns no single column \(name)")
+        }
+        return index
     }
 
     /// The number of rows that an INSERT, UPDATE, DELETE, MERGE or SELECT touched; 0 for other

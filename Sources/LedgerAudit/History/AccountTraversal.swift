@@ -203,8 +203,9 @@ extension AccountTraversal {
         var opened = DisclosurePage(
             results.count == 2 ? try DisclosureReader.rows(results[1]) : [], reader: disclosures)
         for row in 0..<page.rowCount {
-            let position = LogPosition(try page.int8(row, 0))
-            let (entry, mac) = (try page.bytes(row, 1), try page.optionalBytes(row, 2))
+            let position = LogPosition(try page.int8(row, page.column("position")))
+            let entry = try page.bytes(row, page.column("entry"))
+            let mac = try page.optionalBytes(row, page.column("mac"))
             let event: StoredEvent
             do throws(LogDamage) {
                 event = try snapshot.stored(entry, mac, at: position)
@@ -264,8 +265,9 @@ extension AccountTraversal {
     private mutating func basis() throws -> HistoryBasis? {
         if try isNextInAudit() { return .log }
         let decided = try connection.query(Self.decided, key)
-        guard decided.rowCount == 1, try decided.int8(0, 0) == nextSequence,
-            let leaf = lastLeaf, try decided.bytes(0, 1) == leaf.bytes
+        guard decided.rowCount == 1,
+            try decided.int8(0, decided.column("next_seq")) == nextSequence,
+            let leaf = lastLeaf, try decided.bytes(0, decided.column("last_leaf")) == leaf.bytes
         else { return nil }
         guard searchedFrom > lastPosition + 1 else { return .log }
         guard reach.covers(end - lastPosition) else { return .decisionState }

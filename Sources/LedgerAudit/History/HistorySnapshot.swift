@@ -125,7 +125,8 @@ struct HistorySnapshot {
             throw LogDamage(position: LogPosition(position), fault: "the event is missing")
         }
         return try stored(
-            try result.bytes(0, 0), try result.optionalBytes(0, 1), at: LogPosition(position))
+            try result.bytes(0, result.column("entry")),
+            try result.optionalBytes(0, result.column("mac")), at: LogPosition(position))
     }
 
     /// Reads the events at some positions, in order; positions without one are skipped.
@@ -136,8 +137,9 @@ struct HistorySnapshot {
             Self.entries, [.text(tenant.description), .int8s(positions)])
         return try (0..<page.rowCount).map { row in
             try stored(
-                try page.bytes(row, 1), try page.optionalBytes(row, 2),
-                at: LogPosition(try page.int8(row, 0)))
+                try page.bytes(row, page.column("entry")),
+                try page.optionalBytes(row, page.column("mac")),
+                at: LogPosition(try page.int8(row, page.column("position"))))
         }
     }
 

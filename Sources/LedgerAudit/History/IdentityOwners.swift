@@ -59,14 +59,14 @@ package struct IdentityOwners: Sendable {
                         .text(subject.providerID),
                     ])
                 guard row.rowCount == 1 else { return nil }
-                let identity = IdentityID(bits: try row.uuid(0, 0))
+                let identity = IdentityID(bits: try row.uuid(0, row.column("identity_id")))
                 let snapshot = try HistorySnapshot.read(tenant, macs: macs, on: connection)
                 let mark = try snapshot.mark(of: moment, on: connection)
                 let size = (mark?.position.value ?? -1) + 1
                 let holding = try Self.follow(
                     identity, in: snapshot, before: size, on: connection, emit: emit)
                 if size == snapshot.log.size,
-                    try row.optionalUUID(0, 1) != holding?.account.bits
+                    try row.optionalUUID(0, row.column("account_id")) != holding?.account.bits
                 {
                     throw LogDamage(
                         position: LogPosition(max(0, size - 1)),

@@ -13,17 +13,17 @@ struct LogSearch {
     private static let matches = Statement(
         "history_matches",
         """
-        SELECT count(*), coalesce(array_agg(position ORDER BY position)
-            FILTER (WHERE position($4::bytea IN entry) > 0), '{}')
+        SELECT count(*) AS count, coalesce(array_agg(position ORDER BY position)
+            FILTER (WHERE position($4::bytea IN entry) > 0), '{}') AS positions
         FROM events WHERE tenant_id = $1 AND position >= $2 AND position < $3
         """)
 
     private static let anyMatches = Statement(
         "history_any_matches",
         """
-        SELECT count(*), coalesce(array_agg(position ORDER BY position)
+        SELECT count(*) AS count, coalesce(array_agg(position ORDER BY position)
             FILTER (WHERE EXISTS (SELECT FROM unnest($4::bytea[]) AS n (name)
-                WHERE position(n.name IN entry) > 0)), '{}')
+                WHERE position(n.name IN entry) > 0)), '{}') AS positions
         FROM events WHERE tenant_id = $1 AND position >= $2 AND position < $3
         """)
 
@@ -72,12 +72,12 @@ struct LogSearch {
             others.isEmpty
             ? try connection.query(Self.matches, window + [.bytes(name)])
             : try connection.query(Self.anyMatches, window + [.byteArrays([name] + others)])
-        if try result.int8(0, 0) != stop - next {
+        if try result.int8(0, result.column("count")) != stop - next {
             let missing = try connection.query(Self.firstMissing, window)
             let first = missing.rowCount == 1 ? try missing.int8(0, 0) : next
             throw LogDamage(position: LogPosition(first), fault: "the event is missing")
         }
         next = stop
-        return try result.int8Array(0, 1)
+        return try result.int8Array(0, result.column("positions"))
     }
 }

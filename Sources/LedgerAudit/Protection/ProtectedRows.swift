@@ -73,8 +73,7 @@ private struct ProtectedColumns {
         case session(SessionColumns)
         case merge(MergeLoad.Columns)
         case apiKey(AccessStatements.Columns)
-        /// The column of the rules' body.
-        case rules(Int)
+        case rules
     }
 
     /// The list of the statement, in which the table is `t`.
@@ -99,7 +98,7 @@ private struct ProtectedColumns {
             content = .apiKey(AccessStatements.Columns("t", in: list))
         case .rules:
             list = version + ["t.body"]
-            content = .rules(list["t.body"])
+            content = .rules
         }
         place = list["place"]
         writer = list["writer"]
@@ -126,8 +125,8 @@ private struct ProtectedColumns {
             let key = try columns.read(result, row)
             name = "API key \(key.id)"
             message = .apiKey(key, of: tenant)
-        case .rules(let body):
-            let rules = try RulesLoad.rules(result, row, from: body)
+        case .rules:
+            let rules = try RulesLoad.rules(result, row)
             name = "version \(rules.rulesVersion) of the rules"
             message = .rules(rules, of: tenant)
         }

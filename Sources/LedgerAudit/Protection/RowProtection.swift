@@ -128,12 +128,12 @@ package struct RowProtection: Sendable {
                 let page = try connection.query(
                     Self.events, [.text(tenant.description), .int8(next)])
                 for row in 0..<page.rowCount {
-                    guard try page.int8(row, 0) == next else {
+                    guard try page.int8(row, page.column("position")) == next else {
                         throw LogDamage(position: LogPosition(next), fault: "the event is missing")
                     }
                     try protection.check(
-                        try page.optionalBytes(row, 2), at: LogPosition(next),
-                        leaf: LogDigest.leaf(try page.bytes(row, 1)))
+                        try page.optionalBytes(row, page.column("mac")), at: LogPosition(next),
+                        leaf: LogDigest.leaf(try page.bytes(row, page.column("entry"))))
                     next += 1
                 }
                 if page.rowCount < LogReader.pageMax { return }

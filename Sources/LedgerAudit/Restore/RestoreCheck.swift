@@ -41,7 +41,7 @@ package struct RestoreCheck {
     private static let living = Statement(
         "restore_living",
         """
-        SELECT a.account_id, coalesce(a.legal_holds, '{}')
+        SELECT a.account_id, coalesce(a.legal_holds, '{}') AS legal_holds
         FROM unnest($2::uuid[]) AS k (account_id)
         CROSS JOIN LATERAL (
             SELECT account_id, legal_holds FROM accounts
@@ -107,7 +107,8 @@ package struct RestoreCheck {
         let result = try connection.query(Self.acceptedKeys, [.text(tenant.description)])
         return try (0..<result.rowCount).map { row in
             RestoreReport.AcceptedKey(
-                id: APIKeyID(bits: try result.uuid(row, 0)), label: try result.text(row, 1))
+                id: APIKeyID(bits: try result.uuid(row, result.column("key_id"))),
+                label: try result.text(row, result.column("label")))
         }
     }
 
@@ -149,8 +150,8 @@ package struct RestoreCheck {
             ])
             guard let page = results.first, page.rowCount == limit else { return nil }
             for row in 0..<page.rowCount {
-                guard try page.int8(row, 0) == tree.size else { return nil }
-                _ = tree.append(TreeHash.leaf(try page.bytes(row, 1)))
+                guard try page.int8(row, page.column("position")) == tree.size else { return nil }
+                _ = tree.append(TreeHash.leaf(try page.bytes(row, page.column("entry"))))
             }
         }
         return tree.root
@@ -163,13 +164,15 @@ package struct RestoreCheck {
     ) throws -> LogPosition? {
         let result = try connection.query(Self.recorded, [.text(tenant.description)])
         for row in 0..<result.rowCount {
-            guard let recorded = try? EntryEncoding.decode(try result.bytes(row, 1)),
+            guard
+                let recorded = try? EntryEncoding.decode(
+                    try result.bytes(row, result.column("entry"))),
                 case .ledgerRestored(let fact) = recorded.event
             else { continue }
             if fact.origin == origin, fact.size == signed.size,
                 fact.root.bytes == signed.root.bytes
             {
-                return LogPosition(try result.int8(row, 0))
+                return LogPosition(try result.int8(row, result.column("position")))
             }
         }
         return nil
@@ -193,9 +196,11 @@ package struct RestoreCheck {
                     .uuids(accounts[start...].prefix(Self.accountsMax).map(\.bits)),
                 ])
             for row in 0..<result.rowCount {
-                let account = AccountID(bits: try result.uuid(row, 0))
+                let account = AccountID(bits: try result.uuid(row, result.column("account_id")))
                 guard let time = erasedAt[account] else { continue }
-                let holds = try result.uuidArray(row, 1).map { HoldID(bits: $0) }
+                let holds = try result.uuidArray(row, result.column("legal_holds")).map {
+                    HoldID(bits: $0)
+                }
                 returned.append(
                     RestoreReport.ReturnedAccount(
                         account: account, erasedAt: time,

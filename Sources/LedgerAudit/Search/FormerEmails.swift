@@ -38,7 +38,7 @@ struct FormerEmails: Sendable {
     }
 
     private static let columns = """
-        identity_id, last_account_id, linked_position, \(PlausibleTime.sql("linked_at")), provider
+        identity_id, last_account_id, linked_position, \(PlausibleTime.sql("linked_at")) AS linked_at, provider
         """
 
     private static let pending = Statement(
@@ -239,7 +239,7 @@ struct FormerEmails: Sendable {
                     break
                 }
                 unlinked.append(try Self.unlinked(rows, row))
-                stored.append(try rows.bytes(row, 5))
+                stored.append(try rows.bytes(row, rows.column("former_email")))
             }
             guard !unlinked.isEmpty else { break }
             let digests = try digests(of: unlinked, in: tenant, on: connection)
@@ -260,10 +260,11 @@ struct FormerEmails: Sendable {
         -> UnlinkedIdentity
     {
         UnlinkedIdentity(
-            identity: IdentityID(bits: try rows.uuid(row, 0)), provider: try rows.text(row, 4),
-            account: AccountID(bits: try rows.uuid(row, 1)),
-            linkedPosition: LogPosition(try rows.int8(row, 2)),
-            linkedAt: try rows.timestamp(row, 3))
+            identity: IdentityID(bits: try rows.uuid(row, rows.column("identity_id"))),
+            provider: try rows.text(row, rows.column("provider")),
+            account: AccountID(bits: try rows.uuid(row, rows.column("last_account_id"))),
+            linkedPosition: LogPosition(try rows.int8(row, rows.column("linked_position"))),
+            linkedAt: try rows.timestamp(row, rows.column("linked_at")))
     }
 
     /// Computes the digest of each e-mail: empty without an e-mail, nil when the keys can't decrypt it.
@@ -279,7 +280,9 @@ struct FormerEmails: Sendable {
             ])
         var positions = Array(repeating: [LogPosition](), count: unlinked.count)
         for row in 0..<rows.rowCount {
-            positions[Int(try rows.int8(row, 0)) - 1].append(LogPosition(try rows.int8(row, 1)))
+            let index = Int(try rows.int8(row, rows.column("n"))) - 1
+            positions[index].append(
+                LogPosition(try rows.int8(row, rows.column("opened_position"))))
         }
         // The link precedes all sign-ins.
         for index in unlinked.indices { positions[index].append(unlinked[index].linkedPosition) }

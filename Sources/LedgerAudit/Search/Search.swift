@@ -63,8 +63,9 @@ struct Search {
         var holders: Set<AccountID> = []
         var held: [IdentityID: Bool?] = [:]
         for row in 0..<live.rowCount {
-            holders.insert(AccountID(bits: try live.uuid(row, 0)))
-            held[IdentityID(bits: try live.uuid(row, 1))] = .some(try live.optionalBool(row, 2))
+            holders.insert(AccountID(bits: try live.uuid(row, live.column("user_id"))))
+            held[IdentityID(bits: try live.uuid(row, live.column("identity_id")))] = .some(
+                try live.optionalBool(row, live.column("email_verified")))
         }
         for row in try identities(of: holders, on: connection) where row.account != nil {
             if let isVerified = held[row.id] { add(row, ofEmailThatIsVerified: isVerified) }
@@ -78,8 +79,8 @@ struct Search {
             ])
         var flags: [IdentityID: Bool?] = [:]
         for row in 0..<former.rowCount {
-            flags[IdentityID(bits: try former.uuid(row, 0))] =
-                .some(SearchKey.flags[Int(try former.int8(row, 4)) - 1])
+            flags[IdentityID(bits: try former.uuid(row, former.column("identity_id")))] =
+                .some(SearchKey.flags[Int(try former.int8(row, former.column("n"))) - 1])
         }
         for row in try SearchRows.identities(former) {
             add(row, ofEmailThatIsVerified: flags[row.id] ?? nil)

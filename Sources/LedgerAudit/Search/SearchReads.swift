@@ -106,8 +106,8 @@ package struct SearchReads: SearchReader {
                     [.text(tenant.description), .uuids(accounts.map(\.bits))])
                 var flags: EmailFlags = [:]
                 for row in 0..<rows.rowCount {
-                    flags[IdentityID(bits: try rows.uuid(row, 0))] =
-                        .some(try rows.optionalBool(row, 1))
+                    flags[IdentityID(bits: try rows.uuid(row, rows.column("identity_id")))] =
+                        .some(try rows.optionalBool(row, rows.column("email_verified")))
                 }
                 return flags
             }

@@ -85,7 +85,7 @@ enum SearchRows {
     static let accounts = Statement(
         "search_accounts",
         """
-        SELECT account_id, merged_into, false FROM accounts
+        SELECT account_id, merged_into, false AS is_erased FROM accounts
         WHERE tenant_id = $1 AND account_id = ANY ($2::uuid[])
         UNION ALL
         SELECT account_id, NULL, true FROM erasures
@@ -138,12 +138,17 @@ enum SearchRows {
     static func identities(_ result: QueryResult) throws(PostgresError) -> [IdentityRow] {
         var rows: [IdentityRow] = []
         for row in 0..<result.rowCount {
-            guard let provider = ProviderName(try result.text(row, 1)) else { continue }
+            guard let provider = ProviderName(try result.text(row, result.column("provider")))
+            else { continue }
             rows.append(
                 IdentityRow(
-                    id: IdentityID(bits: try result.uuid(row, 0)), provider: provider,
-                    account: try result.optionalUUID(row, 2).map { AccountID(bits: $0) },
-                    lastAccount: AccountID(bits: try result.uuid(row, 3))))
+                    id: IdentityID(bits: try result.uuid(row, result.column("identity_id"))),
+                    provider: provider,
+                    account: try result.optionalUUID(row, result.column("account_id")).map {
+                        AccountID(bits: $0)
+                    },
+                    lastAccount: AccountID(
+                        bits: try result.uuid(row, result.column("last_account_id")))))
         }
         return rows
     }
@@ -151,9 +156,11 @@ enum SearchRows {
     static func accounts(_ result: QueryResult) throws(PostgresError) -> [AccountID: AccountRow] {
         var rows: [AccountID: AccountRow] = [:]
         for row in 0..<result.rowCount {
-            let survivor = try result.optionalUUID(row, 1).map { AccountID(bits: $0) }
-            let isErased = try result.bool(row, 2)
-            rows[AccountID(bits: try result.uuid(row, 0))] = AccountRow(
+            let survivor = try result.optionalUUID(row, result.column("merged_into")).map {
+                AccountID(bits: $0)
+            }
+            let isErased = try result.bool(row, result.column("is_erased"))
+            rows[AccountID(bits: try result.uuid(row, result.column("account_id")))] = AccountRow(
                 state: isErased ? .erased : survivor == nil ? .live : .absorbed,
                 mergedInto: survivor)
         }
@@ -163,8 +170,9 @@ enum SearchRows {
     static func absorbed(_ result: QueryResult) throws(PostgresError) -> [AccountID: [AccountID]] {
         var rows: [AccountID: [AccountID]] = [:]
         for row in 0..<result.rowCount {
-            rows[AccountID(bits: try result.uuid(row, 0)), default: []].append(
-                AccountID(bits: try result.uuid(row, 1)))
+            rows[AccountID(bits: try result.uuid(row, result.column("survivor_id"))), default: []]
+                .append(
+                    AccountID(bits: try result.uuid(row, result.column("account_id"))))
         }
         return rows
     }
@@ -175,9 +183,9 @@ enum SearchRows {
     ) throws(PostgresError) -> [RecordedEvent] {
         var events: [RecordedEvent] = []
         for row in 0..<result.rowCount {
-            let position = LogPosition(try result.int8(row, 0))
-            let entry = try result.bytes(row, 1)
-            let mac = try result.optionalBytes(row, 2)
+            let position = LogPosition(try result.int8(row, result.column("position")))
+            let entry = try result.bytes(row, result.column("entry"))
+            let mac = try result.optionalBytes(row, result.column("mac"))
             guard
                 let event = try? StoredEvent(
                     entry: entry, mac: mac, at: position, in: tenant, protection)

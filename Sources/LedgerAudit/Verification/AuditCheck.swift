@@ -29,7 +29,8 @@ struct AuditCheck {
         cursor = try RowCursor(
             "\(table)_rows",
             """
-            SELECT \(Self.columns), \(comparesClientIP ? "client_ip" : "NULL::text") FROM \(table)
+            SELECT \(Self.columns), \(comparesClientIP ? "client_ip" : "NULL::text AS client_ip")
+            FROM \(table)
             WHERE tenant_id = \(quoteLiteral(tenant.description)) ORDER BY position, account_id
             """, on: connection)
     }
@@ -127,18 +128,28 @@ struct AuditCheck {
 extension AuditRow {
     fileprivate init(_ result: QueryResult, _ row: Int) throws(PostgresError) {
         self.init(
-            account: AccountID(bits: try result.uuid(row, 0)), sequence: try result.int8(row, 1),
-            position: LogPosition(try result.int8(row, 2)),
-            event: EventID(bits: try result.uuid(row, 3)),
-            recordedAt: Timestamp(microseconds: try result.timestamp(row, 4)),
-            type: try result.text(row, 5), outcome: try result.text(row, 6),
-            reason: try result.optionalText(row, 7), actor: try result.text(row, 8),
-            provider: try result.optionalText(row, 9),
-            identity: try result.optionalUUID(row, 10).map { IdentityID(bits: $0) },
-            session: try result.optionalUUID(row, 11).map { SessionID(bits: $0) },
-            request: try result.optionalUUID(row, 12).map { RequestID(bits: $0) },
-            clientIP: try result.optionalText(row, 15),
-            providersBefore: try result.textArray(row, 13),
-            providersAfter: try result.textArray(row, 14))
+            account: AccountID(bits: try result.uuid(row, result.column("account_id"))),
+            sequence: try result.int8(row, result.column("account_seq")),
+            position: LogPosition(try result.int8(row, result.column("position"))),
+            event: EventID(bits: try result.uuid(row, result.column("event_id"))),
+            recordedAt: Timestamp(
+                microseconds: try result.timestamp(row, result.column("recorded_at"))),
+            type: try result.text(row, result.column("type")),
+            outcome: try result.text(row, result.column("outcome")),
+            reason: try result.optionalText(row, result.column("reason")),
+            actor: try result.text(row, result.column("actor")),
+            provider: try result.optionalText(row, result.column("provider")),
+            identity: try result.optionalUUID(row, result.column("identity_id")).map {
+                IdentityID(bits: $0)
+            },
+            session: try result.optionalUUID(row, result.column("session_id")).map {
+                SessionID(bits: $0)
+            },
+            request: try result.optionalUUID(row, result.column("request_id")).map {
+                RequestID(bits: $0)
+            },
+            clientIP: try result.optionalText(row, result.column("client_ip")),
+            providersBefore: try result.textArray(row, result.column("providers_before")),
+            providersAfter: try result.textArray(row, result.column("providers_after")))
     }
 }

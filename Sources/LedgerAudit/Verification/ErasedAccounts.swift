@@ -18,7 +18,8 @@ struct ErasedAccounts: Sendable {
     private static let all = Statement(
         "verify_erasures",
         """
-        SELECT account_id, position, destroyed_at IS NOT NULL FROM erasures WHERE tenant_id = $1
+        SELECT account_id, position, destroyed_at IS NOT NULL AS is_destroyed
+        FROM erasures WHERE tenant_id = $1
         """)
 
     private static let keys = Statement(
@@ -35,9 +36,9 @@ struct ErasedAccounts: Sendable {
         let result = try connection.query(Self.all, [.text(tenant.description)])
         rows.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
-            rows[AccountID(bits: try result.uuid(row, 0))] = Row(
-                position: LogPosition(try result.int8(row, 1)),
-                isDestroyed: try result.bool(row, 2))
+            rows[AccountID(bits: try result.uuid(row, result.column("account_id")))] = Row(
+                position: LogPosition(try result.int8(row, result.column("position"))),
+                isDestroyed: try result.bool(row, result.column("is_destroyed")))
         }
     }
 
@@ -53,8 +54,8 @@ struct ErasedAccounts: Sendable {
         for row in 0..<result.rowCount {
             found.append(
                 (
-                    account: AccountID(bits: try result.uuid(row, 0)),
-                    position: LogPosition(try result.int8(row, 1))
+                    account: AccountID(bits: try result.uuid(row, result.column("account_id"))),
+                    position: LogPosition(try result.int8(row, result.column("position")))
                 ))
         }
         return found

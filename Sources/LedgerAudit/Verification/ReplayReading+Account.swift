@@ -63,7 +63,8 @@ extension ReplayReading {
         while true {
             let next = history?.nextSequence ?? 0
             let rows = try connection.query(Self.audited, key + [.int8(next)])
-            let positions = try (0..<rows.rowCount).map { try rows.int8($0, 1) }
+            let position = try rows.column("position")
+            let positions = try (0..<rows.rowCount).map { try rows.int8($0, position) }
             guard !positions.isEmpty else { return true }
             guard try read(positions, on: connection) else { return false }
             guard positions.count == LogReader.pageMax else { return true }

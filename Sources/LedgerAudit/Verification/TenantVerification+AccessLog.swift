@@ -5,8 +5,8 @@ extension TenantVerification {
     private static let extent = Statement(
         "verify_access_extent",
         """
-        SELECT count(*), coalesce(max(position), -1),
-            coalesce((SELECT next_position FROM access_heads WHERE tenant_id = $1), 0)
+        SELECT count(*) AS count, coalesce(max(position), -1) AS last,
+            coalesce((SELECT next_position FROM access_heads WHERE tenant_id = $1), 0) AS head
         FROM access_log WHERE tenant_id = $1
         """)
 
@@ -26,9 +26,9 @@ extension TenantVerification {
     mutating func checkAccessLog(on connection: Connection) throws(PostgresError) {
         let key = [Parameter.text(tenant.description)]
         let row = try connection.query(Self.extent, key)
-        let count = try row.int8(0, 0)
-        let end = LogPosition(try row.int8(0, 1)).next.value
-        let head = try row.int8(0, 2)
+        let count = try row.int8(0, row.column("count"))
+        let end = LogPosition(try row.int8(0, row.column("last"))).next.value
+        let head = try row.int8(0, row.column("head"))
         report.count(.accessLog, count)
         if count != end {
             let gap = try connection.query(Self.firstGap, key)

@@ -34,27 +34,37 @@ extension TenantVerification {
             of: .accounts,
             """
             account_id, opened_position, next_seq, last_leaf, last_position,
-            coalesce(legal_holds, '{}'), merged_into
+            coalesce(legal_holds, '{}') AS legal_holds, merged_into
             """,
             on: connection
         ) { check, result, row throws(PostgresError) in
-            let id = AccountID(bits: try result.uuid(row, 0))
+            let id = AccountID(bits: try result.uuid(row, result.column("account_id")))
             seen.insert(id)
             guard let account = check.state.accounts[id], account.erasedPosition == nil else {
                 return check.add(.accounts, nil, "the row of account \(id) is surplus")
             }
             let differing: String? =
-                if try result.int8(row, 1) != account.openedPosition.value {
+                if try result.int8(row, result.column("opened_position"))
+                    != account.openedPosition.value
+                {
                     "opened_position"
-                } else if try result.int8(row, 2) != account.nextSequence {
+                } else if try result.int8(row, result.column("next_seq")) != account.nextSequence {
                     "next_seq"
-                } else if try result.bytes(row, 3) != account.lastLeaf.bytes {
+                } else if try result.bytes(row, result.column("last_leaf"))
+                    != account.lastLeaf.bytes
+                {
                     "last_leaf"
-                } else if try result.int8(row, 4) != account.lastPosition.value {
+                } else if try result.int8(row, result.column("last_position"))
+                    != account.lastPosition.value
+                {
                     "last_position"
-                } else if try result.uuidArray(row, 5) != account.holds.map({ $0.bits }) {
+                } else if try result.uuidArray(row, result.column("legal_holds"))
+                    != account.holds.map({ $0.bits })
+                {
                     "legal_holds"
-                } else if try result.optionalUUID(row, 6) != account.mergedInto?.bits {
+                } else if try result.optionalUUID(row, result.column("merged_into"))
+                    != account.mergedInto?.bits
+                {
                     "merged_into"
                 } else {
                     nil
@@ -82,15 +92,16 @@ extension TenantVerification {
             "event_id, position, survivor_id, absorbed_id, moved, dropped, replaced",
             on: connection
         ) { check, result, row throws(PostgresError) in
-            func identities(_ column: Int) throws(PostgresError) -> [IdentityID] {
-                try result.uuidArray(row, column).map { IdentityID(bits: $0) }
+            func identities(_ column: String) throws(PostgresError) -> [IdentityID] {
+                try result.uuidArray(row, result.column(column)).map { IdentityID(bits: $0) }
             }
             let stored = Merge(
-                id: EventID(bits: try result.uuid(row, 0)),
-                position: LogPosition(try result.int8(row, 1)),
-                survivor: AccountID(bits: try result.uuid(row, 2)),
-                absorbed: AccountID(bits: try result.uuid(row, 3)), moved: try identities(4),
-                dropped: try identities(5), replaced: try identities(6))
+                id: EventID(bits: try result.uuid(row, result.column("event_id"))),
+                position: LogPosition(try result.int8(row, result.column("position"))),
+                survivor: AccountID(bits: try result.uuid(row, result.column("survivor_id"))),
+                absorbed: AccountID(bits: try result.uuid(row, result.column("absorbed_id"))),
+                moved: try identities("moved"),
+                dropped: try identities("dropped"), replaced: try identities("replaced"))
             guard let merge = expected.removeValue(forKey: stored.id) else {
                 return check.add(.merges, nil, "the row of merge \(stored.id) is surplus")
             }
@@ -112,7 +123,10 @@ extension TenantVerification {
             check, result, row throws(PostgresError) in
             isMissing = false
             let rules = check.state.rules
-            let (version, body) = (try result.int8(row, 0), try result.text(row, 1))
+            let (version, body) = (
+                try result.int8(row, result.column("version")),
+                try result.text(row, result.column("body"))
+            )
             if version != rules?.rulesVersion || !body.isExactly(rules?.body ?? "") {
                 check.add(.rules, nil, "the row of the rules is not what the log says")
             }
@@ -126,12 +140,12 @@ extension TenantVerification {
         try eachRow(
             of: .identities,
             """
-            identity_id, provider, \(isPersonal ? "provider_id" : "''"), account_id,
+            identity_id, provider, \(isPersonal ? "provider_id" : "''") AS subject, account_id,
             last_account_id, linked_at, linked_position
             """,
             on: connection
         ) { check, result, row throws(PostgresError) in
-            let id = IdentityID(bits: try result.uuid(row, 0))
+            let id = IdentityID(bits: try result.uuid(row, result.column("identity_id")))
             guard let identity = check.state.identities[id],
                 !check.state.isForgotten(identity)
             else {
@@ -141,7 +155,7 @@ extension TenantVerification {
                 return check.add(
                     .identities, identity.linkedPosition, "identity \(id) has two rows")
             }
-            let subject = try result.text(row, 2)
+            let subject = try result.text(row, result.column("subject"))
             let disclosed = check.personal.providerIDs[id]
             if check.isPersonal, disclosed == nil {
                 check.add(
@@ -149,17 +163,26 @@ extension TenantVerification {
                     "provider_id of identity \(id) was never disclosed")
             }
             let differing: String? =
-                if try result.text(row, 1) != identity.provider.description {
+                if try result.text(row, result.column("provider")) != identity.provider.description
+                {
                     "provider"
                 } else if let disclosed, !subject.isExactly(disclosed) {
                     "provider_id"
-                } else if try result.optionalUUID(row, 3) != identity.account?.bits {
+                } else if try result.optionalUUID(row, result.column("account_id"))
+                    != identity.account?.bits
+                {
                     "account_id"
-                } else if try result.uuid(row, 4) != identity.lastAccount.bits {
+                } else if try result.uuid(row, result.column("last_account_id"))
+                    != identity.lastAccount.bits
+                {
                     "last_account_id"
-                } else if try result.timestamp(row, 5) != identity.linkedAt.microseconds {
+                } else if try result.timestamp(row, result.column("linked_at"))
+                    != identity.linkedAt.microseconds
+                {
                     "linked_at"
-                } else if try result.int8(row, 6) != identity.linkedPosition.value {
+                } else if try result.int8(row, result.column("linked_position"))
+                    != identity.linkedPosition.value
+                {
                     "linked_position"
                 } else {
                     nil
@@ -190,25 +213,37 @@ extension TenantVerification {
             ended_position, methods
             """, on: connection
         ) { check, result, row throws(PostgresError) in
-            let id = SessionID(bits: try result.uuid(row, 0))
+            let id = SessionID(bits: try result.uuid(row, result.column("session_id")))
             seen.insert(id)
             guard let session = check.state.sessions[id] else {
                 return check.add(.sessions, nil, "the row of session \(id) is surplus")
             }
             let differing: String? =
-                if try result.uuid(row, 1) != session.account.bits {
+                if try result.uuid(row, result.column("account_id")) != session.account.bits {
                     "account_id"
-                } else if try result.uuid(row, 2) != session.identity.bits {
+                } else if try result.uuid(row, result.column("identity_id"))
+                    != session.identity.bits
+                {
                     "identity_id"
-                } else if try result.timestamp(row, 3) != session.authenticatedAt.microseconds {
+                } else if try result.timestamp(row, result.column("authenticated_at"))
+                    != session.authenticatedAt.microseconds
+                {
                     "authenticated_at"
-                } else if try result.timestamp(row, 4) != session.openedAt.microseconds {
+                } else if try result.timestamp(row, result.column("opened_at"))
+                    != session.openedAt.microseconds
+                {
                     "opened_at"
-                } else if try result.int8(row, 5) != session.openedPosition.value {
+                } else if try result.int8(row, result.column("opened_position"))
+                    != session.openedPosition.value
+                {
                     "opened_position"
-                } else if try result.optionalInt8(row, 6) != session.endedPosition?.value {
+                } else if try result.optionalInt8(row, result.column("ended_position"))
+                    != session.endedPosition?.value
+                {
                     "ended_position"
-                } else if !(try result.text(row, 7)).isExactly(session.methods.description) {
+                } else if !(try result.text(row, result.column("methods"))).isExactly(
+                    session.methods.description)
+                {
                     "methods"
                 } else {
                     nil

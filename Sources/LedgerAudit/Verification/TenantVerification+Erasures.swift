@@ -23,21 +23,29 @@ extension TenantVerification {
             "account_id, opened_position, next_seq, last_leaf, position, erased_at",
             on: connection
         ) { check, result, row throws(PostgresError) in
-            let id = AccountID(bits: try result.uuid(row, 0))
+            let id = AccountID(bits: try result.uuid(row, result.column("account_id")))
             seen.insert(id)
             guard let account = check.state.accounts[id], let erasedAt = check.erasedAt[id] else {
                 return check.add(.erasures, nil, "the log does not erase account \(id)")
             }
             let differing: String? =
-                if try result.int8(row, 1) != account.openedPosition.value {
+                if try result.int8(row, result.column("opened_position"))
+                    != account.openedPosition.value
+                {
                     "opened_position"
-                } else if try result.int8(row, 2) != account.nextSequence {
+                } else if try result.int8(row, result.column("next_seq")) != account.nextSequence {
                     "next_seq"
-                } else if try result.bytes(row, 3) != account.lastLeaf.bytes {
+                } else if try result.bytes(row, result.column("last_leaf"))
+                    != account.lastLeaf.bytes
+                {
                     "last_leaf"
-                } else if try result.int8(row, 4) != account.lastPosition.value {
+                } else if try result.int8(row, result.column("position"))
+                    != account.lastPosition.value
+                {
                     "position"
-                } else if try result.timestamp(row, 5) != erasedAt.microseconds {
+                } else if try result.timestamp(row, result.column("erased_at"))
+                    != erasedAt.microseconds
+                {
                     "erased_at"
                 } else {
                     nil

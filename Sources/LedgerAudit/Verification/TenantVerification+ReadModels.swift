@@ -29,24 +29,24 @@ extension TenantVerification {
         tables = try ProjectionTables.live(on: connection).map(\.table)
         let result = try connection.query(Self.checkpointRows, [.text(tenant.description)])
         for row in 0..<result.rowCount {
-            let name = try result.text(row, 0)
-            let generation = try result.int4(row, 1)
+            let name = try result.text(row, result.column("name"))
+            let generation = try result.int4(row, result.column("generation"))
             // A table of another program version, or one that is being built, is not checked here.
             let found = tables.first {
                 $0.projection.rawValue == name && $0.generation == generation
             }
             guard let table = found else { continue }
             report.count(.projections)
-            let position = LogPosition(try result.int8(row, 2))
+            let position = LogPosition(try result.int8(row, result.column("position")))
             checkpoints[table] = position
             if position < LogPosition(0) || position > head {
                 add(.projections, position, "the checkpoint of \(table) is outside the log")
             }
-            let version = try result.int4(row, 3)
+            let version = try result.int4(row, result.column("version"))
             if version != table.version || !table.isKnown {
                 add(.projections, position, "\(table) has version \(version), unknown here")
             }
-            if let failure = try result.optionalText(row, 4) {
+            if let failure = try result.optionalText(row, result.column("failure")) {
                 add(.projections, position, "\(table) has stopped: \(failure)")
             }
         }
@@ -85,15 +85,16 @@ extension TenantVerification {
             of: .userProviders, in: table.description,
             """
             user_id, identity_id, provider,
-            \(isPersonal ? "provider_id, email" : "NULL::text, NULL::text"), linked_at,
-            linked_position, \(isPersonal ? "email_verified" : "NULL::boolean")
+            \(isPersonal ? "provider_id, email" : "NULL::text AS provider_id, NULL::text AS email"),
+            linked_at, linked_position,
+            \(isPersonal ? "email_verified" : "NULL::boolean AS email_verified")
             """,
             on: connection
         ) { check, result, row throws(PostgresError) in
             let key = UserProvidersFold.Key(
-                account: AccountID(bits: try result.uuid(row, 0)),
-                identity: IdentityID(bits: try result.uuid(row, 1)))
-            let position = LogPosition(try result.int8(row, 6))
+                account: AccountID(bits: try result.uuid(row, result.column("user_id"))),
+                identity: IdentityID(bits: try result.uuid(row, result.column("identity_id"))))
+            let position = LogPosition(try result.int8(row, result.column("linked_position")))
             guard let link = expected.removeValue(forKey: key) else {
                 return check.add(
                     .userProviders, position,
@@ -104,18 +105,26 @@ extension TenantVerification {
                 check.disclosures != nil && check.erased.rows[key.account] == nil
             let email = check.personal.emails[key.identity]
             let differing: String? =
-                if try result.text(row, 2) != link.provider.description {
+                if try result.text(row, result.column("provider")) != link.provider.description {
                     "provider"
                 } else if opens,
-                    !(try result.optionalText(row, 3)).isExactly(
+                    !(try result.optionalText(row, result.column("provider_id"))).isExactly(
                         check.personal.providerIDs[key.identity])
                 {
                     "provider_id"
-                } else if opens, !(try result.optionalText(row, 4)).isExactly(email?.address) {
+                } else if opens,
+                    !(try result.optionalText(row, result.column("email"))).isExactly(
+                        email?.address)
+                {
                     "email"
-                } else if opens, try result.optionalBool(row, 7) != email?.isVerified {
+                } else if opens,
+                    try result.optionalBool(row, result.column("email_verified"))
+                        != email?.isVerified
+                {
                     "email_verified"
-                } else if try result.timestamp(row, 5) != link.linkedAt.microseconds {
+                } else if try result.timestamp(row, result.column("linked_at"))
+                    != link.linkedAt.microseconds
+                {
                     "linked_at"
                 } else if position != link.position {
                     "linked_position"

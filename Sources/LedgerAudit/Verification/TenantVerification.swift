@@ -125,9 +125,10 @@ struct TenantVerification {
         }
         do throws(PostgresError) {
             return Head(
-                nextPosition: LogPosition(try result.int8(0, 0)),
-                lastRecordedAt: Timestamp(microseconds: try result.timestamp(0, 1)),
-                rulesVersion: try result.optionalInt8(0, 2))
+                nextPosition: LogPosition(try result.int8(0, result.column("next_position"))),
+                lastRecordedAt: Timestamp(
+                    microseconds: try result.timestamp(0, result.column("last_recorded_at"))),
+                rulesVersion: try result.optionalInt8(0, result.column("rules_version")))
         } catch {
             add(.head, nil, "the head cannot be read")
             return nil

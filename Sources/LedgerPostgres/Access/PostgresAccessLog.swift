@@ -108,14 +108,19 @@ package struct PostgresAccessLog: AccessLog {
 extension LoggedAccess {
     init(_ rows: QueryResult, _ row: Int) throws(PostgresError) {
         self.init(
-            position: try rows.int8(row, 0),
-            at: Timestamp(microseconds: try rows.timestamp(row, 1)),
-            principal: try rows.text(row, 2), role: try rows.text(row, 3),
-            action: try rows.text(row, 4),
-            account: try rows.optionalUUID(row, 5).map(AccountID.init(bits:)),
-            event: try rows.optionalUUID(row, 6).map(EventID.init(bits:)),
-            details: try rows.text(row, 7), isDisclosed: try rows.bool(row, 8),
-            reason: try rows.optionalText(row, 9), outcome: try rows.text(row, 10),
-            request: try rows.optionalUUID(row, 11).map(RequestID.init(bits:)))
+            position: try rows.int8(row, rows.column("position")),
+            at: Timestamp(microseconds: try rows.timestamp(row, rows.column("accessed_at"))),
+            principal: try rows.text(row, rows.column("principal")),
+            role: try rows.text(row, rows.column("role")),
+            action: try rows.text(row, rows.column("action")),
+            account: try rows.optionalUUID(row, rows.column("account_id")).map(
+                AccountID.init(bits:)),
+            event: try rows.optionalUUID(row, rows.column("event_id")).map(EventID.init(bits:)),
+            details: try rows.text(row, rows.column("details")),
+            isDisclosed: try rows.bool(row, rows.column("disclosed")),
+            reason: try rows.optionalText(row, rows.column("reason")),
+            outcome: try rows.text(row, rows.column("outcome")),
+            request: try rows.optionalUUID(row, rows.column("request_id")).map(
+                RequestID.init(bits:)))
     }
 }

@@ -34,14 +34,14 @@ package enum ErasurePreview: Sendable {
     private static let rows = Statement(
         "erasure_preview",
         """
-        SELECT x.position, a.next_seq, coalesce(a.legal_holds, '{}'),
+        SELECT x.position, a.next_seq, coalesce(a.legal_holds, '{}') AS legal_holds,
             (SELECT count(*) FROM identities
-             WHERE tenant_id = $1 AND last_account_id = $2),
+             WHERE tenant_id = $1 AND last_account_id = $2) AS identities,
             (SELECT count(*) FROM identities i JOIN sessions s ON s.tenant_id = $1
                 AND s.identity_id = i.identity_id AND s.account_id = $2
                 AND s.ended_position IS NULL
-             WHERE i.tenant_id = $1 AND i.last_account_id = $2),
-            EXISTS (SELECT FROM account_keys WHERE tenant_id = $1 AND account_id = $2),
+             WHERE i.tenant_id = $1 AND i.last_account_id = $2) AS live_sessions,
+            EXISTS (SELECT FROM account_keys WHERE tenant_id = $1 AND account_id = $2) AS has_key,
             a.merged_into
         FROM (SELECT) one
         LEFT JOIN erasures x ON x.tenant_id = $1 AND x.account_id = $2
@@ -56,8 +56,10 @@ package enum ErasurePreview: Sendable {
     ) throws(PostgresError) -> ErasurePreview {
         let first = try connection.query(
             rows, [.text(tenant.description), .uuid(account.bits)])
-        if let position = try first.optionalInt8(0, 0) { return .erased(at: LogPosition(position)) }
-        guard try first.optionalInt8(0, 1) != nil else { return .unknown }
+        if let position = try first.optionalInt8(0, first.column("position")) {
+            return .erased(at: LogPosition(position))
+        }
+        guard try first.optionalInt8(0, first.column("next_seq")) != nil else { return .unknown }
         let found = try connection.query(
             family,
             [
@@ -69,12 +71,12 @@ package enum ErasurePreview: Sendable {
             let member = AccountID(bits: try found.uuid(index, 0))
             let row = try connection.query(
                 rows, [.text(tenant.description), .uuid(member.bits)])
-            total.events += try row.optionalInt8(0, 1) ?? 0
-            total.identities += try row.int8(0, 3)
-            total.liveSessions += try row.int8(0, 4)
-            total.hasKey = try row.bool(0, 5) || total.hasKey
-            total.holds += try row.uuidArray(0, 2).map { HoldID(bits: $0) }
-            if try row.optionalUUID(0, 6) == nil { total.survivor = member }
+            total.events += try row.optionalInt8(0, row.column("next_seq")) ?? 0
+            total.identities += try row.int8(0, row.column("identities"))
+            total.liveSessions += try row.int8(0, row.column("live_sessions"))
+            total.hasKey = try row.bool(0, row.column("has_key")) || total.hasKey
+            total.holds += try row.uuidArray(0, row.column("legal_holds")).map { HoldID(bits: $0) }
+            if try row.optionalUUID(0, row.column("merged_into")) == nil { total.survivor = member }
             total.covering.append(member)
         }
         return .living(total)

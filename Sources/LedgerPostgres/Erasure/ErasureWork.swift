@@ -62,7 +62,7 @@ struct ErasureWork {
         "erasure_lock",
         """
         SELECT position, next_seq, destroyed_seq, searched_position,
-            erased_at < statement_timestamp() - make_interval(secs => $3::bigint)
+            erased_at < statement_timestamp() - make_interval(secs => $3::bigint) AS is_old
         FROM erasures WHERE tenant_id = $1 AND account_id = $2 AND destroyed_at IS NULL
         FOR UPDATE SKIP LOCKED
         """)
@@ -70,7 +70,7 @@ struct ErasureWork {
     private static let checkpoint = Statement(
         "erasure_checkpoint",
         """
-        SELECT p.position, p.failure IS NOT NULL FROM projection_tables t
+        SELECT p.position, p.failure IS NOT NULL AS has_stopped FROM projection_tables t
         JOIN projections p ON p.tenant_id = $1 AND p.name = t.name AND p.generation = t.generation
         WHERE t.name = 'account_audit' AND t.state = 'served'
         """)
@@ -146,8 +146,10 @@ struct ErasureWork {
         guard !progress.isDestroyed else { return .destroyed(progress) }
         let checkpoint = try connection.query(Self.checkpoint, [.text(tenant.description)])
         let isFolded =
-            try checkpoint.rowCount == 1 && checkpoint.int8(0, 0) > progress.position
-        let hasStopped = try checkpoint.rowCount != 1 || checkpoint.bool(0, 1)
+            try checkpoint.rowCount == 1
+            && checkpoint.int8(0, checkpoint.column("position")) > progress.position
+        let hasStopped =
+            try checkpoint.rowCount != 1 || checkpoint.bool(0, checkpoint.column("has_stopped"))
         guard isFolded || hasStopped || progress.isOld else { return .outcome(.waits) }
         if isFolded, let events = try nextEvents(progress, on: connection) {
             try destroy(
@@ -166,9 +168,11 @@ struct ErasureWork {
         let row = try connection.query(Self.lock, key + [.int8(limits.patienceSeconds)])
         guard row.rowCount == 1 else { return nil }
         return Progress(
-            position: try row.int8(0, 0), nextSequence: try row.int8(0, 1),
-            destroyedSequence: try row.int8(0, 2), searchedPosition: try row.int8(0, 3),
-            isOld: try row.bool(0, 4))
+            position: try row.int8(0, row.column("position")),
+            nextSequence: try row.int8(0, row.column("next_seq")),
+            destroyedSequence: try row.int8(0, row.column("destroyed_seq")),
+            searchedPosition: try row.int8(0, row.column("searched_position")),
+            isOld: try row.bool(0, row.column("is_old")))
     }
 
     /// Returns the account's next events from the read model; nil if one is missing.
@@ -179,12 +183,16 @@ struct ErasureWork {
             Self.nextEvents, key + [.int8(progress.destroyedSequence), .int8(limits.events)])
         var events: [AccountEvent] = []
         for row in 0..<rows.rowCount {
-            guard try rows.int8(row, 0) == progress.destroyedSequence + Int64(row) else {
+            guard
+                try rows.int8(row, rows.column("account_seq")) == progress.destroyedSequence
+                    + Int64(row)
+            else {
                 return nil
             }
             events.append(
                 AccountEvent(
-                    position: try rows.int8(row, 1), session: try rows.optionalUUID(row, 2)))
+                    position: try rows.int8(row, rows.column("position")),
+                    session: try rows.optionalUUID(row, rows.column("session_id"))))
         }
         let isWhole = progress.destroyedSequence + Int64(events.count) >= progress.nextSequence
         return isWhole || events.count == limits.events ? events : nil
@@ -202,10 +210,11 @@ struct ErasureWork {
         return try (0..<rows.rowCount).map { row in
             // An unreadable entry is for verify to report; its disclosures are deleted all the
             // same.
-            let recorded = try? EntryEncoding.decode(try rows.bytes(row, 1))
+            let recorded = try? EntryEncoding.decode(try rows.bytes(row, rows.column("entry")))
             var session: UInt128?
             if case .signedIn(let fact) = recorded?.event { session = fact.session.bits }
-            return AccountEvent(position: try rows.int8(row, 0), session: session)
+            return AccountEvent(
+                position: try rows.int8(row, rows.column("position")), session: session)
         }
     }
 

@@ -122,8 +122,11 @@ package final class ErasureWorker: Sendable {
             let result = try connection.query(statement)
             var accounts: [TenantID: [AccountID]] = [:]
             for row in 0..<result.rowCount {
-                guard let tenant = TenantID(try result.text(row, 0)) else { continue }
-                accounts[tenant, default: []].append(AccountID(bits: try result.uuid(row, 1)))
+                guard let tenant = TenantID(try result.text(row, result.column("tenant_id"))) else {
+                    continue
+                }
+                accounts[tenant, default: []].append(
+                    AccountID(bits: try result.uuid(row, result.column("account_id"))))
             }
             return accounts
         }

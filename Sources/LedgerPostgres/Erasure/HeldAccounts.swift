@@ -21,8 +21,8 @@ package enum HeldAccounts {
         for row in 0..<result.rowCount {
             holds.append(
                 (
-                    account: AccountID(bits: try result.uuid(row, 0)),
-                    hold: HoldID(bits: try result.uuid(row, 1))
+                    account: AccountID(bits: try result.uuid(row, result.column("account_id"))),
+                    hold: HoldID(bits: try result.uuid(row, result.column("hold")))
                 ))
         }
         return holds

@@ -38,9 +38,10 @@ struct ReadModelErasure {
     private static let tables = Statement(
         "erasure_tables",
         """
-        SELECT t.name, t.generation, t.version, t.state = 'building',
+        SELECT t.name, t.generation, t.version, t.state = 'building' AS is_building,
             CASE WHEN t.state = 'building' THEN p.position IS NULL AND NOT \(isLeased)
-            ELSE coalesce(p.position > $2::bigint OR p.failure IS NOT NULL, false) END
+            ELSE coalesce(p.position > $2::bigint OR p.failure IS NOT NULL, false)
+            END AS is_settled
         FROM projection_tables t
         LEFT JOIN projections p
             ON p.tenant_id = $1 AND p.name = t.name AND p.generation = t.generation
@@ -79,13 +80,13 @@ struct ReadModelErasure {
         let rows = results[2]
         var targets: [Target] = []
         for row in 0..<rows.rowCount {
-            guard let table = try ProjectionTables.table(rows, row, column: 0),
+            guard let table = try ProjectionTables.table(rows, row),
                 !table.projection.personalColumns.isEmpty
             else { continue }
             targets.append(
                 Target(
-                    table: table, isBuilding: try rows.bool(row, 3),
-                    isSettled: try rows.bool(row, 4)))
+                    table: table, isBuilding: try rows.bool(row, rows.column("is_building")),
+                    isSettled: try rows.bool(row, rows.column("is_settled"))))
         }
         return targets
     }

@@ -111,14 +111,17 @@ package struct DisclosureReader: Sendable {
         rows.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
             var key: (wrappingKey: String, wrapped: [UInt8])?
-            if let wrappingKey = try result.optionalText(row, 3) {
-                key = (wrappingKey: wrappingKey, wrapped: try result.bytes(row, 4))
+            if let wrappingKey = try result.optionalText(row, result.column("wrapping_key")) {
+                key = (
+                    wrappingKey: wrappingKey,
+                    wrapped: try result.bytes(row, result.column("wrapped_key"))
+                )
             }
             rows.append(
                 Row(
-                    position: LogPosition(try result.int8(row, 0)),
-                    account: AccountID(bits: try result.uuid(row, 1)),
-                    ciphertext: try result.bytes(row, 2), key: key))
+                    position: LogPosition(try result.int8(row, result.column("position"))),
+                    account: AccountID(bits: try result.uuid(row, result.column("account_id"))),
+                    ciphertext: try result.bytes(row, result.column("ciphertext")), key: key))
         }
         return rows
     }

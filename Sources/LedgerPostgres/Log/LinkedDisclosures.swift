@@ -52,8 +52,8 @@ package struct LinkedDisclosures: Sendable {
         var keys = DisclosureReader.KeyCache()
         var events: [LogPosition: Result<DisclosedEvent, LogDamage>] = [:]
         for row in 0..<results[0].rowCount {
-            let position = LogPosition(try results[0].int8(row, 0))
-            let entry = try results[0].bytes(row, 1)
+            let position = LogPosition(try results[0].int8(row, results[0].column("position")))
+            let entry = try results[0].bytes(row, results[0].column("entry"))
             let own = rows.filter { $0.position == position }
             do throws(LogDamage) {
                 let recorded = try StoredEvent(entry: entry, at: position, in: tenant).recorded

@@ -17,7 +17,8 @@ package final class LockHolderWatch: Sendable {
     private static let waitedFor = Statement(
         "holders_waited_for",
         """
-        SELECT a.pid, a.query_start, coalesce(c.bytes_processed, 0), a.application_name
+        SELECT a.pid, a.query_start, coalesce(c.bytes_processed, 0) AS copied_bytes,
+            a.application_name
         FROM pg_stat_activity a LEFT JOIN pg_stat_progress_copy c ON c.pid = a.pid
         WHERE a.datname = current_database() AND a.usename = current_user
             AND a.application_name = ANY ($1::text[]) AND a.state = 'active'
@@ -87,8 +88,9 @@ package final class LockHolderWatch: Sendable {
             var waits: [Wait: ContinuousClock.Instant] = [:]
             for row in 0..<rows.rowCount {
                 let wait = Wait(
-                    backend: try rows.int4(row, 0), begun: try rows.timestamp(row, 1),
-                    copiedBytes: try rows.int8(row, 2))
+                    backend: try rows.int4(row, rows.column("pid")),
+                    begun: try rows.timestamp(row, rows.column("query_start")),
+                    copiedBytes: try rows.int8(row, rows.column("copied_bytes")))
                 let since = before[wait] ?? now
                 guard now - since >= Self.patience else {
                     waits[wait] = since
@@ -98,7 +100,8 @@ package final class LockHolderWatch: Sendable {
                     Self.end, [.int4(wait.backend), .timestamp(wait.begun)])
                 guard ended.rowCount > 0 else { continue }
                 onFault(
-                    "ended a stalled connection that held locks: \(try rows.text(row, 3))")
+                    "ended a stalled connection that held locks: \(try rows.text(row, rows.column("application_name")))"
+                )
             }
             return waits
         }

@@ -34,9 +34,10 @@ extension LogPage {
         entries.reserveCapacity(results[0].rowCount)
         macs.reserveCapacity(results[0].rowCount)
         for row in 0..<results[0].rowCount {
-            guard try results[0].int8(row, 0) == from.value + Int64(row) else { break }
-            entries.append(try results[0].bytes(row, 1))
-            macs.append(try results[0].optionalBytes(row, 2))
+            guard try results[0].int8(row, results[0].column("position")) == from.value + Int64(row)
+            else { break }
+            entries.append(try results[0].bytes(row, results[0].column("entry")))
+            macs.append(try results[0].optionalBytes(row, results[0].column("mac")))
         }
         let isWhole = entries.count == results[0].rowCount && !entries.isEmpty
         let linked = try LinkedDisclosures.read(

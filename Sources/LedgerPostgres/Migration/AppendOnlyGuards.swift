@@ -84,9 +84,10 @@ package struct AppendOnlyGuards: Sendable, Hashable {
             ])
         var findings: [Finding] = []
         for row in 0..<rows.rowCount {
-            let level = AppendOnlyLevel(rawValue: Int(try rows.int4(row, 0)))
+            let level = AppendOnlyLevel(rawValue: Int(try rows.int4(row, rows.column("level"))))
             findings.append(
-                Finding(level: level ?? .triggers, text: try rows.text(row, 1)))
+                Finding(level: level ?? .triggers, text: try rows.text(row, rows.column("finding")))
+            )
         }
         return AppendOnlyGuards(findings: findings)
     }

@@ -21,14 +21,14 @@ package struct AppendOnlySurvey: Sendable {
     private static let query = Statement(
         "append_only_logins",
         """
-        SELECT r.rolname::text, r.rolname = session_user,
-            has_any_column_privilege(r.oid, c.oid, 'INSERT'),
+        SELECT r.rolname::text AS login, r.rolname = session_user AS is_current,
+            has_any_column_privilege(r.oid, c.oid, 'INSERT') AS may_insert,
             r.rolsuper OR EXISTS (
                 SELECT FROM pg_catalog.pg_roles o
                 WHERE (o.oid = c.relowner OR o.rolsuper OR o.rolcreaterole
                     OR o.rolname IN ('pg_write_server_files', 'pg_execute_server_program',
                         'pg_write_all_data'))
-                    AND pg_has_role(r.oid, o.oid, 'MEMBER'))
+                    AND pg_has_role(r.oid, o.oid, 'MEMBER')) AS is_privileged
         FROM pg_catalog.pg_roles r CROSS JOIN pg_catalog.pg_class c
         JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
         WHERE r.rolcanlogin AND n.nspname = 'public' AND c.relname = 'events'
@@ -43,10 +43,10 @@ package struct AppendOnlySurvey: Sendable {
         var logins: [String] = []
         var privilegedLogins: [String] = []
         for row in 0..<rows.rowCount {
-            let name = try rows.text(row, 0)
-            let isCurrentLogin = try rows.bool(row, 1)
-            let isPrivileged = try rows.bool(row, 3)
-            if try rows.bool(row, 2), isCurrentLogin || !isPrivileged {
+            let name = try rows.text(row, rows.column("login"))
+            let isCurrentLogin = try rows.bool(row, rows.column("is_current"))
+            let isPrivileged = try rows.bool(row, rows.column("is_privileged"))
+            if try rows.bool(row, rows.column("may_insert")), isCurrentLogin || !isPrivileged {
                 logins.append(name)
             } else if isPrivileged {
                 privilegedLogins.append(name)

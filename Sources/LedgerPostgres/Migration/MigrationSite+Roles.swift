@@ -13,9 +13,9 @@ extension MigrationSite {
         "migrate_standing",
         """
         SELECT pg_has_role($1, (SELECT relowner FROM pg_catalog.pg_class
-                WHERE oid = 'public.events'::regclass), 'MEMBER'),
+                WHERE oid = 'public.events'::regclass), 'MEMBER') AS may_act_as_owner,
             EXISTS (SELECT FROM pg_catalog.pg_roles r
-                WHERE r.rolname = $2 AND pg_has_role($1, r.oid, 'MEMBER'))
+                WHERE r.rolname = $2 AND pg_has_role($1, r.oid, 'MEMBER')) AS is_member
         """)
     private static let canServe = Statement(
         "migrate_can_serve",
@@ -48,8 +48,8 @@ extension MigrationSite {
     private func assertServingLogin(runtimeGroup: String?) throws {
         let memberships = try connection.query(
             Self.memberships, [.text(servingLogin), .text(runtimeGroup ?? "")])
-        let mayActAsOwner = try memberships.bool(0, 0)
-        let isMember = try memberships.bool(0, 1)
+        let mayActAsOwner = try memberships.bool(0, memberships.column("may_act_as_owner"))
+        let isMember = try memberships.bool(0, memberships.column("is_member"))
         // A superuser may act as any role, too, and is granted nothing.
         if !mayActAsOwner {
             if isMember {

@@ -13,13 +13,15 @@ struct MigrationSite {
     private static let roles = Statement(
         "migrate_situation",
         """
-        SELECT current_database()::text, r.rolname::text, r.rolsuper, r.rolsuper OR r.rolcreaterole
+        SELECT current_database()::text AS database, r.rolname::text AS login, r.rolsuper,
+            r.rolsuper OR r.rolcreaterole AS may_create_roles
         FROM pg_catalog.pg_roles r WHERE r.rolname = current_user
         """)
     private static let ownerOfLog = Statement(
         "migrate_owner",
         """
-        SELECT pg_get_userbyid(c.relowner)::text, pg_has_role(current_user, c.relowner, 'USAGE')
+        SELECT pg_get_userbyid(c.relowner)::text AS owner,
+            pg_has_role(current_user, c.relowner, 'USAGE') AS may_act_as_owner
         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
         WHERE n.nspname = 'public' AND c.relname = 'events'
         """)
@@ -36,10 +38,10 @@ struct MigrationSite {
         let row = try connection.query(Self.roles)
         self.connection = connection
         self.servingLogin = servingLogin
-        database = try row.text(0, 0)
-        login = try row.text(0, 1)
-        isSuperuser = try row.bool(0, 2)
-        mayCreateRoles = try row.bool(0, 3)
+        database = try row.text(0, row.column("database"))
+        login = try row.text(0, row.column("login"))
+        isSuperuser = try row.bool(0, row.column("rolsuper"))
+        mayCreateRoles = try row.bool(0, row.column("may_create_roles"))
         _ = try ownerOfTables()
     }
 
@@ -47,8 +49,8 @@ struct MigrationSite {
     func ownerOfTables() throws -> String {
         let row = try connection.query(Self.ownerOfLog)
         guard row.rowCount == 1 else { return login }
-        let owner = try row.text(0, 0)
-        guard try row.bool(0, 1) else {
+        let owner = try row.text(0, row.column("owner"))
+        guard try row.bool(0, row.column("may_act_as_owner")) else {
             throw MigrationError.notTheOwner(login: login, owner: owner)
         }
         return owner

@@ -118,7 +118,9 @@ package struct Migrator: Sendable {
         let runtime = try connectAsRuntime()
         defer { runtime.close() }
         let answer = try runtime.query(Self.currentLogin, [.int8(Self.lockKey)])
-        guard try answer.bool(0, 1) else { throw MigrationError.differentDatabases }
+        guard try answer.bool(0, answer.column("is_same_database")) else {
+            throw MigrationError.differentDatabases
+        }
         return try answer.text(0, 0)
     }
 
@@ -134,10 +136,10 @@ package struct Migrator: Sendable {
     private static let currentLogin = Statement(
         "migrate_who_serves",
         """
-        SELECT session_user::text, EXISTS (
+        SELECT session_user::text AS login, EXISTS (
             SELECT FROM pg_catalog.pg_locks l
             JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = current_database()
             WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
-                AND l.classid::bigint << 32 | l.objid::bigint = $1)
+                AND l.classid::bigint << 32 | l.objid::bigint = $1) AS is_same_database
         """)
 }

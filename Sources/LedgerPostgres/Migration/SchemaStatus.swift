@@ -53,7 +53,8 @@ struct AppliedMigration {
         for row in 0..<rows.rowCount {
             applied.append(
                 AppliedMigration(
-                    version: Int(try rows.int4(row, 0)), digest: try rows.bytes(row, 1)))
+                    version: Int(try rows.int4(row, rows.column("version"))),
+                    digest: try rows.bytes(row, rows.column("sha256"))))
         }
         return applied
     }

@@ -91,11 +91,13 @@ struct AccountAuditTable {
         _ latest: QueryResult, into historyStates: inout [AccountID: AccountAuditFold.HistoryState]
     ) throws(PostgresError) {
         for row in 0..<latest.rowCount {
-            let named = try latest.textArray(row, 2).map {
+            let named = try latest.textArray(row, latest.column("providers_after")).map {
                 AccountAuditFold.Link(identity: nil, provider: $0)
             }
-            historyStates[AccountID(bits: try latest.uuid(row, 0))] = AccountAuditFold.HistoryState(
-                nextSequence: try latest.int8(row, 1) &+ 1, links: named)
+            historyStates[AccountID(bits: try latest.uuid(row, latest.column("account_id")))] =
+                AccountAuditFold.HistoryState(
+                    nextSequence: try latest.int8(row, latest.column("account_seq")) &+ 1,
+                    links: named)
         }
     }
 
@@ -105,16 +107,21 @@ struct AccountAuditTable {
     ) throws(PostgresError) {
         var links: [AccountID: [AccountAuditFold.Link]] = [:]
         for row in 0..<linkHistory.rowCount {
-            let account = AccountID(bits: try linkHistory.uuid(row, 0))
-            if let entry = try linkHistory.optionalBytes(row, 4) {
+            let account = AccountID(
+                bits: try linkHistory.uuid(row, linkHistory.column("account_id")))
+            if let entry = try linkHistory.optionalBytes(row, linkHistory.column("entry")) {
                 links[account] = try Self.links(of: account, after: entry)
                 continue
             }
-            let identity = IdentityID(bits: try linkHistory.uuid(row, 2))
-            if try linkHistory.text(row, 1) == Event.Name.providerLinked.rawValue {
+            let identity = IdentityID(
+                bits: try linkHistory.uuid(row, linkHistory.column("identity_id")))
+            if try linkHistory.text(row, linkHistory.column("type"))
+                == Event.Name.providerLinked.rawValue
+            {
                 links[account, default: []].append(
                     AccountAuditFold.Link(
-                        identity: identity, provider: try linkHistory.text(row, 3)))
+                        identity: identity,
+                        provider: try linkHistory.text(row, linkHistory.column("provider"))))
             } else {
                 links[account]?.removeAll { $0.identity == identity }
             }

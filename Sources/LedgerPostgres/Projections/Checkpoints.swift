@@ -64,7 +64,7 @@ enum Checkpoints {
             FROM \(moves) AS n
             WHERE p.tenant_id = $1 AND p.name = n.name AND p.generation = n.generation
             RETURNING 1)
-        SELECT ledger_expect(count(*), $7::bigint, 'projections'), statement_timestamp()
+        SELECT ledger_expect(count(*), $7::bigint, 'projections'), statement_timestamp() AS written_at
         FROM written
         """)
 
@@ -96,15 +96,15 @@ enum Checkpoints {
         }
         for row in 0..<result.rowCount {
             // `verify` reports a head with an invalid tenant; it concerns no one else.
-            guard let tenant = TenantID(try result.text(row, 0)),
-                let table = try ProjectionTables.table(result, row, column: 1), table.isKnown
+            guard let tenant = TenantID(try result.text(row, result.column("tenant_id"))),
+                let table = try ProjectionTables.table(result, row), table.isKnown
             else { continue }
             if tenant != current { close() }
             current = tenant
-            let position = try result.optionalInt8(row, 4)
+            let position = try result.optionalInt8(row, result.column("position"))
             if position == nil { new.append((tenant: tenant, table: table)) }
             let place = LogPosition(position ?? 0)
-            if place < LogPosition(try result.int8(row, 5)) {
+            if place < LogPosition(try result.int8(row, result.column("next_position"))) {
                 tables.append(ProjectionBacklog.Behind(table: table, position: place))
             }
         }
@@ -170,19 +170,21 @@ enum Checkpoints {
     ) throws(PostgresError) -> [Checkpoint] {
         var found: [Checkpoint] = []
         for row in 0..<result.rowCount {
-            let name = try result.text(row, 0)
-            let generation = try result.int4(row, 1)
+            let name = try result.text(row, result.column("name"))
+            let generation = try result.int4(row, result.column("generation"))
             let table = tables.first {
                 $0.projection.rawValue == name && $0.generation == generation
             }
             guard let table else { continue }
-            let position = LogPosition(try result.int8(row, 2))
+            let position = LogPosition(try result.int8(row, result.column("position")))
             found.append(
                 Checkpoint(
-                    table: table, position: position, version: try result.int4(row, 3),
-                    failure: try result.optionalText(row, 4),
+                    table: table, position: position,
+                    version: try result.int4(row, result.column("version")),
+                    failure: try result.optionalText(row, result.column("failure")),
                     marker: AccountStateCache.Marker(
-                        position: position, writtenAt: try result.timestamp(row, 5))))
+                        position: position,
+                        writtenAt: try result.timestamp(row, result.column("updated_at")))))
         }
         return found
     }
@@ -203,6 +205,8 @@ enum Checkpoints {
     static func marker(
         _ result: QueryResult, of step: ProjectionStep
     ) throws(PostgresError) -> AccountStateCache.Marker {
-        AccountStateCache.Marker(position: step.position, writtenAt: try result.timestamp(0, 1))
+        AccountStateCache.Marker(
+            position: step.position, writtenAt: try result.timestamp(0, result.column("written_at"))
+        )
     }
 }

@@ -312,7 +312,7 @@ enum OwnerConnection {
     private static let owner = Statement(
         "rebuild_owner",
         """
-        SELECT pg_get_userbyid(c.relowner)::text, c.relowner = r.oid
+        SELECT pg_get_userbyid(c.relowner)::text AS owner, c.relowner = r.oid AS is_owner
         FROM pg_catalog.pg_class c, pg_catalog.pg_roles r
         WHERE c.oid = 'public.events'::regclass AND r.rolname = current_user
         """)
@@ -320,8 +320,9 @@ enum OwnerConnection {
     static func prepare(_ connection: Connection, settings: String) throws {
         try connection.execute(settings)
         let row = try connection.query(owner)
-        if row.rowCount == 1, try !row.bool(0, 1) {
-            try connection.execute("SET ROLE \(quoteIdentifier(try row.text(0, 0)))")
+        if row.rowCount == 1, try !row.bool(0, row.column("is_owner")) {
+            try connection.execute(
+                "SET ROLE \(quoteIdentifier(try row.text(0, row.column("owner"))))")
         }
     }
 }

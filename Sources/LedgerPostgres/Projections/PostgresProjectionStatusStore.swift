@@ -33,12 +33,13 @@ extension ProjectionStatus {
     private static let statement = Statement(
         "projection_status",
         """
-        SELECT h.tenant_id, t.name, t.generation, t.version, t.state = 'served', h.next_position,
-            coalesce(p.position, 0), p.version, p.failure, greatest(0, 1000000
+        SELECT h.tenant_id, t.name, t.generation, t.version, t.state = 'served' AS is_served,
+            h.next_position, coalesce(p.position, 0) AS position, p.version AS folded_version,
+            p.failure, greatest(0, 1000000
                 * extract(epoch FROM clock_timestamp() - (
                     SELECT e.recorded_at FROM events e
                     WHERE e.tenant_id = h.tenant_id AND e.position = coalesce(p.position, 0)
-                        AND e.position < h.next_position)))::bigint
+                        AND e.position < h.next_position)))::bigint AS microseconds_behind
         FROM ledger_head h CROSS JOIN projection_tables t
         LEFT JOIN projections p ON p.tenant_id = h.tenant_id AND p.name = t.name
             AND p.generation = t.generation
@@ -51,11 +52,12 @@ extension ProjectionStatus {
         let result = try connection.query(statement)
         var all: [ProjectionStatus] = []
         for row in 0..<result.rowCount {
-            guard let tenant = TenantID(try result.text(row, 0)),
-                let table = try ProjectionTables.table(result, row, column: 1)
+            guard let tenant = TenantID(try result.text(row, result.column("tenant_id"))),
+                let table = try ProjectionTables.table(result, row)
             else { continue }
-            var failure = try result.optionalText(row, 8)
-            let folded = try result.optionalInt4(row, 7) ?? table.version
+            var failure = try result.optionalText(row, result.column("failure"))
+            let folded =
+                try result.optionalInt4(row, result.column("folded_version")) ?? table.version
             if !table.isKnown {
                 failure = "the table has version \(table.version), unknown to this program"
             } else if folded != table.version {
@@ -63,10 +65,13 @@ extension ProjectionStatus {
             }
             all.append(
                 ProjectionStatus(
-                    tenant: tenant, table: table, isServed: try result.bool(row, 4),
-                    head: LogPosition(try result.int8(row, 5)),
-                    position: LogPosition(try result.int8(row, 6)),
-                    secondsBehind: Double(try result.optionalInt8(row, 9) ?? 0) / 1_000_000,
+                    tenant: tenant, table: table,
+                    isServed: try result.bool(row, result.column("is_served")),
+                    head: LogPosition(try result.int8(row, result.column("next_position"))),
+                    position: LogPosition(try result.int8(row, result.column("position"))),
+                    secondsBehind: Double(
+                        try result.optionalInt8(row, result.column("microseconds_behind")) ?? 0)
+                        / 1_000_000,
                     failure: failure))
         }
         return all

@@ -28,8 +28,8 @@ package enum ProjectionTables {
         var found: [(table: ProjectionTable, state: State)] = []
         for row in 0..<result.rowCount {
             // A projection that only another program version knows is not folded or checked here.
-            guard let table = try table(result, row, column: 0) else { continue }
-            guard let state = State(rawValue: try result.text(row, 3)) else {
+            guard let table = try table(result, row) else { continue }
+            guard let state = State(rawValue: try result.text(row, result.column("state"))) else {
                 throw .unexpectedResult("a row of projection_tables has an unknown state")
             }
             found.append((table: table, state: state))
@@ -55,15 +55,16 @@ package enum ProjectionTables {
         return found.table
     }
 
-    /// Reads name, generation and version from adjacent columns; returns nil for an unknown name.
+    /// Reads `name`, `generation` and `version`; returns nil for an unknown name.
     static func table(
-        _ result: QueryResult, _ row: Int, column: Int
+        _ result: QueryResult, _ row: Int
     ) throws(PostgresError) -> ProjectionTable? {
-        guard let projection = ProjectionName(rawValue: try result.text(row, column)) else {
+        guard let projection = ProjectionName(rawValue: try result.text(row, result.column("name")))
+        else {
             return nil
         }
         return ProjectionTable(
-            projection: projection, generation: try result.int4(row, column + 1),
-            version: try result.int4(row, column + 2))
+            projection: projection, generation: try result.int4(row, result.column("generation")),
+            version: try result.int4(row, result.column("version")))
     }
 }

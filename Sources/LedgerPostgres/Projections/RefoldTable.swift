@@ -56,8 +56,8 @@ struct RefoldTable {
         Statement(
             "\(name)_count",
             """
-            SELECT count(*) FILTER (WHERE l.tenant_id IS NULL),
-                count(*) FILTER (WHERE r.tenant_id IS NULL), count(*)
+            SELECT count(*) FILTER (WHERE l.tenant_id IS NULL) AS missing,
+                count(*) FILTER (WHERE r.tenant_id IS NULL) AS surplus, count(*) AS differing
             \(bothSides)
             """)
     }
@@ -67,11 +67,12 @@ struct RefoldTable {
             "\(name)_first",
             """
             SELECT CASE WHEN l.tenant_id IS NULL THEN 'missing'
-                    WHEN r.tenant_id IS NULL THEN 'surplus' ELSE 'different' END,
-                coalesce(r.\(position), l.\(position)), coalesce(r.\(account), l.\(account)),
+                    WHEN r.tenant_id IS NULL THEN 'surplus' ELSE 'different' END AS kind,
+                coalesce(r.\(position), l.\(position)) AS position,
+                coalesce(r.\(account), l.\(account)) AS account_id,
                 (SELECT coalesce(string_agg(a.key, ', ' ORDER BY a.key), '')
                  FROM jsonb_each(to_jsonb(r)) a JOIN jsonb_each(to_jsonb(l)) b ON b.key = a.key
-                 WHERE a.value IS DISTINCT FROM b.value)
+                 WHERE a.value IS DISTINCT FROM b.value) AS columns
             \(bothSides)
             ORDER BY 2, 3 LIMIT 1
             """)
@@ -104,17 +105,19 @@ struct RefoldTable {
     ) throws(PostgresError) {
         let tenant = Parameter.text(report.tenant.description)
         let counts = try connection.query(count, [tenant])
-        report.missing = try counts.int8(0, 0)
-        report.surplus = try counts.int8(0, 1)
-        report.different = try counts.int8(0, 2) - report.missing - report.surplus
+        report.missing = try counts.int8(0, counts.column("missing"))
+        report.surplus = try counts.int8(0, counts.column("surplus"))
+        report.different =
+            try counts.int8(0, counts.column("differing")) - report.missing - report.surplus
         guard report.differences > 0 else { return }
         let row = try connection.query(first, [tenant])
         guard row.rowCount == 1,
-            let kind = RebuildReport.Difference.Kind(rawValue: try row.text(0, 0))
+            let kind = RebuildReport.Difference.Kind(rawValue: try row.text(0, row.column("kind")))
         else { throw .unexpectedResult("the first difference disappeared") }
         report.first = RebuildReport.Difference(
-            kind: kind, position: LogPosition(try row.int8(0, 1)),
-            account: AccountID(bits: try row.uuid(0, 2)), columns: try row.text(0, 3))
+            kind: kind, position: LogPosition(try row.int8(0, row.column("position"))),
+            account: AccountID(bits: try row.uuid(0, row.column("account_id"))),
+            columns: try row.text(0, row.column("columns")))
         _ = try connection.pipeline([Call(deleteWrong, [tenant]), Call(insertMissing, [tenant])])
     }
 }

@@ -89,15 +89,16 @@ struct TableComparison: Sendable {
             Statement(
                 "compare_sums_\(table)",
                 """
-                SELECT t.tenant_id, count(*), sum(hashtextextended(t::text, 1))::text,
-                    sum(hashtextextended(t::text, 2))::text
+                SELECT t.tenant_id, count(*) AS count, sum(hashtextextended(t::text, 1))::text AS first,
+                    sum(hashtextextended(t::text, 2))::text AS second
                 FROM \(table) t GROUP BY t.tenant_id
                 """))
         var sums: [String: Sum] = [:]
         for row in 0..<result.rowCount {
-            sums[try result.text(row, 0)] = Sum(
-                count: try result.int8(row, 1), first: try result.text(row, 2),
-                second: try result.text(row, 3))
+            sums[try result.text(row, result.column("tenant_id"))] = Sum(
+                count: try result.int8(row, result.column("count")),
+                first: try result.text(row, result.column("first")),
+                second: try result.text(row, result.column("second")))
         }
         return sums
     }

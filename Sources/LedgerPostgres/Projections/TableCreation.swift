@@ -110,8 +110,10 @@ enum TableCreation {
     ) throws {
         let result = try connection.query(heads)
         for row in 0..<result.rowCount {
-            guard let tenant = TenantID(try result.text(row, 0)) else { continue }
-            let head = LogPosition(try result.int8(row, 1))
+            guard let tenant = TenantID(try result.text(row, result.column("tenant_id"))) else {
+                continue
+            }
+            let head = LogPosition(try result.int8(row, result.column("next_position")))
             let checkpoints = try connection.pipeline([
                 Checkpoints.call([old], of: tenant, .none)
             ])

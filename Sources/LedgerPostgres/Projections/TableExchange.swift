@@ -10,7 +10,8 @@ enum TableExchange {
     private static let standings = Statement(
         "exchange_standings",
         """
-        SELECT h.tenant_id, coalesce(o.position, 0), o.failure, coalesce(n.position, 0), n.failure
+        SELECT h.tenant_id, coalesce(o.position, 0) AS old_position, o.failure AS old_failure,
+            coalesce(n.position, 0) AS new_position, n.failure AS new_failure
         FROM ledger_head h
         LEFT JOIN projections o ON o.tenant_id = h.tenant_id AND o.name = $1 AND o.generation = $2
         LEFT JOIN projections n ON n.tenant_id = h.tenant_id AND n.name = $1 AND n.generation = $3
@@ -42,13 +43,16 @@ enum TableExchange {
         let result = try connection.query(standings, keys(old, new))
         var positions: [TablePositions] = []
         for row in 0..<result.rowCount {
-            guard let tenant = TenantID(try result.text(row, 0)) else { continue }
+            guard let tenant = TenantID(try result.text(row, result.column("tenant_id"))) else {
+                continue
+            }
             positions.append(
                 TablePositions(
-                    tenant: tenant, old: LogPosition(try result.int8(row, 1)),
-                    oldFailure: try result.optionalText(row, 2),
-                    new: LogPosition(try result.int8(row, 3)),
-                    newFailure: try result.optionalText(row, 4)))
+                    tenant: tenant,
+                    old: LogPosition(try result.int8(row, result.column("old_position"))),
+                    oldFailure: try result.optionalText(row, result.column("old_failure")),
+                    new: LogPosition(try result.int8(row, result.column("new_position"))),
+                    newFailure: try result.optionalText(row, result.column("new_failure"))))
         }
         return positions
     }

@@ -40,8 +40,9 @@ extension LogProtection {
         for row in 0..<result.rowCount {
             marks.append(
                 (
-                    position: try result.int8(row, 0), entry: try result.bytes(row, 1),
-                    mac: try result.optionalBytes(row, 2)
+                    position: try result.int8(row, result.column("position")),
+                    entry: try result.bytes(row, result.column("entry")),
+                    mac: try result.optionalBytes(row, result.column("mac"))
                 ))
         }
         self.init(marks: marks, of: tenant, keys: keys)

@@ -31,7 +31,7 @@ package enum LogRoot {
         let name = Parameter.text(tenant.description)
         let found = try connection.query(head, [name])
         guard found.rowCount == 1 else { throw PostgresError.unexpectedResult("no head") }
-        let size = try found.int8(0, 0)
+        let size = try found.int8(0, found.column("next_position"))
         let protection = try LogProtection.read(of: tenant, keys: keys, on: connection)
         var tree = CompactRange()
         while tree.size < size {
@@ -39,10 +39,11 @@ package enum LogRoot {
             let rows = try connection.query(page, [name, .int8(tree.size), .int8(limit)])
             for row in 0..<rows.rowCount {
                 let position = LogPosition(tree.size)
-                guard try rows.int8(row, 0) == tree.size else { break }
-                let entry = try rows.bytes(row, 1)
+                guard try rows.int8(row, rows.column("position")) == tree.size else { break }
+                let entry = try rows.bytes(row, rows.column("entry"))
                 try protection.check(
-                    try rows.optionalBytes(row, 2), at: position, leaf: LogDigest.leaf(entry))
+                    try rows.optionalBytes(row, rows.column("mac")), at: position,
+                    leaf: LogDigest.leaf(entry))
                 _ = tree.append(TreeHash.leaf(entry))
             }
             guard Int64(rows.rowCount) == limit, tree.size <= size else {
@@ -54,7 +55,7 @@ package enum LogRoot {
         }
         return (
             KeyRotated.Prefix(root: root, size: size),
-            try found.optionalBytes(0, 1).flatMap { MAC($0) }?.key
+            try found.optionalBytes(0, found.column("mac")).flatMap { MAC($0) }?.key
         )
     }
 }

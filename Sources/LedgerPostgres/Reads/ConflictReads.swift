@@ -12,7 +12,7 @@ package struct ConflictReads: ConflictReader {
     private static let extent = Statement(
         "conflict_extent",
         """
-        SELECT coalesce(max(p.position), 0), coalesce(max(h.next_position), 0)
+        SELECT coalesce(max(p.position), 0) AS folded, coalesce(max(h.next_position), 0) AS head
         FROM projection_tables t
         LEFT JOIN projections p
             ON p.tenant_id = $1 AND p.name = t.name AND p.generation = t.generation
@@ -23,7 +23,7 @@ package struct ConflictReads: ConflictReader {
     private static let window = Statement(
         "conflict_window",
         """
-        SELECT count(*), max(last_position) FROM (
+        SELECT count(*) AS count, max(last_position) AS last FROM (
             SELECT last_position FROM conflicts
             WHERE tenant_id = $1 AND last_position > $2 ORDER BY last_position LIMIT $3) w
         """)
@@ -85,8 +85,8 @@ package struct ConflictReads: ConflictReader {
             Call(extent, [name]), Call(window, [name, after, .int8(windowMax)]),
         ])
         guard results.count == 2 else { throw PostgresError.unexpectedResult("no extent") }
-        let looked = try results[1].int8(0, 0)
-        let end = try results[1].optionalInt8(0, 1)
+        let looked = try results[1].int8(0, results[1].column("count"))
+        let end = try results[1].optionalInt8(0, results[1].column("last"))
         var found: [Conflict] = []
         if let end {
             let rows = try connection.query(
@@ -107,6 +107,7 @@ package struct ConflictReads: ConflictReader {
             page: CursorPage(
                 elements: shown, cursor: cursor ?? query.after?.value,
                 hasMore: isFull || looked >= windowMax),
-            foldedSize: try results[0].int8(0, 0), logSize: try results[0].int8(0, 1))
+            foldedSize: try results[0].int8(0, results[0].column("folded")),
+            logSize: try results[0].int8(0, results[0].column("head")))
     }
 }

@@ -221,8 +221,11 @@ package struct EventReads: EventReader {
         var found: [FoundRow] = []
         var forgery: LogDamage?
         for row in 0..<rows.rowCount {
-            let (position, entry) = (try rows.int8(row, 0), try rows.bytes(row, 1))
-            let mac = try rows.optionalBytes(row, 2)
+            let (position, entry) = (
+                try rows.int8(row, rows.column("position")),
+                try rows.bytes(row, rows.column("entry"))
+            )
+            let mac = try rows.optionalBytes(row, rows.column("mac"))
             do throws(LogDamage) {
                 try protection?.check(mac, at: LogPosition(position), leaf: LogDigest.leaf(entry))
                 found.append(FoundRow(position: position, entry: entry))

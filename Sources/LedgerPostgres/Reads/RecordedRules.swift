@@ -12,7 +12,7 @@ package enum RecordedRules {
     private static let lockedOut = Statement(
         "locked_out",
         """
-        SELECT i.account_id, count(*) OVER () FROM identities i
+        SELECT i.account_id, count(*) OVER () AS count FROM identities i
         WHERE i.tenant_id = $1::text AND i.provider = ANY ($2::text[]) AND i.account_id IS NOT NULL
             AND NOT EXISTS (
                 SELECT FROM identities o
@@ -38,9 +38,11 @@ package enum RecordedRules {
         let result = try connection.query(all)
         var rules: [TenantID: Result<RulesSet, any Error>] = [:]
         for row in 0..<result.rowCount {
-            guard let tenant = TenantID(try result.text(row, 0)) else { continue }
+            guard let tenant = TenantID(try result.text(row, result.column("tenant_id"))) else {
+                continue
+            }
             rules[tenant] = Result {
-                try RulesLoad.rules(result, row, from: 2)
+                try RulesLoad.rules(result, row)
             }
         }
         return rules
@@ -51,7 +53,8 @@ package enum RecordedRules {
         let result = try connection.query(versions)
         var numbers: [String: Int64] = [:]
         for row in 0..<result.rowCount {
-            numbers[try result.text(row, 0)] = try result.int8(row, 1)
+            numbers[try result.text(row, result.column("tenant_id"))] = try result.int8(
+                row, result.column("version"))
         }
         return numbers
     }
@@ -78,7 +81,9 @@ package enum RecordedRules {
                 .text(tenant.description), .names(removed), .names(new.providers.keys),
                 .int8(Int64(limit)),
             ])
-        let accounts = try (0..<result.rowCount).map { AccountID(bits: try result.uuid($0, 0)) }
-        return (accounts, accounts.isEmpty ? 0 : try result.int8(0, 1))
+        let accounts = try (0..<result.rowCount).map {
+            AccountID(bits: try result.uuid($0, result.column("account_id")))
+        }
+        return (accounts, accounts.isEmpty ? 0 : try result.int8(0, result.column("count")))
     }
 }

@@ -58,7 +58,10 @@ package actor Tenants: TenantDirectory {
         let rows = try await session.run { connection in
             let result = try connection.query(Self.all)
             return try (0..<result.rowCount).map { row in
-                (name: try result.text(row, 0), events: try result.int8(row, 1))
+                (
+                    name: try result.text(row, result.column("tenant_id")),
+                    events: try result.int8(row, result.column("next_position"))
+                )
             }
         }
         return rows.compactMap { row in

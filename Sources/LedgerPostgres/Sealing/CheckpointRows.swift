@@ -26,7 +26,7 @@ package enum CheckpointRows {
     private static let keys = Statement(
         "checkpoint_keys",
         """
-        SELECT vkey, \(PlausibleTime.sql("added_at")) FROM checkpoint_keys
+        SELECT vkey, \(PlausibleTime.sql("added_at")) AS added_at FROM checkpoint_keys
         WHERE tenant_id = $1 ORDER BY checkpoint_keys.added_at, vkey
         """)
 
@@ -58,14 +58,16 @@ package enum CheckpointRows {
         var checkpoints: [SignedCheckpoint] = []
         checkpoints.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
-            guard let root = Digest(try result.bytes(row, 2)) else {
+            guard let root = Digest(try result.bytes(row, result.column("root"))) else {
                 throw .unexpectedResult("a root is not 32 bytes long")
             }
             checkpoints.append(
                 SignedCheckpoint(
-                    origin: try result.text(row, 0), size: try result.int8(row, 1), root: root,
-                    note: try result.text(row, 3),
-                    signedAt: Timestamp(microseconds: try result.timestamp(row, 4))))
+                    origin: try result.text(row, result.column("origin")),
+                    size: try result.int8(row, result.column("size")), root: root,
+                    note: try result.text(row, result.column("note")),
+                    signedAt: Timestamp(
+                        microseconds: try result.timestamp(row, result.column("signed_at")))))
         }
         return checkpoints
     }
@@ -76,8 +78,9 @@ package enum CheckpointRows {
         for row in 0..<result.rowCount {
             keys.append(
                 CheckpointKey(
-                    verifierKey: try result.text(row, 0),
-                    addedAt: Timestamp(microseconds: try result.timestamp(row, 1))))
+                    verifierKey: try result.text(row, result.column("vkey")),
+                    addedAt: Timestamp(
+                        microseconds: try result.timestamp(row, result.column("added_at")))))
         }
         return keys
     }

@@ -41,11 +41,13 @@ struct PostgresSealerStore: SealerStore {
             var logs: [SealerLog] = []
             for row in 0..<result.rowCount {
                 // `verify` reports a head with an invalid tenant.
-                guard let tenant = TenantID(try result.text(row, 0)) else { continue }
+                guard let tenant = TenantID(try result.text(row, result.column("tenant_id"))) else {
+                    continue
+                }
                 logs.append(
                     SealerLog(
-                        tenant: tenant, size: try result.int8(row, 1),
-                        isHeld: try result.bool(row, 2)))
+                        tenant: tenant, size: try result.int8(row, result.column("next_position")),
+                        isHeld: try result.bool(row, result.column("is_held"))))
             }
             return logs
         }

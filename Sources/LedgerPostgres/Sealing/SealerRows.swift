@@ -27,7 +27,7 @@ enum SealerRows {
     private static let logs = Statement(
         "sealer_logs",
         """
-        SELECT h.tenant_id, h.next_position, coalesce(l.holder = $1, false)
+        SELECT h.tenant_id, h.next_position, coalesce(l.holder = $1, false) AS is_held
         FROM ledger_head h LEFT JOIN sealer_leases l ON l.tenant_id = h.tenant_id
         ORDER BY h.tenant_id
         """)
@@ -75,7 +75,7 @@ enum SealerRows {
     private static let leaves = Statement(
         "sealer_leaves",
         """
-        SELECT position, sha256('\\x00'::bytea || entry), mac FROM events
+        SELECT position, sha256('\\x00'::bytea || entry) AS leaf, mac FROM events
         WHERE tenant_id = $1 AND position >= $2 AND position < $3 ORDER BY position
         """)
     private static let nodes = Statement(
@@ -226,8 +226,10 @@ enum SealerRows {
         var entries: [[UInt8]] = []
         entries.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
-            guard try result.int8(row, 0) == position + Int64(row) else { break }
-            let entry = try result.bytes(row, 1)
+            guard try result.int8(row, result.column("position")) == position + Int64(row) else {
+                break
+            }
+            let entry = try result.bytes(row, result.column("entry"))
             if let protection,
                 let forgery = try forgery(result, row, leaf: LogDigest.leaf(entry), protection)
             {
@@ -246,8 +248,9 @@ enum SealerRows {
         var leaves: [TreeHash] = []
         leaves.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
-            let bytes = try result.bytes(row, 1)
-            guard try result.int8(row, 0) == position + Int64(row), let leaf = TreeHash(bytes),
+            let bytes = try result.bytes(row, result.column("leaf"))
+            guard try result.int8(row, result.column("position")) == position + Int64(row),
+                let leaf = TreeHash(bytes),
                 let digest = Digest(bytes)
             else { break }
             if let protection, forgery == nil {
@@ -262,7 +265,10 @@ enum SealerRows {
     private static func forgery(
         _ result: QueryResult, _ row: Int, leaf: Digest, _ protection: LogProtection
     ) throws(PostgresError) -> LogDamage? {
-        let (position, mac) = (try result.int8(row, 0), try result.optionalBytes(row, 2))
+        let (position, mac) = (
+            try result.int8(row, result.column("position")),
+            try result.optionalBytes(row, result.column("mac"))
+        )
         do throws(LogDamage) {
             try protection.check(mac, at: LogPosition(position), leaf: leaf)
             return nil
@@ -278,8 +284,8 @@ enum SealerRows {
         var hashes: [TreeHash] = []
         var next = indexes.lowerBound
         for row in 0..<result.rowCount {
-            let first = try result.int8(row, 0)
-            let bytes = try result.bytes(row, 1)
+            let first = try result.int8(row, result.column("first_index"))
+            let bytes = try result.bytes(row, result.column("hashes"))
             let end = min(first + Int64(bytes.count / TreeHash.byteCount), indexes.upperBound)
             guard end > next else { continue }
             guard first <= next else { break }

@@ -45,7 +45,7 @@ enum SpentIDTokens {
         for row in 0..<result.rowCount {
             let index = try result.keyIndex(row)
             tenants[keys.tenants[index]]?.state.spentIDTokens[keys.digests[index]] = Timestamp(
-                microseconds: try result.timestamp(row, 1))
+                microseconds: try result.timestamp(row, result.column("first_used_at")))
         }
     }
 

@@ -24,12 +24,13 @@ extension Rewrapping {
         let current = keyring.currentID
         let rows = try connection.query(webhookSecrets, [.text(current)])
         for row in 0..<rows.rowCount {
-            let endpoint = WebhookID(bits: try rows.uuid(row, 1))
-            let id = WebhookSecretID(bits: try rows.uuid(row, 2))
-            let wrapped = try rows.bytes(row, 4)
-            guard let tenant = TenantID(try rows.text(row, 0)),
+            let endpoint = WebhookID(bits: try rows.uuid(row, rows.column("endpoint_id")))
+            let id = WebhookSecretID(bits: try rows.uuid(row, rows.column("secret_id")))
+            let wrapped = try rows.bytes(row, rows.column("wrapped_secret"))
+            guard let tenant = TenantID(try rows.text(row, rows.column("tenant_id"))),
                 let secret = keyring.unwrap(
-                    wrapped, wrappingKey: try rows.text(row, 3), tenant: tenant,
+                    wrapped, wrappingKey: try rows.text(row, rows.column("wrapping_key")),
+                    tenant: tenant,
                     endpoint: endpoint, id: id),
                 let again = keyring.wrap(secret, tenant: tenant, endpoint: endpoint, id: id),
                 again.wrappingKey == current

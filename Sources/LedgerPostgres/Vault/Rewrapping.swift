@@ -101,13 +101,14 @@ package struct Rewrapping: Sendable {
         var old: [[UInt8]] = []
         var new: [[UInt8]] = []
         for row in 0..<rows.rowCount {
-            let name = try rows.text(row, 0)
-            let account = AccountID(bits: try rows.uuid(row, 1))
-            let wrapped = try rows.bytes(row, 3)
+            let name = try rows.text(row, rows.column("tenant_id"))
+            let account = AccountID(bits: try rows.uuid(row, rows.column("account_id")))
+            let wrapped = try rows.bytes(row, rows.column("wrapped_key"))
             end = LastRow(tenant: name, account: account.bits)
             guard let tenant = TenantID(name),
                 let key = keyring.unwrap(
-                    wrapped, wrappingKey: try rows.text(row, 2), tenant: tenant, account: account),
+                    wrapped, wrappingKey: try rows.text(row, rows.column("wrapping_key")),
+                    tenant: tenant, account: account),
                 let again = keyring.wrap(key, tenant: tenant, account: account),
                 again.wrappingKey == current
             else {

@@ -27,8 +27,9 @@ enum DispatcherRows {
     private static let endpointState = Statement(
         "webhook_standing",
         """
-        SELECT coalesce(c.lease = $3, false), e.disabled_at IS NULL AND c.gone_at IS NULL,
-            e.revision, c.next_position, e.url, e.types
+        SELECT coalesce(c.lease = $3, false) AS is_held,
+            e.disabled_at IS NULL AND c.gone_at IS NULL AS is_enabled, e.revision,
+            c.next_position, e.url, e.types
         FROM webhook_cursors c
         JOIN webhook_endpoints e ON e.tenant_id = $1 AND e.endpoint_id = c.endpoint_id
         WHERE c.tenant_id = $1 AND c.endpoint_id = $2
@@ -53,7 +54,7 @@ enum DispatcherRows {
         SELECT position, CASE WHEN cardinality($4::bytea[]) = 0
             OR EXISTS (SELECT FROM unnest($4::bytea[]) AS n (piece)
                 WHERE position(n.piece IN entry) > 0)
-            THEN entry END, mac
+            THEN entry END AS entry, mac
         FROM events WHERE tenant_id = $1 AND position >= $2 ORDER BY position LIMIT $3
         """)
     private static let entries = Statement(
@@ -174,9 +175,12 @@ enum DispatcherRows {
     static func endpointState(_ rows: QueryResult) throws(PostgresError) -> EndpointState? {
         guard rows.rowCount == 1 else { return nil }
         return EndpointState(
-            isHeld: try rows.bool(0, 0), isEnabled: try rows.bool(0, 1),
-            revision: try rows.int8(0, 2), next: LogPosition(try rows.int8(0, 3)),
-            url: try rows.text(0, 4), types: try rows.textArray(0, 5))
+            isHeld: try rows.bool(0, rows.column("is_held")),
+            isEnabled: try rows.bool(0, rows.column("is_enabled")),
+            revision: try rows.int8(0, rows.column("revision")),
+            next: LogPosition(try rows.int8(0, rows.column("next_position"))),
+            url: try rows.text(0, rows.column("url")),
+            types: try rows.textArray(0, rows.column("types")))
     }
 
     static func items(_ rows: QueryResult) throws(PostgresError) -> [DeliveryQueue.Item] {
@@ -184,11 +188,14 @@ enum DispatcherRows {
         for row in 0..<rows.rowCount {
             items.append(
                 DeliveryQueue.Item(
-                    position: LogPosition(try rows.int8(row, 0)),
-                    event: EventID(bits: try rows.uuid(row, 1)), type: try rows.text(row, 2),
-                    accounts: try rows.uuidArray(row, 3).map(AccountID.init(bits:)),
-                    attempts: Int(try rows.int4(row, 4)),
-                    next: Timestamp(microseconds: try rows.timestamp(row, 5))))
+                    position: LogPosition(try rows.int8(row, rows.column("position"))),
+                    event: EventID(bits: try rows.uuid(row, rows.column("event_id"))),
+                    type: try rows.text(row, rows.column("type")),
+                    accounts: try rows.uuidArray(row, rows.column("accounts")).map(
+                        AccountID.init(bits:)),
+                    attempts: Int(try rows.int4(row, rows.column("attempts"))),
+                    next: Timestamp(
+                        microseconds: try rows.timestamp(row, rows.column("next_attempt_at")))))
         }
         return items
     }

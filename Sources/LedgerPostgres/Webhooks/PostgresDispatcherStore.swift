@@ -36,10 +36,14 @@ struct PostgresDispatcherStore: DispatcherStore {
             let rows = try connection.query(call.statement, call.parameters)
             var taken: [LeasedWebhook] = []
             for row in 0..<rows.rowCount {
-                guard let tenant = TenantID(try rows.text(row, 0)) else { continue }
+                guard let tenant = TenantID(try rows.text(row, rows.column("tenant_id"))) else {
+                    continue
+                }
                 taken.append(
                     LeasedWebhook(
-                        tenant: tenant, id: WebhookID(bits: try rows.uuid(row, 1)), lease: lease))
+                        tenant: tenant,
+                        id: WebhookID(bits: try rows.uuid(row, rows.column("endpoint_id"))),
+                        lease: lease))
             }
             return taken
         }
@@ -62,10 +66,12 @@ struct PostgresDispatcherStore: DispatcherStore {
             let rows = results[1]
             for row in 0..<rows.rowCount {
                 let secret = keyring.unwrap(
-                    try rows.bytes(row, 2), wrappingKey: try rows.text(row, 1),
+                    try rows.bytes(row, rows.column("wrapped_secret")),
+                    wrappingKey: try rows.text(row, rows.column("wrapping_key")),
                     tenant: endpoint.tenant, endpoint: endpoint.id,
-                    id: WebhookSecretID(bits: try rows.uuid(row, 0)))
-                let endsAt = try rows.optionalTimestamp(row, 3).map(Timestamp.init(microseconds:))
+                    id: WebhookSecretID(bits: try rows.uuid(row, rows.column("secret_id"))))
+                let endsAt = try rows.optionalTimestamp(row, rows.column("ends_at")).map(
+                    Timestamp.init(microseconds:))
                 guard let secret else {
                     if endsAt == nil { throw DispatcherFault.secretUnreadable }
                     continue
@@ -94,9 +100,12 @@ struct PostgresDispatcherStore: DispatcherStore {
             var page: [Result<StoredEvent, LogDamage>?] = []
             for row in 0..<results[0].rowCount {
                 // Nothing after a gap is sent; the next poll begins with it.
-                guard try results[0].int8(row, 0) == from.value + Int64(row) else { break }
+                guard
+                    try results[0].int8(row, results[0].column("position")) == from.value
+                        + Int64(row)
+                else { break }
                 page.append(
-                    try results[0].optionalBytes(row, 1) == nil
+                    try results[0].optionalBytes(row, results[0].column("entry")) == nil
                         ? nil : try Self.event(results[0], row, of: endpoint.tenant, protection))
             }
             return LogPoll(
@@ -115,8 +124,9 @@ struct PostgresDispatcherStore: DispatcherStore {
             let protection = try LogProtection.found(in: results[1...], of: tenant, keys: macs)
             var events: [LogPosition: Result<StoredEvent, LogDamage>] = [:]
             for row in 0..<results[0].rowCount {
-                events[LogPosition(try results[0].int8(row, 0))] = try Self.event(
-                    results[0], row, of: tenant, protection)
+                events[LogPosition(try results[0].int8(row, results[0].column("position")))] =
+                    try Self.event(
+                        results[0], row, of: tenant, protection)
             }
             return events
         }
@@ -126,8 +136,11 @@ struct PostgresDispatcherStore: DispatcherStore {
     private static func event(
         _ rows: QueryResult, _ row: Int, of tenant: TenantID, _ protection: LogProtection?
     ) throws(PostgresError) -> Result<StoredEvent, LogDamage> {
-        let (entry, mac) = (try rows.bytes(row, 1), try rows.optionalBytes(row, 2))
-        let position = LogPosition(try rows.int8(row, 0))
+        let (entry, mac) = (
+            try rows.bytes(row, rows.column("entry")),
+            try rows.optionalBytes(row, rows.column("mac"))
+        )
+        let position = LogPosition(try rows.int8(row, rows.column("position")))
         return Result { () throws(LogDamage) in
             try StoredEvent(entry: entry, mac: mac, at: position, in: tenant, protection)
         }

@@ -7,8 +7,9 @@ enum WebhookList {
     /// Returns a query of the endpoints `e`; `tenant` is the SQL expression of their tenant.
     private static func query(of tenant: String) -> String {
         """
-        SELECT e.tenant_id, e.endpoint_id, e.url, e.types, e.created_at, e.disabled_at IS NOT NULL,
-            c.gone_at IS NOT NULL, c.next_position, coalesce(h.next_position, 0), d.pending, d.dead
+        SELECT e.tenant_id, e.endpoint_id, e.url, e.types, e.created_at, e.disabled_at IS NOT NULL AS is_disabled,
+            c.gone_at IS NOT NULL AS is_gone, c.next_position,
+            coalesce(h.next_position, 0) AS head, d.pending, d.dead
         FROM webhook_endpoints e
         JOIN webhook_cursors c ON c.tenant_id = \(tenant) AND c.endpoint_id = e.endpoint_id
         LEFT JOIN ledger_head h ON h.tenant_id = \(tenant)
@@ -45,17 +46,25 @@ enum WebhookList {
     private static func webhooks(_ rows: QueryResult) throws(PostgresError) -> [Webhook] {
         var webhooks: [Webhook] = []
         for row in 0..<rows.rowCount {
-            guard let tenant = TenantID(try rows.text(row, 0)) else { continue }
-            let next = try rows.int8(row, 7)
+            guard let tenant = TenantID(try rows.text(row, rows.column("tenant_id"))) else {
+                continue
+            }
+            let next = try rows.int8(row, rows.column("next_position"))
             webhooks.append(
                 Webhook(
-                    tenant: tenant, id: WebhookID(bits: try rows.uuid(row, 1)),
-                    url: try rows.text(row, 2), types: try rows.textArray(row, 3),
-                    createdAt: Timestamp(microseconds: try rows.timestamp(row, 4)),
-                    state: try rows.bool(row, 6)
-                        ? .gone : try rows.bool(row, 5) ? .disabled : .enabled,
-                    next: LogPosition(next), lag: max(0, try rows.int8(row, 8) - next),
-                    pending: try rows.int8(row, 9), dead: try rows.int8(row, 10)))
+                    tenant: tenant,
+                    id: WebhookID(bits: try rows.uuid(row, rows.column("endpoint_id"))),
+                    url: try rows.text(row, rows.column("url")),
+                    types: try rows.textArray(row, rows.column("types")),
+                    createdAt: Timestamp(
+                        microseconds: try rows.timestamp(row, rows.column("created_at"))),
+                    state: try rows.bool(row, rows.column("is_gone"))
+                        ? .gone
+                        : try rows.bool(row, rows.column("is_disabled")) ? .disabled : .enabled,
+                    next: LogPosition(next),
+                    lag: max(0, try rows.int8(row, rows.column("head")) - next),
+                    pending: try rows.int8(row, rows.column("pending")),
+                    dead: try rows.int8(row, rows.column("dead"))))
         }
         return webhooks
     }

@@ -75,7 +75,7 @@ package struct WebhookStore {
         "webhook_dead_letters",
         """
         SELECT position, event_id, type, accounts, attempts, attempted_at,
-            coalesce(status::text, fault, '')
+            coalesce(status::text, fault, '') AS reason
         FROM webhook_deliveries
         WHERE tenant_id = $1 AND endpoint_id = $2 AND state = 'dead'
         ORDER BY position LIMIT $3
@@ -189,12 +189,15 @@ package struct WebhookStore {
             Self.deadLetters, key(id) + [.int8(Int64(Self.deadLettersMax))])
         return try (0..<rows.rowCount).map { row in
             DeadLetter(
-                position: LogPosition(try rows.int8(row, 0)),
-                event: EventID(bits: try rows.uuid(row, 1)), type: try rows.text(row, 2),
-                accounts: try rows.uuidArray(row, 3).map(AccountID.init(bits:)),
-                attempts: Int(try rows.int4(row, 4)),
-                attemptedAt: try rows.optionalTimestamp(row, 5).map(Timestamp.init(microseconds:)),
-                reason: try rows.text(row, 6))
+                position: LogPosition(try rows.int8(row, rows.column("position"))),
+                event: EventID(bits: try rows.uuid(row, rows.column("event_id"))),
+                type: try rows.text(row, rows.column("type")),
+                accounts: try rows.uuidArray(row, rows.column("accounts")).map(
+                    AccountID.init(bits:)),
+                attempts: Int(try rows.int4(row, rows.column("attempts"))),
+                attemptedAt: try rows.optionalTimestamp(row, rows.column("attempted_at")).map(
+                    Timestamp.init(microseconds:)),
+                reason: try rows.text(row, rows.column("reason")))
         }
     }
 

@@ -69,14 +69,14 @@ struct TenantOpenings: Sendable {
         var logs: [String: [KeyRecord.Mark]] = [:]
         let rows = try connection.query(Self.statement)
         for row in 0..<rows.rowCount {
-            let name = try rows.text(row, 0)
-            if let position = try rows.optionalInt8(row, 2) {
+            let name = try rows.text(row, rows.column("tenant_id"))
+            if let position = try rows.optionalInt8(row, rows.column("position")) {
                 logs[name, default: []].append(
                     (
-                        position: position, entry: try rows.bytes(row, 3),
-                        mac: try rows.optionalBytes(row, 4)
+                        position: position, entry: try rows.bytes(row, rows.column("entry")),
+                        mac: try rows.optionalBytes(row, rows.column("mac"))
                     ))
-            } else if try rows.int8(row, 1) > 0 {
+            } else if try rows.int8(row, rows.column("next_position")) > 0 {
                 logs[name] = []
             }
         }

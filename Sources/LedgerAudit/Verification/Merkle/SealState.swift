@@ -31,7 +31,7 @@ struct SealState: Sendable {
     private static let lastHashes = Statement(
         "verify_last_hashes",
         """
-        SELECT first_index, coalesce(octet_length(hashes), 0)::bigint FROM merkle_nodes
+        SELECT first_index, coalesce(octet_length(hashes), 0)::bigint AS bytes FROM merkle_nodes
         WHERE tenant_id = $1 ORDER BY first_index DESC LIMIT 1
         """)
     private static let stray = Statement(
@@ -57,8 +57,8 @@ struct SealState: Sendable {
         let name: [Parameter] = [.text(tenant.description)]
         let last = try connection.query(Self.lastHashes, name)
         if last.rowCount == 1 {
-            let first = try last.int8(0, 0)
-            let bytes = try last.int8(0, 1)
+            let first = try last.int8(0, last.column("first_index"))
+            let bytes = try last.int8(0, last.column("bytes"))
             let end = first.addingReportingOverflow(bytes / Int64(TreeHash.byteCount))
             if let leaves = end.overflow ? nil : StoredHashIndex.leaves(count: end.partialValue) {
                 self.leaves = leaves

@@ -4,11 +4,14 @@ package import Postgres
 
 /// The rules of the tenants of a batch, and for a change of rules the providers that have identities.
 package enum RulesLoad {
+    private static let list: SelectList = ["tenant_id", "body", "mac"]
+    private static let (tenant, body, mac) = (list["tenant_id"], list["body"], list["mac"])
+
     private static let one = Statement(
-        "load_rules_one", "SELECT tenant_id, body, mac FROM rules WHERE tenant_id = $1::text")
+        "load_rules_one", "SELECT \(list.sql) FROM rules WHERE tenant_id = $1::text")
 
     private static let many = Statement(
-        "load_rules", "SELECT tenant_id, body, mac FROM rules WHERE tenant_id = ANY ($1::text[])")
+        "load_rules", "SELECT \(list.sql) FROM rules WHERE tenant_id = ANY ($1::text[])")
 
     /// The providers with identities, found by one probe each.
     private static let usedProviders = Statement(
@@ -56,7 +59,7 @@ package enum RulesLoad {
         _ result: QueryResult, into tenants: [TenantID: TenantBatch], _ cache: RulesCache
     ) throws {
         for row in 0..<result.rowCount {
-            guard let batch = try tenants[result.tenant(row, 0)] else { continue }
+            guard let batch = try tenants[result.tenant(row, tenant)] else { continue }
             batch.state.ledger.load(try rules(result, row, of: batch, cache))
         }
         for batch in tenants.values
@@ -68,7 +71,8 @@ package enum RulesLoad {
     private static func rules(
         _ result: QueryResult, _ row: Int, of batch: TenantBatch, _ cache: RulesCache
     ) throws -> RulesSet {
-        let (body, mac) = (try result.text(row, 1), try result.optionalBytes(row, 2))
+        let body = try result.text(row, Self.body)
+        let mac = try result.optionalBytes(row, Self.mac)
         if let mac, let known = cache.rules(of: batch.tenant, body: body, mac: mac) { return known }
         let rules = try parse(body)
         try batch.check(mac, of: .rules(rules, of: batch.tenant), in: .rules)
@@ -120,9 +124,8 @@ package enum RulesLoad {
     }
 
     /// Reads the column `body`.
-    package static func rules(_ result: QueryResult, _ row: Int, from first: Int) throws -> RulesSet
-    {
-        try parse(try result.text(row, first))
+    package static func rules(_ result: QueryResult, _ row: Int) throws -> RulesSet {
+        try parse(try result.text(row, result.column("body")))
     }
 
     private static func parse(_ body: String) throws(BatchFault) -> RulesSet {
