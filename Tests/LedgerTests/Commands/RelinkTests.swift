@@ -205,31 +205,4 @@ import Testing
                         survivor: survivor.account, absorbed: absorbed.account, reason: "r",
                         reference: "c")), keepsAbsorbed: [], agreed: agreed, digest: sha256))
     }
-
-    @Test func `an unlinked identity is linked to its last account once`() throws {
-        var scenario = Scenario()
-        let ada = try scenario.given.signIn(subject("apple", "ada"))
-        _ = try scenario.given.link(ada, .success(proof(subject("google", "ada"))), token: 1).get()
-        let google = try #require(scenario.given.identities(of: ada, "google").first)
-        _ = try scenario.given.unlink(ada, "google").get()
-        let request = RelinkProvider(
-            account: ada.account, identity: google,
-            former: FormerLink(of: google, in: scenario.given.log), actor: .system,
-            reason: "by mistake", caseReference: "9", isPreview: false)
-        let relinked = try scenario.when(request)
-        let event = try #require(scenario.given.log.last?.recorded.id)
-        guard case .success(.relinked(let plan, event)) = relinked.result else {
-            Issue.record("another result: \(relinked.result)")
-            return
-        }
-        #expect(plan.linkedProviders == ["apple", "google"].map(provider))
-        #expect(
-            relinked.events == [
-                .providerLinked(
-                    ProviderLinked(
-                        account: ada.account, identity: google, provider: provider("google"),
-                        cause: .relink))
-            ])
-        #expect(try scenario.when(request) == refused(.relinkRefused(.alreadyLinked)))
-    }
 }

@@ -49,21 +49,6 @@ import Testing
         #expect(ledger.state.ledger.rules?.policy == other)
     }
 
-    @Test func `rules are one event, and rules that lock people out are none`() throws {
-        var scenario = Scenario()
-        _ = try scenario.given.carryOut(SequencerFixture.opening(of: .default))
-        let first = TenantPolicy(providers: Self.pins)
-        let rules = try #require(RulesSet(version: 1, policy: first, formerProviders: [:]))
-        let set = Command.Intent.setRules(SetRules(first, condition: .withoutLockOuts))
-        #expect(
-            try scenario.when(set) == then(.rulesRecorded(rules, isNew: true), .rulesSet(rules)))
-        #expect(try scenario.when(set) == then(.rulesRecorded(rules, isNew: false)))
-        _ = try scenario.given.signIn(subject("apple", "ada"))
-        let other = SetRules(Self.policy(without: Self.apple), condition: .withoutLockOuts)
-        #expect(
-            try scenario.when(.setRules(other)) == refused(.accountsLockedOut([Self.apple])))
-    }
-
     @Test func `a process that starts replaces no rules`() throws {
         var ledger = try Self.ledger()
         let kept = try Self.set(Self.policy(without: Self.apple), .noneRecorded, in: &ledger).get()
