@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test
-    func `a separate sealer checks MACs with the keys, and reports their absence`()
+    func `a separate sealer checks MACs, and ends without the keys unless told otherwise`()
         async throws
     {
         try await Deployment.with { deployment in
@@ -86,7 +86,11 @@ import Testing
             let forged = try await keyed.run(["seal", "--once"])
             #expect(forged.status == 1)
             #expect(forged.errors.contains("position 5: the event was not appended by a server"))
-            let unseen = try await blind.run(["seal", "--once"])
+            for arguments in [["seal"], ["seal", "--once"]] {
+                let refused = try await blind.run(arguments)
+                #expect(refused.status == 1 && refused.errors.contains("set LEDGER_KEYS"))
+            }
+            let unseen = try await blind.run(["seal", "--once", "--without-macs"])
             #expect(unseen.status == 0)
             #expect(unseen.errors.contains("MACs are not checked"))
         }

@@ -106,6 +106,36 @@ import Testing
         }
     }
 
+    @Test func `after a loss of unsigned events the MAC key is changed on an operator's order`()
+        async throws
+    {
+        try await withSealedLog { deployment, tool in
+            try await run(Self.backUp, on: deployment)
+            var server = try await deployment.serve()
+            var bob = Device(server.client)
+            try await bob.signIn(deployment.google, as: "bob")
+            try await server.stop()
+            try await run(
+                "CREATE SCHEMA lost; CREATE TABLE lost.events AS TABLE public.events",
+                on: deployment)
+            try await run(Self.restore, on: deployment)
+            let unaware = try await tool.run(["restore-check", "--accept"])
+            #expect(unaware.status == 0 && !unaware.output.contains("MAC key"), "\(unaware)")
+            #expect(try await tool.run(["restore-check", "--restored"]).status == 64)
+            let accepted = try await tool.run(["restore-check", "--accept", "--restored"])
+            #expect(accepted.status == 0, "\(accepted.output)\(accepted.errors)")
+            #expect(accepted.output.contains("now authenticates new events"))
+            server = try await deployment.serve()
+            var ada = Device(server.client)
+            #expect(try await ada.signIn(deployment.apple, as: "ada").status == 200)
+            try await server.stop()
+            #expect(try await tool.run(["verify"]).status == 0)
+            try await exchange(6, on: deployment)
+            let found = try await tool.run(["verify"])
+            #expect(found.status == 1 && found.output.contains(", macs: "), "\(found.output)")
+        }
+    }
+
     @Test func `a backup from before 'protect' is accepted on an operator's order`() async throws {
         try await ProtectTests.with { deployment, _ in
             let tool = tool(of: deployment)

@@ -8,8 +8,13 @@ struct HostileFraming: Sendable, CustomTestStringConvertible {
     /// The reason of the refusal, as the test server renders it.
     let rejection: String
 
-    /// The path of a smuggled request, which a misreading server would answer.
-    static let hidden = Array("GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
+    /// A smuggled request, which a misreading server would answer.
+    static let hidden = smuggled("/smuggled")
+
+    /// A smuggled request with a path of its own.
+    static func smuggled(_ path: String) -> [UInt8] {
+        Array("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
+    }
 
     static let all = codings + lengths + lines + fields + sizes
 

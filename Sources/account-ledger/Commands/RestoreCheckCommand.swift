@@ -18,6 +18,9 @@ enum RestoreCheckCommand {
                 meaning:
                     "with --accept: revoke the API keys, which the backup may have restored"),
             .init(
+                name: "restored",
+                meaning: "with --accept: change the MAC key of every log, even if nothing differs"),
+            .init(
                 name: "state", placeholder: "DIRECTORY",
                 meaning: "sealer directory; default: LEDGER_SEALER_STATE"),
             LedgerCommands.tenantOption,
@@ -30,8 +33,9 @@ enum RestoreCheckCommand {
             another name, /2 and so on, so that no checkpoint is ever contradicted; and accounts that had been
             erased are erased again. After a loss an API key that was revoked since the backup is valid again,
             and the database can't tell which: all valid ones are listed, and --accept --revoke-keys revokes
-            them with the login of LEDGER_MIGRATE_URL. Run it while no server and no sealer runs. Repeating it
-            is harmless.
+            them with the login of LEDGER_MIGRATE_URL. Lost events that were not signed leave no trace: after
+            every restore and failover, --accept --restored ensures that their MACs are valid for no new
+            event. Run it while no server and no sealer runs. Repeating it is harmless.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -45,6 +49,10 @@ enum RestoreCheckCommand {
         let revokesKeys = arguments.has("revoke-keys")
         guard !revokesKeys || arguments.has("accept") else {
             throw arguments.usageError("--revoke-keys requires --accept")
+        }
+        let isRestored = arguments.has("restored")
+        guard !isRestored || arguments.has("accept") else {
+            throw arguments.usageError("--restored requires --accept")
         }
         let tenants =
             if let only { [only] } else { try await Tenants(url: url).list().map(\.tenant) }
@@ -60,7 +68,13 @@ enum RestoreCheckCommand {
                 isWhole = false
                 continue
             }
-            guard !report.isWhole else { continue }
+            guard !report.isWhole else {
+                if isRestored {
+                    let keys = KeyDirectory(path: try environment.required(.keys))
+                    try await changeMACKey(of: tenant, url, keys)
+                }
+                continue
+            }
             guard arguments.has("accept") else {
                 isWhole = false
                 continue
@@ -73,7 +87,7 @@ enum RestoreCheckCommand {
                 report, directory,
                 AdministeredCommand(
                     url: url, tenant: tenant, macs: try LedgerCommands.macKeys(environment)),
-                keys: KeyDirectory(path: try environment.required(.keys)))
+                keys: KeyDirectory(path: try environment.required(.keys)), isRestored: isRestored)
             let after = try check(tenant, directory, url: url)
             guard after.isWhole else {
                 throw Fault("tenant \(tenant) still differs: \(text(of: after))")
@@ -152,7 +166,7 @@ enum RestoreCheckCommand {
     /// In the other order, a crash in between would leave a break that nothing explains.
     private static func accept(
         _ report: RestoreReport, _ directory: SealerDirectory, _ command: AdministeredCommand,
-        keys: KeyDirectory
+        keys: KeyDirectory, isRestored: Bool
     ) async throws {
         var access = AccessRecord(by: nil, .acceptRestore)
         access.details = [
@@ -162,7 +176,9 @@ enum RestoreCheckCommand {
         var intents = report.erasures
         if let fact = report.fact { intents.insert(.recordRestore(RecordRestore(fact)), at: 0) }
         _ = try await command.run(intents, as: access)
-        if report.loss != nil { try await changeMACKey(of: report.tenant, command.url, keys) }
+        if report.loss != nil || isRestored {
+            try await changeMACKey(of: report.tenant, command.url, keys)
+        }
         if report.loss != nil {
             let origin = try directory.beginNewOrigin(
                 of: report.tenant, number: report.nextOrigin)

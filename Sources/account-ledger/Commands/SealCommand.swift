@@ -15,7 +15,10 @@ enum SealCommand {
     static let syntax = Syntax(
         words: ["seal"], summary: "hash new events and sign checkpoints, without serving",
         options: [
-            .init(name: "once", meaning: "exit when all events present at the start are signed")
+            .init(name: "once", meaning: "exit when all events present at the start are signed"),
+            .init(
+                name: "without-macs",
+                meaning: "without LEDGER_KEYS: sign events that no server has appended as well"),
         ],
         settings: [.databaseURL, .sealerState, .origin, .mode, .keys, .logLevel],
         details: """
@@ -23,8 +26,8 @@ enum SealCommand {
             rights: with a login of the group <database>_ledger_sealer. Waits while another process seals.
             Exits with 1 when the log contradicts an earlier signature; it never signs a different log
             instead. Has no listener and no readiness endpoint: its log reports "sealing refused". With
-            LEDGER_KEYS it refuses events that no server has appended; a directory with only the files
-            mac-*.key is enough. Without it, only a server's own sealer detects such events.
+            the keys of LEDGER_KEYS it refuses events that no server has appended; a directory with only the
+            files mac-*.key is enough. Without it, the command requires --without-macs.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -41,6 +44,11 @@ enum SealCommand {
         defer { log.flush() }
         let macs = try macKeys(environment)
         if macs == nil {
+            guard arguments.has("without-macs") else {
+                throw Fault(
+                    "MAC keys are required: set \(Setting.keys.name), or give --without-macs to sign"
+                        + " events that no server has appended as well")
+            }
             log.write(
                 .warning, "MACs are not checked",
                 ["detail": .text("\(Setting.keys.name) is not set")])

@@ -73,6 +73,7 @@ enum StoredTargets {
                     account: account, authenticatedAt: Timestamp(seconds: 1_790_000_000),
                     identity: IdentityID(bits: 2), methods: nil, provider: provider("google"),
                     session: SessionID(bits: 3))),
+            .accountErased(AccountErased(account: account, basis: .retention, survivor: nil)),
         ]
         return events.map { event in
             EntryEncoding.encode(
