@@ -241,7 +241,7 @@ let package = Package(
         .testTarget(
             name: "LedgerPostgresTests",
             dependencies: [
-                "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerAudit",
+                "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerAPI", "LedgerAudit",
                 "LedgerEngine", "LedgerPostgres", "LedgerTestSupport", "Migrations", "Postgres",
                 "StandardWebhooks", "TransparencyLog",
             ], resources: [.copy("FormerRelease")]),

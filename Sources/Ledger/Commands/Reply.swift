@@ -6,8 +6,9 @@ package enum Reply: Hashable, Sendable {
     case opened
     /// A key rotation was recorded.
     case keyRotated
-    /// The rules that are recorded now, and whether this command recorded them.
-    case rulesRecorded(RulesSet, isNew: Bool)
+    /// The rules that are recorded now, whether this command recorded them, and the providers with
+    /// identities that they omit, in order.
+    case rulesRecorded(RulesSet, isNew: Bool, omitted: [ProviderName])
     /// A session was opened.
     case signedIn(Grant, isNewUser: Bool)
     /// An identity was linked; the account's providers in linking order.

@@ -28,10 +28,14 @@ package struct SetRules: Sendable {
     func decide(given state: DecisionState) -> Decision {
         guard state.ledger.nextPosition != LogPosition(0) else { return .refused(.unknownTenant) }
         let recorded = state.ledger.rules
-        if let recorded, recorded.policy == policy || condition == .noneRecorded {
-            return Decision(.success(.rulesRecorded(recorded, isNew: false)))
-        }
         let used = usedProviders(in: state)
+        func reply(_ rules: RulesSet, isNew: Bool) -> Reply {
+            let omitted = used.subtracting(rules.policy.providers.keys).sorted()
+            return .rulesRecorded(rules, isNew: isNew, omitted: omitted)
+        }
+        if let recorded, recorded.policy == policy || condition == .noneRecorded {
+            return Decision(.success(reply(recorded, isNew: false)))
+        }
         let changed = (recorded?.providersPinnedOtherwise(in: policy) ?? [])
             .intersection(used).subtracting(acceptedIssuers)
         if let first = changed.min() { return .refused(.providerPinned(first)) }
@@ -46,7 +50,7 @@ package struct SetRules: Sendable {
             })
         guard let fact else { return .refused(.rulesTooLong) }
         return Decision(
-            .success(.rulesRecorded(fact, isNew: true)),
+            .success(reply(fact, isNew: true)),
             drafts: [.init(.rulesSet(fact), actor: .system)])
     }
 

@@ -21,11 +21,21 @@ package final class Deployment: Sendable {
         settings: [String: String] = [:], _ body: (Deployment) async throws -> Value
     ) async throws -> Value {
         try await ScratchDatabase.with { database in
-            try await provide(
-                Deployment(
-                    superuserURL: database.superuserURL, runtimeURL: database.runtimeURL,
-                    settings: settings), body)
+            try await with(database, settings: settings, body)
         }
+    }
+
+    /// Runs the body with an installation on a database of its own.
+    ///
+    /// - Throws: an error of the setup or the body.
+    package static func with<Value>(
+        _ database: ScratchDatabase, settings: [String: String] = [:],
+        _ body: (Deployment) async throws -> Value
+    ) async throws -> Value {
+        try await provide(
+            Deployment(
+                superuserURL: database.superuserURL, runtimeURL: database.runtimeURL,
+                settings: settings), body)
     }
 
     /// Runs the body with an installation on its own cluster.

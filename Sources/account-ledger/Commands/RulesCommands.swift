@@ -133,7 +133,7 @@ enum RulesSetCommand {
             } catch {
                 throw Fault("tenant \(tenant): \(error)")
             }
-            guard case .rulesRecorded(let rules, let isNew) = replies.first else { continue }
+            guard case .rulesRecorded(let rules, let isNew, _) = replies.first else { continue }
             Terminal.print(
                 "tenant \(tenant): version \(rules.rulesVersion)\(isNew ? "" : ", as before")\n")
         }

@@ -190,8 +190,19 @@ struct Server: Sendable {
                 continue
             }
             switch result {
-            case .success(.rulesRecorded(let rules, _)) where rules.policy == configured.policy:
-                break
+            case .success(.rulesRecorded(let rules, let isNew, let omitted))
+            where rules.policy == configured.policy:
+                guard isNew, !omitted.isEmpty else { continue }
+                log.write(
+                    .warning, "rules omit used providers",
+                    [
+                        "tenant": .text(tenant.description),
+                        "providers": .text(
+                            omitted.map(\.description).joined(separator: ",")),
+                        "detail": .text(
+                            "nobody can sign in with them: add them to the configuration"
+                                + " and run \(Syntax.program) rules set"),
+                    ])
             case .failure(.rulesTooLong):
                 throw Fault(
                     "the providers of tenant \(tenant) are too long for an entry of the log")

@@ -287,7 +287,7 @@ extension Story {
 
     /// Records rules, and returns their version.
     fileprivate mutating func rules(_ policy: TenantPolicy) async throws -> Int64 {
-        guard case .rulesRecorded(let rules, _) = try await set(policy).get() else {
+        guard case .rulesRecorded(let rules, _, _) = try await set(policy).get() else {
             throw Unexpected(what: "other reply")
         }
         return rules.rulesVersion

@@ -27,6 +27,15 @@ enum FormerLedger {
             .split(separator: "\n").map(String.init)
     }
 
+    /// Restores the lines of a fixture at its own schema.
+    static func restore(_ lines: [String], into database: ScratchDatabase) async throws {
+        let former = Migrator(
+            ownerURL: database.ownerURL, runtimeURL: database.runtimeURL,
+            migrations: Array(Migration.embedded.prefix(schema)))
+        try await database.asSuperuser.with { _ in try former.applySchema() }
+        try await LedgerDump.restore(lines, into: database)
+    }
+
     /// Makes the ledger with the present release, and writes its rows into a file.
     static func write(to path: String) async throws {
         try await ScratchDatabase.with { database in

@@ -77,7 +77,7 @@ import Testing
                 .setRules(SetRules(policy, condition: .noneRecorded))
             ).get()
             let rules = try #require(RulesSet(version: 1, policy: policy))
-            #expect(reply == .rulesRecorded(rules, isNew: isNew))
+            #expect(reply == .rulesRecorded(rules, isNew: isNew, omitted: []))
         }
     }
 
@@ -94,11 +94,7 @@ import Testing
     ) async throws {
         let lines = try FormerLedger.lines()
         try await ScratchDatabase.with(isMigrated: false) { database in
-            let former = Migrator(
-                ownerURL: database.ownerURL, runtimeURL: database.runtimeURL,
-                migrations: Array(Migration.embedded.prefix(FormerLedger.schema)))
-            try await database.asSuperuser.with { _ in try former.applySchema() }
-            try await LedgerDump.restore(lines, into: database)
+            try await FormerLedger.restore(lines, into: database)
             let migrated = try await database.migrate()
             #expect(
                 migrated.applied

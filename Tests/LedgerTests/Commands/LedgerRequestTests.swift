@@ -1,37 +1,139 @@
+import Foundation
 import Ledger
 import LedgerTestSupport
 import Testing
 
-/// The results that each request can have.
+/// The scenarios of each command, and the results that each request can have.
 struct LedgerRequestTests {
-    @Test func `a request takes the reply to its own command only`() {
-        let providers = [provider("apple")]
-        #expect(LinkProvider.success(in: .linked(providers)) == providers)
-        #expect(LinkProvider.success(in: .unlinked(providers)) == nil)
-        #expect(UnlinkProvider.success(in: .unlinked(providers)) == providers)
-        #expect(UnlinkProvider.success(in: .linked(providers)) == nil)
-        #expect(SignOut.success(in: .signedOut) != nil)
-        #expect(SignOut.success(in: .holdLifted) == nil)
-        #expect(LiftLegalHold.success(in: .holdLifted) != nil)
-        #expect(LiftLegalHold.success(in: .signedOut) == nil)
-        #expect(SetLegalHold.success(in: .holdSet(HoldID(bits: 1))) == HoldID(bits: 1))
+    /// Requests that a ledger has accepted, each with its reply.
+    private struct Accepted {
+        struct Request {
+            let type: String
+            let command: CommandName
+            let reply: Reply
+            /// Whether the request has a result in a reply.
+            let takes: (Reply) -> Bool
+        }
+
+        var scenario = Scenario()
+        var requests: [Request] = []
+
+        @discardableResult
+        mutating func accept<Wanted: LedgerRequest>(_ request: Wanted) throws -> Wanted.Success {
+            let reply = try scenario.when(request).result.get()
+            requests.append(
+                Request(
+                    type: String(reflecting: Wanted.self), command: CommandName(request.intent),
+                    reply: reply, takes: { Wanted.success(in: $0) != nil }))
+            return try #require(Wanted.success(in: reply), "\(Wanted.self): \(reply)")
+        }
     }
 
-    @Test func `a merge that is not recorded has no result, and neither has its preview`() throws {
-        var scenario = Scenario()
-        let ada = try scenario.given.signIn(subject("apple", "ada"))
-        _ = try scenario.given.signIn(subject("google", "bob"))
-        let preview = MergeAccounts.Preview(
-            authority: .accountHolder(ada, Credential(subject("google", "bob"), digest: .zero)),
-            keepsAbsorbed: [], digest: sha256)
-        let planned = try scenario.when(preview)
-        #expect(planned.events.isEmpty)
-        let reply = try planned.result.get()
-        let plan = try #require(MergeAccounts.Preview.success(in: reply)).plan
-        #expect(MergeAccounts.success(in: reply) == nil)
-        #expect(MergeAccounts.success(in: .merged(plan, nil)) == nil)
+    @Test(arguments: CommandName.allCases)
+    func `each command has scenarios in which it is accepted and refused`(
+        command: CommandName
+    ) throws {
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("\(command.suite).swift")
+        let text = try String(contentsOf: path, encoding: .utf8)
+        for part in ["Scenario", "\(command.rawValue)(", "then(", "refused("] {
+            #expect(text.contains(part), "\(command.suite) lacks \(part)")
+        }
+    }
+
+    @Test func `each request takes the reply to its own command, and no other`() throws {
+        let requests = try Self.accepted()
+        for request in requests {
+            for other in requests {
+                #expect(
+                    request.takes(other.reply) == (request.type == other.type),
+                    "\(request.type): \(other.reply)")
+            }
+        }
+        let commands = Set(requests.map(\.command))
+        #expect(
+            Set(CommandName.allCases).subtracting(commands)
+                == [.openLedger, .rotateKey, .recordRestore, .setRules],
+            "these are no requests")
+        #expect(try Set(requests.map(\.type)).count == Self.declaredCount())
+    }
+
+    @Test func `a merge that is not recorded has no result`() throws {
+        let requests = try Self.accepted()
+        let planned = try #require(
+            requests.lazy.compactMap { MergeAccounts.Preview.success(in: $0.reply) }.first)
+        #expect(MergeAccounts.success(in: .merged(planned.plan, nil)) == nil)
         let event = EventID(bits: 3)
-        #expect(MergeAccounts.success(in: .merged(plan, event))?.event == event)
-        #expect(MergeAccounts.Preview.success(in: .merged(plan, event)) == nil)
+        #expect(MergeAccounts.success(in: .merged(planned.plan, event))?.event == event)
+    }
+
+    /// Makes one request of each type.
+    private static func accepted() throws -> [Accepted.Request] {
+        var ledger = Accepted()
+        let ada = try ledger.scenario.given.signIn(subject("apple", "ada"))
+        let bob = try ledger.scenario.given.signIn(subject("facebook", "bob"))
+        let google = IdentityID(bits: 7)
+        try ledger.accept(
+            SignIn(
+                proof(subject("apple", "ada")), createAccount: false, refreshToken: .zero,
+                newAccount: AccountID(bits: 1), newIdentity: IdentityID(bits: 2),
+                newSession: SessionID(bits: 3)))
+        let token = try #require(ledger.scenario.given.refreshToken(of: ada))
+        try ledger.accept(
+            RefreshSession(
+                session: ada.session, presented: token, successor: .zero, sealedSuccessor: []))
+        try ledger.accept(
+            LinkProvider(
+                caller: ada, credential: Credential(subject("google", "ada"), digest: .zero),
+                idempotency: nil, newIdentity: google))
+        try ledger.accept(
+            UnlinkProvider(
+                caller: ada, provider: provider("google"), identity: nil, idempotency: nil))
+        let former = FormerLink(of: google, in: ledger.scenario.given.log)
+        try ledger.accept(
+            RelinkProvider.Preview(
+                account: ada.account, identity: google, former: former, actor: .system))
+        try ledger.accept(
+            RelinkProvider(
+                account: ada.account, identity: google, former: former, actor: .system,
+                reason: "r", caseReference: "c", isPreview: false))
+        try mergeAndUndo(ada, bob, &ledger)
+        let hold = try ledger.accept(
+            SetLegalHold(account: ada.account, newHold: HoldID(bits: 5), actor: .system))
+        try ledger.accept(LiftLegalHold(account: ada.account, hold: hold, actor: .system))
+        try ledger.accept(SignOut(caller: ada, scope: .session))
+        try ledger.accept(EraseAccount.Preview(account: ada.account, actor: .system))
+        try ledger.accept(
+            EraseAccount(account: ada.account, basis: .operator, actor: .system))
+        return ledger.requests
+    }
+
+    private static func mergeAndUndo(
+        _ ada: Caller, _ bob: Caller, _ ledger: inout Accepted
+    ) throws {
+        let authority = MergeAccounts.Authority.accountHolder(
+            ada, Credential(subject("facebook", "bob"), digest: .zero))
+        let planned = try ledger.accept(
+            MergeAccounts.Preview(authority: authority, keepsAbsorbed: [], digest: sha256))
+        let merged = try ledger.accept(
+            MergeAccounts(
+                authority: authority, keepsAbsorbed: [], agreed: planned.digest, digest: sha256))
+        try ledger.accept(
+            UnmergeAccounts.Preview(
+                merge: merged.event, survivor: ada.account, absorbed: bob.account, actor: .system))
+        try ledger.accept(
+            UnmergeAccounts(
+                merge: merged.event, survivor: ada.account, absorbed: bob.account, actor: .system,
+                reason: "r", caseReference: "c", isPreview: false))
+    }
+
+    /// The number of types in the sources that are requests.
+    private static func declaredCount() throws -> Int {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../Sources/Ledger/Commands").standardizedFileURL
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .map { try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8) }
+            .flatMap { $0.split(separator: "\n") }
+            .count { $0.hasSuffix(": LedgerRequest {") }
     }
 }

@@ -42,6 +42,36 @@ import Testing
         }
     }
 
+    @Test func `an unlinked identity is linked again as planned, and once only`() throws {
+        var scenario = Scenario()
+        let ada = try scenario.given.signIn(subject("apple", "ada"))
+        _ = try scenario.given.link(ada, .success(proof(subject("google", "ada"))), token: 1).get()
+        let google = try #require(scenario.given.identities(of: ada, "google").first)
+        _ = try scenario.given.unlink(ada, "google").get()
+        func relink(isPreview: Bool) -> RelinkProvider {
+            RelinkProvider(
+                account: ada.account, identity: google,
+                former: FormerLink(of: google, in: scenario.given.log), actor: .system,
+                reason: "by mistake", caseReference: "9", isPreview: isPreview)
+        }
+        let preview = try scenario.when(relink(isPreview: true))
+        let plan = try #require(RelinkProvider.Preview.success(in: try preview.result.get()))
+        #expect(preview == then(.relinkPlanned(plan)))
+        let relinked = try scenario.when(relink(isPreview: false))
+        let event = try #require(scenario.given.log.last).recorded.id
+        #expect(
+            relinked
+                == then(
+                    .relinked(plan, event),
+                    .providerLinked(
+                        ProviderLinked(
+                            account: ada.account, identity: google, provider: provider("google"),
+                            cause: .relink))))
+        #expect(
+            try scenario.when(relink(isPreview: false))
+                == refused(.relinkRefused(.alreadyLinked)))
+    }
+
     @Test func `an unlink is undone with the link's disclosures, for a reason`() throws {
         var story = try Story()
         let events = story.model.events.count

@@ -25,7 +25,7 @@ import Testing
     ) throws -> Result<RulesSet, Refusal> {
         let request = SetRules(policy, condition: condition, acceptedIssuers: accepted)
         return try ledger.carryOut(.setRules(request)).map { reply in
-            guard case .rulesRecorded(let rules, _) = reply else {
+            guard case .rulesRecorded(let rules, _, _) = reply else {
                 preconditionFailure("another reply: \(reply)")
             }
             return rules
@@ -34,6 +34,39 @@ import Testing
 
     private static func policy(without provider: ProviderName) -> TenantPolicy {
         TenantPolicy(providers: pins.filter { $0.key != provider })
+    }
+
+    @Test func `rules are recorded in an open ledger, without lock-outs`() throws {
+        var scenario = Scenario()
+        let fewer = SetRules(Self.policy(without: Self.apple), condition: .withoutLockOuts)
+        #expect(try scenario.when(.setRules(fewer)) == refused(.unknownTenant))
+        _ = try scenario.when(SequencerFixture.opening(of: .default).intent)
+        let policy = TenantPolicy(providers: Self.pins)
+        let rules = try #require(RulesSet(version: 1, policy: policy))
+        let first = SetRules(policy, condition: .noneRecorded)
+        for (isNew, events) in [(true, [Event.rulesSet(rules)]), (false, [])] {
+            let reply = Reply.rulesRecorded(rules, isNew: isNew, omitted: [])
+            #expect(
+                try scenario.when(.setRules(first))
+                    == Scenario.Effects(result: .success(reply), events: events))
+        }
+        _ = try scenario.given.signIn(subject("apple", "ada"))
+        #expect(
+            try scenario.when(.setRules(fewer)) == refused(.accountsLockedOut([Self.apple])))
+    }
+
+    @Test func `the first rules may omit used providers, and the reply names them`() throws {
+        var scenario = Scenario()
+        _ = try scenario.when(SequencerFixture.opening(of: .default).intent)
+        for name in ["google", "apple", "facebook"] {
+            _ = try scenario.given.signIn(subject(name, "ada"))
+        }
+        let policy = Self.policy(without: Self.apple)
+        let rules = try #require(RulesSet(version: 1, policy: policy))
+        let omitted = [Self.apple, provider("facebook")]
+        #expect(
+            try scenario.when(.setRules(SetRules(policy, condition: .noneRecorded)))
+                == then(.rulesRecorded(rules, isNew: true, omitted: omitted), .rulesSet(rules)))
     }
 
     @Test func `rules are recorded once, with a version`() throws {

@@ -212,7 +212,7 @@ extension Sequencer.Answer {
         case .success(.success(.signedIn(let grant, let isNewUser))):
             "signed in \(short(grant.account))\(isNewUser ? ", new" : "") \(grant.linkedProviders)"
         case .success(.success(.refreshed(let grant, _))): "refreshed \(short(grant.session))"
-        case .success(.success(.rulesRecorded(let rules, let isNew))):
+        case .success(.success(.rulesRecorded(let rules, let isNew, _))):
             "rules of version \(rules.rulesVersion)\(isNew ? "" : ", as before")"
         case .success(.success(let reply)): "\(reply)"
         }
