@@ -150,13 +150,13 @@ struct Server: Sendable {
                 "\(Setting.providers.name) configures tenant \(missing), which does not exist:"
                     + " run \(Syntax.program) tenant create \(missing)")
         }
-        let damage = after.refused(with: keys, from: configuration.keys)
-        let configured = Set(tenants.keys.map(\.description)).intersection(damage.keys)
-        let refused = configured.sorted() + Set(damage.keys).subtracting(configured).sorted()
+        let faults = after.refused(with: keys, from: configuration.keys)
+        let configured = Set(tenants.keys.map(\.description)).intersection(faults.keys)
+        let refused = configured.sorted() + Set(faults.keys).subtracting(configured).sorted()
         for tenant in refused.prefix(Self.alarmsMax) {
             log.write(
                 .error, "tenant refused",
-                ["tenant": .text(tenant), "detail": .text(damage[tenant] ?? "")])
+                ["tenant": .text(tenant), "detail": .text(faults[tenant] ?? "")])
         }
         if refused.count > Self.alarmsMax {
             log.write(.error, "tenants refused", ["count": .number(Int64(refused.count))])
