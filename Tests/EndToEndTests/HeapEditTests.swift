@@ -35,7 +35,8 @@ import Testing
 
                 let served = try await deployment.tool.run(
                     ["replay", "--from", "5", "--format", "json"])
-                #expect(served.output.contains("goagle"), "it is served as if nothing were")
+                #expect(served.status == 1 && !served.output.contains("goagle"))
+                #expect((served.output + served.errors).contains("its MAC is wrong"), "\(served)")
                 let verify = try await deployment.tool.run(["verify"])
                 #expect(verify.status == 1)
                 #expect(verify.output.contains("append-only level 3"), "\(verify.output)")

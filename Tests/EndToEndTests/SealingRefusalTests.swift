@@ -3,7 +3,7 @@ import LedgerTestSupport
 import Postgres
 import Testing
 
-/// A log that is no longer signed, because it has a forged checkpoint.
+/// A log that is no longer signed, because it has a forged checkpoint or forged hashes.
 @Suite struct SealingRefusalTests {
     private static let origin = ["LEDGER_ORIGIN": "ledger.example.com/accounts"]
 
@@ -71,6 +71,39 @@ import Testing
             let detail = try await expectRefused("default", by: server, "of every log")
             #expect(detail.contains("\"status\":\"ready\""), "\(detail)")
             #expect(try await server.client.call("GET", "/readyz").status == 200)
+        }
+    }
+
+    /// Hashes above the signed events, with the reason of the refusal: of one event, and of part of a tree.
+    @Test(arguments: [(1, "the log has"), (2, "in the middle of a tree")])
+    func `forged hashes take no server out of rotation`(count: Int, reason: String) async throws {
+        try await Deployment.with(settings: Self.origin) { deployment in
+            var server = try await deployment.serve(settings: settings(deployment))
+            try await eventually("the log to be signed") {
+                let metrics = try await server.admin.call("GET", "/metrics")
+                let text = String(decoding: metrics.body, as: UTF8.self)
+                return text.contains("ledger_signed_size{tenant=\"default\"} 2\n") ? true : nil
+            }
+            try await server.stop()
+            let session = Session(url: deployment.superuserURL, applicationName: "refusal test")
+            try await session.run { connection in
+                try connection.execute(
+                    """
+                    INSERT INTO merkle_nodes (tenant_id, first_index, hashes)
+                    VALUES ('default', 3, decode(repeat('00', \(count) * 32), 'hex'))
+                    """)
+            }
+            await session.close()
+            server = try await deployment.serve(settings: settings(deployment))
+            for note in ["at once", "after a sign-in"] as [Comment] {
+                let detail = try await expectRefused("default", by: server, note)
+                #expect(detail.contains("\"status\":\"ready\""), "\(detail)")
+                #expect(note == "after a sign-in" || detail.contains(reason), "\(detail)")
+                #expect(try await server.client.call("GET", "/readyz").status == 200)
+                var phone = Device(server.client)
+                #expect(try await phone.signIn(deployment.apple, as: "a").status == 200)
+            }
+            try await server.stop()
         }
     }
 

@@ -20,5 +20,5 @@ package struct SealerStatus: Hashable, Sendable {
     package let isStuck: Bool
 
     /// Whether sealing fails because of the log itself or of this process.
-    package var isDown: Bool { refusal.map { !$0.concernsOnlyCheckpoint } ?? isStuck }
+    package var isDown: Bool { refusal.map { !$0.sparesSignedEvents } ?? isStuck }
 }

@@ -9,6 +9,8 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     case hashesTruncated(signed: Int64)
     /// The number of stored hashes is not that of any tree.
     case hashesDamaged
+    /// There are hashes of more events than the log has, and nothing that was signed is missing.
+    case hashesSurplus(size: Int64, hashed: Int64)
     /// The log or its hashes differ from what was signed.
     case contradicts(SealingFinding)
     /// No server has appended an event, or the key to check it is unavailable.
@@ -21,19 +23,20 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     /// Whether it concerns the log itself, and so lasts until an audit has found everything in order.
     var concernsLog: Bool {
         switch self {
-        case .logTruncated, .hashesTruncated, .hashesDamaged, .contradicts: true
+        case .logTruncated, .hashesTruncated, .hashesDamaged, .hashesSurplus, .contradicts: true
         case .unauthentic(let damage): !damage.lacksKey
         case .recordUnusable, .databaseFails: false
         }
     }
 
-    /// Whether only a published checkpoint is wrong, which any login that may add checkpoints can cause.
-    package var concernsOnlyCheckpoint: Bool {
+    /// Whether everything that was signed is intact, and the reason can be a row that any login of a server or
+    /// sealer may add, of `checkpoints`, `merkle_nodes` or after the signed events.
+    package var sparesSignedEvents: Bool {
         switch self {
-        case .contradicts(let finding): finding.concernsOnlyCheckpoint
+        case .contradicts(let finding): finding.concernsOnlyCheckpoint || finding.before == nil
         // A record that is behind cannot be distinguished.
-        case .recordUnusable: true
-        case .logTruncated, .hashesTruncated, .hashesDamaged, .unauthentic, .databaseFails: false
+        case .recordUnusable, .hashesDamaged, .hashesSurplus: true
+        case .logTruncated, .hashesTruncated, .unauthentic, .databaseFails: false
         }
     }
 
@@ -45,6 +48,8 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
         case .hashesTruncated(let signed):
             "the stored hashes end before size \(signed), which was signed"
         case .hashesDamaged: "the stored hashes are cut off in the middle of a tree"
+        case .hashesSurplus(let size, let hashed):
+            "there are hashes of \(hashed) events, and the log has \(size)"
         case .contradicts(let finding): finding.description
         case .unauthentic(let damage): damage.description
         case .recordUnusable(let reason): reason

@@ -95,7 +95,7 @@ struct TreeLoad {
         }
         guard size >= signed else { throw SealingRefusal.hashesTruncated(signed: signed) }
         guard stored.size >= size else {
-            throw SealingRefusal.logTruncated(size: stored.size, signed: size)
+            throw SealingRefusal.hashesSurplus(size: stored.size, hashed: size)
         }
         let edge = StoredHashIndex.edge(leaves: size)
         let indexes = edge + StoredHashIndex.edge(leaves: signed)

@@ -20,7 +20,7 @@ import Testing
         "8249d4ddc03ee7b3c35f7fd3adc50bcb429db07ba949fc664227797321aa4b0a"
     private static let body = "{\"id_token\":\"eyJ.ada.g\"}"
     /// The digest of the token with which Bob claims Ada's identity in the fixture.
-    private static let claim = "43339f7070d39d4485f8ed96704095d6d213ecf2eab323158de4bd7f04969fb1"
+    private static let claim = "9f7070d39d4485f8ed96704095d6d213ecf2eab323158de4bd7f04969fb1c6ec"
 
     @Test(arguments: hours)
     func `a link under an idempotency key is answered as before, for a day`(
