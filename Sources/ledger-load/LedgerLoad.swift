@@ -32,7 +32,8 @@ enum LedgerLoad {
             keyring: keyring, macKey: macKey, isProtected: isProtected,
             log: log.flatMap { EventID($0) })
         var history = RandomHistory(
-            seed: seed, macKey: isProtected ? macKey.id.description : nil)
+            seed: seed, macKey: isProtected ? macKey.id.description : nil,
+            after: log.flatMap { EventID($0) })
         try history.run(events: events) { try script.add($0) }
         try script.finish(history)
     }

@@ -25,7 +25,9 @@ struct RandomHistory {
     private static let userAgent = """
         Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)
         """
-    private static let millisecondsBetween: Int64 = 50
+    private static let microsecondsBetween: Int64 = 50_000
+    /// Between events that continue a log: ten million of them end before the present, or soon after.
+    private static let microsecondsBetweenLater: Int64 = 1
 
     private(set) var state = DecisionState(ledger: LedgerState(tenant: .default))
     /// The e-mails of identities in `user_providers`.
@@ -36,10 +38,14 @@ struct RandomHistory {
     private var generator: SeededGenerator
     private let recorder: Recorder
     private var people: [Person] = []
-    private var now = Timestamp(seconds: 1_790_000_000)
+    private var now: Timestamp
+    private let microseconds: Int64
 
-    init(seed: UInt64, macKey: String?) {
+    /// Starts a history at a fixed time, or after the first event of a log.
+    init(seed: UInt64, macKey: String?, after first: EventID?) {
         self.macKey = macKey
+        now = first.map { $0.madeAt.adding(seconds: 1) } ?? Timestamp(seconds: 1_790_000_000)
+        microseconds = first == nil ? Self.microsecondsBetween : Self.microsecondsBetweenLater
         generator = SeededGenerator(seed: seed)
         var policy = TenantPolicy(providers: Set(Self.providers))
         policy.linkBudget = Budget(limit: 1_000_000, windowSeconds: 1)
@@ -174,7 +180,7 @@ struct RandomHistory {
     private mutating func carryOut(
         _ intent: Command.Intent, _ take: (Step) throws -> Void
     ) throws -> Result<Reply, Refusal> {
-        now = Timestamp(microseconds: now.microseconds + Self.millisecondsBetween * 1000)
+        now = Timestamp(microseconds: now.microseconds + microseconds)
         let client = UInt8.random(in: 0...255, using: &generator)
         let command = Command(
             id: newID(), tenant: .default,

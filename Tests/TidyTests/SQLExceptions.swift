@@ -16,8 +16,8 @@ struct SQLException {
             tenant: docs/decisions/0001-batch-statements.md
             """,
             [
-                "make_heads", "lock_heads", "load_rules", "load_callers", "SubjectLoad.text",
-                "load_accounts",
+                "make_heads", "lock_heads", "read_clock_and_rules_of", "load_callers",
+                "SubjectLoad.text", "load_accounts",
                 "load_merges", "load_identities", "load_idempotency", "load_spent_id_tokens",
                 "remember_spent_id_tokens", "insert_events", "move_heads", "insert_accounts",
                 "update_accounts", "insert_identities", "update_identities", "insert_sessions",

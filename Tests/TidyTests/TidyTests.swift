@@ -13,6 +13,7 @@ import Testing
         "OpenID": ["Cryptography", "Encodings", "HTTPClient", "JSON"],
         "StandardWebhooks": ["Cryptography", "Encodings", "HTTPClient"],
         "BlockingCalls": [],
+        "CommandLine": [],
         "Postgres": ["BlockingCalls"],
         "HTTP": [],
         "DevelopmentIdentityProvider": ["Cryptography", "Encodings", "HTTP", "JSON", "OpenID"],
@@ -82,8 +83,9 @@ import Testing
     @Test func `modules import only from above themselves`() throws {
         let files = try SourceTree(["Sources"]).files
         #expect(files.count > 100)
-        for file in files {
-            guard let allowed = Self.imports[file.module] else { continue }
+        // The executable is below everything.
+        for file in files where file.module != "account-ledger" {
+            let allowed = try #require(Self.imports[file.module], "\(file.module) is not listed")
             for name in file.lines.compactMap(importedModule) where Self.ours.contains(name) {
                 #expect(allowed.contains(name), "\(file) imports \(name)")
             }

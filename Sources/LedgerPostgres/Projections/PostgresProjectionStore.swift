@@ -129,7 +129,7 @@ struct PostgresProjectionStore: ProjectionStore {
             results = try connection.pipeline(calls)
         } catch {
             // The table has been dropped since its checkpoint was read.
-            guard error.state?.rawValue == "42P01" else { throw error }
+            guard error.state == .undefinedTable else { throw error }
             connection.rollBack()
             return []
         }

@@ -178,7 +178,7 @@ struct PostgresSealerStore: SealerStore {
             } catch {
                 // `ledger_expect` raises this, and here only for a lost lease, for another end of the hashes
                 // and for another checkpoint of the size; the next pass then reads what is stored.
-                guard case .server(let refusal) = error, refusal.state.rawValue == "22000" else {
+                guard case .server(let refusal) = error, refusal.state == .dataException else {
                     throw error
                 }
                 connection.rollBack()

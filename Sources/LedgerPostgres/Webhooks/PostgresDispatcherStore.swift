@@ -155,7 +155,7 @@ struct PostgresDispatcherStore: DispatcherStore {
                 _ = try connection.pipeline(calls)
             } catch {
                 // `ledger_expect` raises this for a lost lease and for a cursor at another position.
-                guard case .server(let refusal) = error, refusal.state.rawValue == "22000" else {
+                guard case .server(let refusal) = error, refusal.state == .dataException else {
                     throw error
                 }
                 connection.rollBack()

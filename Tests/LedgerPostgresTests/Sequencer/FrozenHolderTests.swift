@@ -118,7 +118,7 @@ import Testing
                 try await reader.run { connection in
                     _ = try connection.query(.begin)
                     _ = try connection.pipeline(parts: [
-                        { [Call(HeadLoad.clock)] },
+                        { [RulesLoad.call([.default])] },
                         {
                             _ = thaw.wait(timeout: .now() + 120)
                             return [Call(.commit)]

@@ -40,7 +40,7 @@ struct BatchLoad {
     mutating func read(_ results: [QueryResult]) throws(BatchFault) {
         do {
             // First, because rows of another version may look like damage.
-            try fence.check(results[clockIndex], column: 1)
+            try fence.check(results[clockIndex], column: RulesLoad.schemaVersion)
             for (step, result) in zip(steps, results) {
                 try step.read(&self, result)
             }
@@ -73,11 +73,8 @@ struct BatchLoad {
                 }
             })
         steps.append(
-            Step(call: Call(HeadLoad.clock)) { load, result in
-                load.now = Timestamp(microseconds: try result.timestamp(0, 0))
-            })
-        steps.append(
             Step(call: RulesLoad.call(keys.tenants)) { load, result in
+                load.now = Timestamp(microseconds: try result.timestamp(0, RulesLoad.now))
                 try RulesLoad.read(result, into: load.tenants, load.rules)
             })
         for (tenant, _) in keys.rules {

@@ -71,9 +71,10 @@ package enum HeadLoad {
     /// A separate statement after the lock: `now()` would be the transaction's start, and the
     /// snapshot of a statement that waited for the lock may be older than the migration that it
     /// waited for.
-    static let clock = Statement(
-        "read_clock",
-        "SELECT clock_timestamp(), (SELECT max(version) FROM public.ledger_migrations)")
+    static let clockList: SelectList = [
+        "clock_timestamp() AS now",
+        "(SELECT max(version) FROM public.ledger_migrations) AS schema_version",
+    ]
 
     static func make(_ tenants: Set<TenantID>) -> Call {
         Call(makeHeads, [.texts(tenants.sorted().map { $0.description })])

@@ -2,16 +2,25 @@ package import Ledger
 import LedgerEngine
 package import Postgres
 
-/// The rules of the tenants of a batch, and for a change of rules the providers that have identities.
+/// The clock and the rules of the tenants of a batch, and for a change of rules the providers that have identities.
 package enum RulesLoad {
-    private static let list: SelectList = ["tenant_id", "body", "mac"]
-    private static let (tenant, body, mac) = (list["tenant_id"], list["body"], list["mac"])
+    private static let columns: SelectList = ["r.tenant_id", "r.body", "r.mac"]
+    private static let list = HeadLoad.clockList + columns
+    private static let (tenant, body, mac) = (list["r.tenant_id"], list["r.body"], list["r.mac"])
+    /// The columns of the clock, in every row.
+    static let (now, schemaVersion) = (list["now"], list["schema_version"])
 
+    /// One statement, because a batch of one command costs hardly more than its statements.
     private static let one = Statement(
-        "load_rules_one", "SELECT \(list.sql) FROM rules WHERE tenant_id = $1::text")
+        "read_clock_and_rules",
+        "SELECT \(list.sql) FROM (SELECT) clock LEFT JOIN rules r ON r.tenant_id = $1::text")
 
     private static let many = Statement(
-        "load_rules", "SELECT \(list.sql) FROM rules WHERE tenant_id = ANY ($1::text[])")
+        "read_clock_and_rules_of",
+        """
+        SELECT \(list.sql) FROM (SELECT) clock
+        LEFT JOIN rules r ON r.tenant_id = ANY ($1::text[])
+        """)
 
     /// The providers with identities, found by one probe each.
     private static let usedProviders = Statement(
@@ -58,7 +67,7 @@ package enum RulesLoad {
     static func read(
         _ result: QueryResult, into tenants: [TenantID: TenantBatch], _ cache: RulesCache
     ) throws {
-        for row in 0..<result.rowCount {
+        for row in 0..<result.rowCount where try !result.isNull(row, tenant) {
             guard let batch = try tenants[result.tenant(row, tenant)] else { continue }
             batch.state.ledger.load(try rules(result, row, of: batch, cache))
         }
