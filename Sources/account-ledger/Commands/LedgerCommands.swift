@@ -37,7 +37,7 @@ enum LedgerCommands {
         return keys
     }
 
-    /// Returns the keys that authenticate events; nil when there are none.
+    /// Returns the keys that authenticate events; nil without a key directory or MAC keys in it.
     static func macKeysIfAny(_ environment: Environment) throws(Fault) -> MACKeys? {
         guard let path = environment.given(.keys) else { return nil }
         return try KeyDirectory(path: path).loadMACKeys()

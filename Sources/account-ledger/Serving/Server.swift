@@ -200,7 +200,7 @@ struct Server: Sendable {
                         "providers": .text(
                             omitted.map(\.description).joined(separator: ",")),
                         "detail": .text(
-                            "nobody can sign in with them: add them to the configuration"
+                            "sign-ins with them are refused: add them to the configuration"
                                 + " and run \(Syntax.program) rules set"),
                     ])
             case .failure(.rulesTooLong):
