@@ -31,7 +31,8 @@ internal import CLibPQ
             (unsafe PQfname(result, Int32(index)).map { unsafe String(cString: $0) } ?? "", index)
         }, uniquingKeysWith: { _, _ in nil })
 
-    /// Returns the index of a column by its name in the statement's result.
+    /// Returns the index of a column by its name in the statement's result; loops over the rows of a log look
+    /// it up once before.
     ///
     /// - Throws: `.unexpectedResult` if no column has that name, or several.
     package func column(_ name: String) throws(PostgresError) -> Int {

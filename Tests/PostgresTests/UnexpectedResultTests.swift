@@ -22,6 +22,14 @@ import Testing
         #expect(throws: PostgresError.self) { try result.isNull(0, -1) }
     }
 
+    @Test func `a column is found by its name, if exactly one has it`() throws {
+        let result = try TestServer.connect().query(
+            Statement("named", "SELECT 1 AS a, 2 AS b, 3 AS c, 4 AS b WHERE false"))
+        #expect(try [result.column("a"), result.column("c")] == [0, 2])
+        #expect(throws: PostgresError.self) { try result.column("b") }
+        #expect(throws: PostgresError.self) { try result.column("d") }
+    }
+
     @Test(arguments: ["infinity", "-infinity"])
     func `an infinite timestamp is refused`(text: String) throws {
         let result = try TestServer.connect().query(

@@ -7,7 +7,7 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     case logTruncated(size: Int64, signed: Int64)
     /// The stored hashes end before what was signed.
     case hashesTruncated(signed: Int64)
-    /// The number of stored hashes is not that of any tree.
+    /// The number of stored hashes is not that of any tree, and no less than what was signed.
     case hashesDamaged
     /// There are hashes of more events than the log has, and nothing that was signed is missing.
     case hashesSurplus(size: Int64, hashed: Int64)

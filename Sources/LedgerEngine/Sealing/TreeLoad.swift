@@ -90,10 +90,12 @@ struct TreeLoad {
     private func tree(
         _ tenant: TenantID, _ stored: SealedState, _ origin: NoteKeyName, signed: Int64
     ) async throws -> SealedTree? {
+        guard stored.hashCount >= StoredHashIndex.count(leaves: signed) else {
+            throw SealingRefusal.hashesTruncated(signed: signed)
+        }
         guard let size = StoredHashIndex.leaves(count: stored.hashCount) else {
             throw SealingRefusal.hashesDamaged
         }
-        guard size >= signed else { throw SealingRefusal.hashesTruncated(signed: signed) }
         guard stored.size >= size else {
             throw SealingRefusal.hashesSurplus(size: stored.size, hashed: size)
         }

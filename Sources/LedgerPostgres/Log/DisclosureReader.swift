@@ -109,19 +109,21 @@ package struct DisclosureReader: Sendable {
     package static func rows(_ result: QueryResult) throws(PostgresError) -> [Row] {
         var rows: [Row] = []
         rows.reserveCapacity(result.rowCount)
+        let (position, account) = (try result.column("position"), try result.column("account_id"))
+        let ciphertext = try result.column("ciphertext")
+        let (wrapping, wrapped) = (
+            try result.column("wrapping_key"), try result.column("wrapped_key")
+        )
         for row in 0..<result.rowCount {
             var key: (wrappingKey: String, wrapped: [UInt8])?
-            if let wrappingKey = try result.optionalText(row, result.column("wrapping_key")) {
-                key = (
-                    wrappingKey: wrappingKey,
-                    wrapped: try result.bytes(row, result.column("wrapped_key"))
-                )
+            if let wrappingKey = try result.optionalText(row, wrapping) {
+                key = (wrappingKey: wrappingKey, wrapped: try result.bytes(row, wrapped))
             }
             rows.append(
                 Row(
-                    position: LogPosition(try result.int8(row, result.column("position"))),
-                    account: AccountID(bits: try result.uuid(row, result.column("account_id"))),
-                    ciphertext: try result.bytes(row, result.column("ciphertext")), key: key))
+                    position: LogPosition(try result.int8(row, position)),
+                    account: AccountID(bits: try result.uuid(row, account)),
+                    ciphertext: try result.bytes(row, ciphertext), key: key))
         }
         return rows
     }

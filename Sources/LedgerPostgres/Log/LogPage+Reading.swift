@@ -33,11 +33,14 @@ extension LogPage {
         var macs: [[UInt8]?] = []
         entries.reserveCapacity(results[0].rowCount)
         macs.reserveCapacity(results[0].rowCount)
+        let (position, entry) = (
+            try results[0].column("position"), try results[0].column("entry")
+        )
+        let mac = try results[0].column("mac")
         for row in 0..<results[0].rowCount {
-            guard try results[0].int8(row, results[0].column("position")) == from.value + Int64(row)
-            else { break }
-            entries.append(try results[0].bytes(row, results[0].column("entry")))
-            macs.append(try results[0].optionalBytes(row, results[0].column("mac")))
+            guard try results[0].int8(row, position) == from.value + Int64(row) else { break }
+            entries.append(try results[0].bytes(row, entry))
+            macs.append(try results[0].optionalBytes(row, mac))
         }
         let isWhole = entries.count == results[0].rowCount && !entries.isEmpty
         let linked = try LinkedDisclosures.read(

@@ -225,13 +225,15 @@ enum SealerRows {
     ) throws(PostgresError) -> (entries: [[UInt8]], forgery: LogDamage?) {
         var entries: [[UInt8]] = []
         entries.reserveCapacity(result.rowCount)
+        let columns = (position: try result.column("position"), entry: try result.column("entry"))
+        let mac = try result.column("mac")
         for row in 0..<result.rowCount {
-            guard try result.int8(row, result.column("position")) == position + Int64(row) else {
-                break
-            }
-            let entry = try result.bytes(row, result.column("entry"))
+            guard try result.int8(row, columns.position) == position + Int64(row) else { break }
+            let entry = try result.bytes(row, columns.entry)
             if let protection,
-                let forgery = try forgery(result, row, leaf: LogDigest.leaf(entry), protection)
+                let forgery = Self.forgery(
+                    mac: try result.optionalBytes(row, mac), at: position + Int64(row),
+                    leaf: LogDigest.leaf(entry), protection)
             {
                 return (entries, forgery)
             }
@@ -247,28 +249,29 @@ enum SealerRows {
         var forgery: LogDamage?
         var leaves: [TreeHash] = []
         leaves.reserveCapacity(result.rowCount)
+        let columns = (position: try result.column("position"), leaf: try result.column("leaf"))
+        let mac = try result.column("mac")
         for row in 0..<result.rowCount {
-            let bytes = try result.bytes(row, result.column("leaf"))
-            guard try result.int8(row, result.column("position")) == position + Int64(row),
+            let bytes = try result.bytes(row, columns.leaf)
+            guard try result.int8(row, columns.position) == position + Int64(row),
                 let leaf = TreeHash(bytes),
                 let digest = Digest(bytes)
             else { break }
             if let protection, forgery == nil {
-                forgery = try Self.forgery(result, row, leaf: digest, protection)
+                forgery = Self.forgery(
+                    mac: try result.optionalBytes(row, mac), at: position + Int64(row),
+                    leaf: digest,
+                    protection)
             }
             leaves.append(leaf)
         }
         return (leaves, forgery)
     }
 
-    /// Checks the MAC of a row of position, entry or leaf, and MAC; returns the damage, if any.
+    /// Checks the MAC of an event; returns the damage, if any.
     private static func forgery(
-        _ result: QueryResult, _ row: Int, leaf: Digest, _ protection: LogProtection
-    ) throws(PostgresError) -> LogDamage? {
-        let (position, mac) = (
-            try result.int8(row, result.column("position")),
-            try result.optionalBytes(row, result.column("mac"))
-        )
+        mac: [UInt8]?, at position: Int64, leaf: Digest, _ protection: LogProtection
+    ) -> LogDamage? {
         do throws(LogDamage) {
             try protection.check(mac, at: LogPosition(position), leaf: leaf)
             return nil

@@ -10,7 +10,7 @@ import TransparencyLog
 /// A sealer's findings on a database that an attacker with all rights has changed.
 @Suite struct TamperingTests {
     /// Three checkpoints, of sizes 10, 19 and 28.
-    fileprivate func sealed(
+    func sealed(
         _ body: (SealingFixture, inout Story, SequencerFixture) async throws -> Void
     ) async throws {
         try await SealingFixture.with { fixture, ledger in
