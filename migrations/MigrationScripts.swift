@@ -25,6 +25,7 @@ package enum MigrationScripts {
         ("V019_former_email_leases.sql", PackageResources.V019_former_email_leases_sql),
         ("V020_keyed_digests.sql", PackageResources.V020_keyed_digests_sql),
         ("V021_rules.sql", PackageResources.V021_rules_sql),
+        ("V022_erase_by_tenant.sql", PackageResources.V022_erase_by_tenant_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

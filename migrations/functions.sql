@@ -56,9 +56,9 @@ BEGIN
 END
 $ledger_is_held$;
 
--- Deletes an account's rows in the transaction that appends the event; returns the number of accounts.
+-- Deletes the rows of accounts in the transaction that appends their events; returns the number of accounts.
 CREATE OR REPLACE FUNCTION public.ledger_erase_accounts(
-    tenants text[], accounts uuid[], positions bigint[])
+    tenant text, accounts uuid[], positions bigint[])
 RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $ledger_erase_accounts$
 DECLARE
@@ -68,44 +68,44 @@ DECLARE
     total bigint := 0;
 BEGIN
     FOR wanted IN
-        SELECT * FROM unnest(tenants, accounts, positions) AS k (tenant, account, place)
+        SELECT * FROM unnest(accounts, positions) AS k (account, place)
     LOOP
-        erasing := public.ledger_erasing_entry(wanted.tenant, wanted.account, wanted.place);
+        erasing := public.ledger_erasing_entry(tenant, wanted.account, wanted.place);
         DELETE FROM public.accounts a
-        WHERE a.tenant_id = wanted.tenant AND a.account_id = wanted.account
+        WHERE a.tenant_id = tenant AND a.account_id = wanted.account
         RETURNING a.opened_position, a.legal_holds INTO gone;
         IF NOT FOUND OR gone.legal_holds IS NOT NULL
-            OR public.ledger_is_held(wanted.tenant, wanted.account, wanted.place)
+            OR public.ledger_is_held(tenant, wanted.account, wanted.place)
         THEN
             RAISE EXCEPTION 'ledger: account % of tenant % is not there, or held',
-                wanted.account, wanted.tenant
+                wanted.account, tenant
                 USING ERRCODE = 'data_exception';
         END IF;
         INSERT INTO public.erasures (tenant_id, account_id, opened_position, next_seq, last_leaf,
             position, erased_at)
-        SELECT wanted.tenant, wanted.account, gone.opened_position,
+        SELECT tenant, wanted.account, gone.opened_position,
             (erasing #>> '{accounts,0,seq}')::bigint + 1, sha256('\x00'::bytea || e.entry),
             wanted.place, (erasing ->> 'recorded_at')::timestamptz
         FROM public.events e
-        WHERE e.tenant_id = wanted.tenant AND e.position = wanted.place;
+        WHERE e.tenant_id = tenant AND e.position = wanted.place;
         -- Every session that lives was opened by an identity that is still linked.
         UPDATE public.sessions s
         SET ended_position = wanted.place, mac = NULL, refresh_current = decode(repeat('00', 32), 'hex'),
             refresh_preceding = NULL, refresh_sealed_successor = NULL, refresh_exchanged_at = NULL
         FROM public.identities i
-        WHERE i.tenant_id = wanted.tenant AND i.last_account_id = wanted.account
-            AND s.tenant_id = wanted.tenant AND s.identity_id = i.identity_id
+        WHERE i.tenant_id = tenant AND i.last_account_id = wanted.account
+            AND s.tenant_id = tenant AND s.identity_id = i.identity_id
             AND s.account_id = wanted.account AND s.ended_position IS NULL;
         DELETE FROM public.identities i
-        WHERE i.tenant_id = wanted.tenant AND i.last_account_id = wanted.account;
+        WHERE i.tenant_id = tenant AND i.last_account_id = wanted.account;
         DELETE FROM public.merges m
-        WHERE m.tenant_id = wanted.tenant AND m.absorbed_id = wanted.account;
+        WHERE m.tenant_id = tenant AND m.absorbed_id = wanted.account;
         DELETE FROM public.merges m
-        WHERE m.tenant_id = wanted.tenant AND m.survivor_id = wanted.account;
+        WHERE m.tenant_id = tenant AND m.survivor_id = wanted.account;
         DELETE FROM public.account_keys w
-        WHERE w.tenant_id = wanted.tenant AND w.account_id = wanted.account;
+        WHERE w.tenant_id = tenant AND w.account_id = wanted.account;
         DELETE FROM public.idempotency_records r
-        WHERE r.tenant_id = wanted.tenant AND r.account_id = wanted.account;
+        WHERE r.tenant_id = tenant AND r.account_id = wanted.account;
         total := total + 1;
     END LOOP;
     RETURN total;
@@ -133,5 +133,5 @@ $ledger_destroy_disclosures$;
 
 REVOKE ALL ON FUNCTION public.ledger_erasing_entry(text, uuid, bigint),
     public.ledger_is_held(text, uuid, bigint),
-    public.ledger_erase_accounts(text[], uuid[], bigint[]),
+    public.ledger_erase_accounts(text, uuid[], bigint[]),
     public.ledger_destroy_disclosures(text, uuid, bigint[]) FROM PUBLIC;

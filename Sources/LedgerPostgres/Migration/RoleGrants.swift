@@ -26,7 +26,7 @@ struct RoleGrants: Sendable {
 
     private static let expectFunction = "ledger_expect(bigint, bigint, text)"
     private static let destroying = [
-        "ledger_erase_accounts(text[], uuid[], bigint[])",
+        "ledger_erase_accounts(text, uuid[], bigint[])",
         "ledger_destroy_disclosures(text, uuid, bigint[])",
     ]
     /// The functions that those call with the owner's privileges, and no role may execute.

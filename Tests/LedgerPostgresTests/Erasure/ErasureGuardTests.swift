@@ -28,7 +28,7 @@ import Testing
                 SELECT 'default', '\(ada)', 0, 1, decode(repeat('00', 32), 'hex'), 1, now()
                 """,
                 "DELETE FROM erasures", "UPDATE erasures SET position = 0",
-                "SELECT ledger_erase_accounts('{default}', '{\(ada)}', '{1}')",
+                "SELECT ledger_erase_accounts('default', '{\(ada)}', '{1}')",
                 "SELECT ledger_destroy_disclosures('default', '\(ada)', '{1,2,3}')",
                 // Objects earlier in the search path are ignored.
                 """
@@ -36,7 +36,7 @@ import Testing
                     1::bigint AS position, 'AccountErased'::text AS type,
                     '\(ada)'::uuid AS account_id;
                 SET search_path = pg_temp, public;
-                SELECT public.ledger_erase_accounts('{default}', '{\(ada)}', '{1}')
+                SELECT public.ledger_erase_accounts('default', '{\(ada)}', '{1}')
                 """,
             ]
         for attack in attacks {
@@ -52,7 +52,7 @@ import Testing
                 case .erased(let position, _, _) = try await story.erase(fixture.ada.account).get()
             else { throw Unexpected(what: "not erased") }
             let call = """
-                SELECT ledger_erase_accounts('{default}', '{\(fixture.bob.account)}', '{\(position)}')
+                SELECT ledger_erase_accounts('default', '{\(fixture.bob.account)}', '{\(position)}')
                 """
             let refusal = try await fixture.database.asRuntime.refusal(of: call)
             #expect(refusal == Self.denied)
@@ -123,7 +123,7 @@ import Testing
                 decode(repeat('00', 20), 'hex')
             FROM (SELECT \(position) AS p) place;
             \(movesHead ? "UPDATE ledger_head SET next_position = next_position + 1;" : "")
-            SELECT ledger_erase_accounts('{default}', '{ADA}', ARRAY[max(position)])
+            SELECT ledger_erase_accounts('default', '{ADA}', ARRAY[max(position)])
             FROM events WHERE account_id = 'ADA';
             COMMIT
             """.replacing("ADA", with: "\(ada)").replacing("BOB", with: "\(bob)")

@@ -94,7 +94,7 @@ import Testing
             """, .triggers
         ),
         ("ALTER FUNCTION ledger_erasing_entry(text, uuid, bigint) RESET search_path", .triggers),
-        ("DROP FUNCTION ledger_erase_accounts(text[], uuid[], bigint[])", .triggers),
+        ("DROP FUNCTION ledger_erase_accounts(text, uuid[], bigint[])", .triggers),
     ]
 
     @Test func `every drift lowers the level, and migrating again repairs it`() async throws {

@@ -81,7 +81,7 @@ extension Tampering {
                 """
                 \(forger.sql);
                 SELECT ledger_erase_accounts(
-                    '{default}', '{\(account)}', '{\(PreparedLedger.count)}')
+                    'default', '{\(account)}', '{\(PreparedLedger.count)}')
                 """)
         },
         Tampering(forged: "a rotation of a key is forged") { forger, _ in
