@@ -16,7 +16,8 @@ struct SQLException {
             tenant: docs/decisions/0001-batch-statements.md
             """,
             [
-                "make_heads", "lock_heads", "read_clock_and_rules_of", "load_callers",
+                "make_heads", "lock_heads", "HeadLoad.listOfMany", "read_clock_and_rules_of",
+                "load_callers",
                 "SubjectLoad.text", "load_accounts",
                 "load_merges", "load_identities", "load_idempotency", "load_spent_id_tokens",
                 "remember_spent_id_tokens", "insert_events", "move_heads", "insert_accounts",
@@ -36,9 +37,6 @@ struct SQLException {
                 "load_identities", "end_sessions_of_openers", "erasure_preview_family",
             ]),
         SQLException(
-            .scalarTenant, "the columns of a head look for events by h.tenant_id; not yet by $1",
-            ["HeadLoad.list"]),
-        SQLException(
             .scalarTenant,
             """
             with the tenant on both sides, a young table's plan reads the tenant instead of the
@@ -54,6 +52,8 @@ struct SQLException {
                 "rewrap_page", "rewrap_webhook_secrets", "sealer_logs", "tenants",
                 "Verifier.verify_tenants_*", "webhooks_all", "wrapping_keys",
                 "exchange_standings", "TableComparison.compare_sums_*",
+                "checkpointed_tenants", "expired_answers", "expired_spent_id_tokens",
+                "sealer_free", "sealer_held", "stopped_projections", "webhook_free",
             ]),
         SQLException(
             .scalarTenant, "reads no rows: it only keeps a table from being dropped",
@@ -65,23 +65,7 @@ struct SQLException {
         SQLException(
             .scalarTenant,
             "answers waiting callers of several tenants at once, as a batch does; not measured",
-            ["api_keys_of", "read_accounts"]),
-        SQLException(
-            .scalarTenant, "writes or locks rows of several tenants; not yet tenant by tenant",
-            [
-                "clear_projection_failures", "exchange_hold", "make_projections", "rewrap_store",
-                "sealer_leave", "sealer_release", "sealer_take_leases", "sweep_answers",
-                "sweep_spent_id_tokens", "TableExchange.drop", "webhook_take_leases",
-            ]),
-        SQLException(
-            .scalarTenant, "a temporary table of one tenant's rows has no tenant of its own",
-            [
-                "RefoldTable.*_count", "RefoldTable.*_first", "RefoldTable.*_delete_wrong",
-                "RefoldTable.*_insert_missing",
-            ]),
-        SQLException(
-            .scalarTenant, "rows of one tenant by their address; not yet by key",
-            ["RowProtection.protect_*"]),
+            ["api_keys_of", "AccountQuery.read_accounts_*"]),
         SQLException(
             .everyNode, "the address decides nothing: the row's version must match, too",
             ["RowProtection.protect_*"]),

@@ -125,6 +125,24 @@ import Testing
         #expect(broken(sql) == [.everyNode])
     }
 
+    @Test(arguments: [
+        "SELECT 1 FROM user_providers WHERE tenant_id = $1",
+        "SELECT 1 FROM events e JOIN public.account_audit a ON a.tenant_id = $1 WHERE e.tenant_id = $1",
+    ]) func `a view of a read model is reported`(_ sql: String) {
+        #expect(broken(sql) == [.servedTable])
+    }
+
+    @Test func `functions of the owner take one tenant, first`() throws {
+        let text = try #require(
+            SourceTree(["migrations"], suffix: "functions.sql").files.first
+        ).lines.joined(separator: "\n")
+        let functions = text.matches(of: /CREATE OR REPLACE FUNCTION (\S+?)\(\s*(\w+ \S+?),/)
+        #expect(functions.count == 4)
+        for function in functions {
+            #expect(function.output.2 == "tenant text", "\(function.output.1)")
+        }
+    }
+
     @Test func `texts are named, and read with their fragments`() {
         let source = #"""
             // A comment with "SELECT 1 FROM a".

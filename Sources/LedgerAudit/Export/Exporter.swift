@@ -98,7 +98,7 @@ package struct Exporter: Sendable {
         on connection: Connection
     ) throws -> [Int64] {
         let begin = Statement("export_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        return try connection.transaction(begin) {
+        return try connection.readingServedTables(begin) {
             let snapshot = try HistorySnapshot.read(tenant, macs: macs, on: connection)
             let end = try ExportStatements.end(of: tenant, on: connection)
             try expect(basis, below: end)

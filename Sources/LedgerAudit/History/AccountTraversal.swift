@@ -10,28 +10,34 @@ import Postgres
 /// scanned. Events after the last known one are searched for too, up to a limit, because `accounts` could
 /// have been rolled back.
 struct AccountTraversal {
-    private static let positions = Statement(
-        "history_positions",
-        """
-        SELECT position FROM account_audit
-        WHERE tenant_id = $1 AND account_id = $2 AND account_seq >= $3 AND position <= $4
-        ORDER BY account_seq LIMIT $5
-        """)
+    private static func positions(_ audit: ProjectionTable) -> Statement {
+        Statement(
+            "\(audit)_positions",
+            """
+            SELECT position FROM \(audit)
+            WHERE tenant_id = $1 AND account_id = $2 AND account_seq >= $3 AND position <= $4
+            ORDER BY account_seq LIMIT $5
+            """)
+    }
 
-    private static let predecessor = Statement(
-        "history_predecessor",
-        """
-        SELECT position FROM account_audit
-        WHERE tenant_id = $1 AND account_id = $2 AND position <= $3
-        ORDER BY account_seq DESC LIMIT 1
-        """)
+    private static func predecessor(_ audit: ProjectionTable) -> Statement {
+        Statement(
+            "\(audit)_predecessor",
+            """
+            SELECT position FROM \(audit)
+            WHERE tenant_id = $1 AND account_id = $2 AND position <= $3
+            ORDER BY account_seq DESC LIMIT 1
+            """)
+    }
 
-    private static let successor = Statement(
-        "history_successor",
-        """
-        SELECT position FROM account_audit
-        WHERE tenant_id = $1 AND account_id = $2 AND account_seq = $3
-        """)
+    private static func successor(_ audit: ProjectionTable) -> Statement {
+        Statement(
+            "\(audit)_successor",
+            """
+            SELECT position FROM \(audit)
+            WHERE tenant_id = $1 AND account_id = $2 AND account_seq = $3
+            """)
+    }
 
     private static let decided = Statement(
         "history_account",
@@ -127,7 +133,7 @@ struct AccountTraversal {
         if nextSequence > 0 || isNextFound { return true }
         let first = key + [.int8(nextSequence)]
         return try connection.query(Self.decided, key).rowCount > 0
-            || connection.query(Self.successor, first).rowCount > 0
+            || connection.query(Self.successor(snapshot.audit), first).rowCount > 0
     }
 
     private var key: [Parameter] { [.text(snapshot.tenant.description), .uuid(account.bits)] }
@@ -140,7 +146,7 @@ extension AccountTraversal {
         guard position < snapshot.log.size else { return }
         // A page continues from the last event of the previous page.
         if try restoreState(after: position) { return }
-        let found = try connection.query(Self.predecessor, key + [.int8(position)])
+        let found = try connection.query(Self.predecessor(snapshot.audit), key + [.int8(position)])
         guard found.rowCount == 1 else { return }
         _ = try restoreState(after: try found.int8(0, 0))
     }
@@ -159,7 +165,8 @@ extension AccountTraversal {
         while remaining > 0 {
             let most = min(LogReader.pageMax, remaining)
             let rows = try connection.query(
-                Self.positions, key + [.int8(nextSequence), .int8(end), .int8(Int64(most))])
+                Self.positions(snapshot.audit),
+                key + [.int8(nextSequence), .int8(end), .int8(Int64(most))])
             let positions = try (0..<rows.rowCount).map { try rows.int8($0, 0) }
             guard !positions.isEmpty else { return .finished }
             let before = nextSequence
@@ -295,7 +302,7 @@ extension AccountTraversal {
 
     /// Whether `account_audit` names an event after the end that is the account's next.
     private func isNextInAudit() throws -> Bool {
-        let next = try connection.query(Self.successor, key + [.int8(nextSequence)])
+        let next = try connection.query(Self.successor(snapshot.audit), key + [.int8(nextSequence)])
         guard next.rowCount == 1 else { return false }
         let position = try next.int8(0, 0)
         guard position > end, position < snapshot.log.size,

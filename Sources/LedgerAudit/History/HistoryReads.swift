@@ -191,7 +191,7 @@ package final class HistoryReads: HistoryReader {
         let session = sessions[(turn & .max) % sessions.count]
         do {
             return try await session.run { connection in
-                try connection.transaction(Self.begin) {
+                try connection.readingServedTables(Self.begin) {
                     let snapshot = try HistorySnapshot.read(
                         tenant, macs: self.disclosures?.macs, deadline: deadline, on: connection)
                     // A query that spent the whole time in the queue costs nothing more.

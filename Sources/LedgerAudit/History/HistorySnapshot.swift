@@ -8,14 +8,6 @@ struct HistorySnapshot {
     private static let head = Statement(
         "history_head", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
 
-    private static let audited = Statement(
-        "history_audited",
-        """
-        SELECT p.position FROM projection_tables t
-        JOIN projections p ON p.tenant_id = $1 AND p.name = t.name AND p.generation = t.generation
-        WHERE t.name = 'account_audit' AND t.state = 'served'
-        """)
-
     private static let entry = Statement(
         "history_entry", "SELECT entry, mac FROM events WHERE tenant_id = $1 AND position = $2")
 
@@ -28,7 +20,9 @@ struct HistorySnapshot {
 
     let tenant: TenantID
     let log: LogExtent
-    /// The position that `account_audit` has been folded up to; no guarantee that it is complete.
+    /// The served table of `account_audit`.
+    let audit: ProjectionTable
+    /// The position that it has been folded up to; no guarantee that it is complete.
     let auditedSize: Int64
     /// The positions at which each MAC key applies; nil without keys.
     private let protection: LogProtection?
@@ -44,8 +38,10 @@ struct HistorySnapshot {
         on connection: Connection
     ) throws -> HistorySnapshot {
         let key = [Parameter.text(tenant.description)]
+        let audit = try ProjectionTables.served(.accountAudit, on: connection)
         let results = try connection.pipeline(
-            [Call(head, key), Call(audited, key)] + NewestCheckpoint.calls(of: tenant)
+            [Call(head, key), Checkpoints.call(of: audit, in: tenant)]
+                + NewestCheckpoint.calls(of: tenant)
                 + LogProtection.calls(of: tenant, keys: macs))
         guard results.count >= 4 else { throw PostgresError.unexpectedResult("no snapshot") }
         let size = results[0].rowCount == 1 ? try results[0].int8(0, 0) : 0
@@ -62,8 +58,9 @@ struct HistorySnapshot {
                 fault: "the log ends here, but \(signed) events were signed")
         }
         return HistorySnapshot(
-            tenant: tenant, log: LogExtent(size: size, signedSize: signed),
-            auditedSize: results[1].rowCount == 1 ? min(try results[1].int8(0, 0), size) : 0,
+            tenant: tenant, log: LogExtent(size: size, signedSize: signed), audit: audit,
+            auditedSize: min(
+                try Checkpoints.checkpoint(results[1], of: audit)?.position.value ?? 0, size),
             protection: try LogProtection.found(in: results[4...], of: tenant, keys: macs),
             deadline: deadline
         )

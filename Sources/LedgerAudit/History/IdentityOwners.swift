@@ -51,7 +51,7 @@ package struct IdentityOwners: Sendable {
         emit: @escaping @Sendable (Holding) throws -> Void
     ) async throws -> Found? {
         try await session.run { connection in
-            try connection.transaction(Self.begin) {
+            try connection.readingServedTables(Self.begin) {
                 let row = try connection.query(
                     Self.known,
                     [

@@ -181,16 +181,17 @@ package struct RowProtection: Sendable {
             try table.eachRow(of: tenant, lacking: id, on: snapshot) { row throws(PostgresError) in
                 if let row { rows.append(row) }
                 guard rows.count == Self.rowsPerTransaction else { return }
-                count += try Self.write(rows, of: table, key, on: owner)
+                count += try Self.write(rows, of: table, in: tenant, key, on: owner)
                 rows = []
             }
-            count += try Self.write(rows, of: table, key, on: owner)
+            count += try Self.write(rows, of: table, in: tenant, key, on: owner)
         }
         return count
     }
 
     private static func write(
-        _ rows: [ProtectedRow], of table: ProtectedTable, _ key: MACKey, on owner: Connection
+        _ rows: [ProtectedRow], of table: ProtectedTable, in tenant: TenantID, _ key: MACKey,
+        on owner: Connection
     ) throws(PostgresError) -> Int64 {
         guard !rows.isEmpty else { return 0 }
         let written = try owner.query(
@@ -198,6 +199,7 @@ package struct RowProtection: Sendable {
             [
                 .texts(rows.map(\.version.place)), .texts(rows.map(\.version.writer)),
                 .byteArrays(rows.map { key.mac(of: $0.message).bytes }),
+                .text(tenant.description),
             ])
         return Int64(written.rowsAffected)
     }
@@ -220,9 +222,9 @@ extension ProtectedTable {
                 FROM unnest($1::text[], $2::text[], $3::bytea[]) AS k (place, writer, mac)
                 CROSS JOIN LATERAL (
                     SELECT ctid AS place FROM \(rawValue)
-                    WHERE ctid = k.place::tid AND xmin::text = k.writer
+                    WHERE tenant_id = $4 AND ctid = k.place::tid AND xmin::text = k.writer
                     FOR UPDATE SKIP LOCKED) r) n
-            WHERE t.ctid = n.place
+            WHERE t.tenant_id = $4 AND t.ctid = n.place
             """)
     }
 }

@@ -59,7 +59,8 @@ struct Search {
         _ email: String, on connection: Connection
     ) throws(PostgresError) {
         let live = try connection.query(
-            SearchRows.ofEmail, [name, .text(email), .int8(Int64(SearchResult.hitsMax) + 1)])
+            SearchRows.ofEmail(try ProjectionTables.served(.userProviders, on: connection)),
+            [name, .text(email), .int8(Int64(SearchResult.hitsMax) + 1)])
         var holders: Set<AccountID> = []
         var held: [IdentityID: Bool?] = [:]
         for row in 0..<live.rowCount {

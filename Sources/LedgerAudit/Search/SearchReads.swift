@@ -22,17 +22,6 @@ package struct SearchReads: SearchReader {
     private static let head = Statement(
         "search_head", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
 
-    private static let folded = Statement(
-        "search_folded",
-        """
-        SELECT p.position FROM projection_tables g
-        CROSS JOIN LATERAL (
-            SELECT position FROM projections
-            WHERE tenant_id = $1 AND name = g.name AND generation = g.generation
-            OFFSET 0) p
-        WHERE g.name = 'user_providers' AND g.state = 'served'
-        """)
-
     private let session: Postgres.Session
     private let disclosures: DisclosureReader?
     private let emails: FormerEmails?
@@ -75,7 +64,7 @@ package struct SearchReads: SearchReader {
                 isWhole = try await isUpToDate(tenant)
             }
             return try await session.run { [isWhole] connection in
-                try connection.transaction(Self.begin) {
+                try connection.readingServedTables(Self.begin) {
                     var search = Search(
                         tenant: tenant, term: term, emails: emails, disclosures: disclosures)
                     search.hasMore = !isWhole
@@ -101,20 +90,28 @@ package struct SearchReads: SearchReader {
         do {
             guard try await isUpToDate(tenant) else { throw LedgerFault.unavailable }
             return try await session.run { connection in
-                let rows = try connection.query(
-                    SearchRows.emailFlags,
-                    [.text(tenant.description), .uuids(accounts.map(\.bits))])
-                var flags: EmailFlags = [:]
-                for row in 0..<rows.rowCount {
-                    flags[IdentityID(bits: try rows.uuid(row, rows.column("identity_id")))] =
-                        .some(try rows.optionalBool(row, rows.column("email_verified")))
+                try connection.readingServedTables(Self.begin) {
+                    try Self.emailFlags(of: accounts, in: tenant, on: connection)
                 }
-                return flags
             }
         } catch {
             onFault("reading e-mail flags failed: \(error)")
             throw .unavailable
         }
+    }
+
+    private static func emailFlags(
+        of accounts: [AccountID], in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> EmailFlags {
+        let rows = try connection.query(
+            SearchRows.emailFlags(try ProjectionTables.served(.userProviders, on: connection)),
+            [.text(tenant.description), .uuids(accounts.map(\.bits))])
+        var flags: EmailFlags = [:]
+        for row in 0..<rows.rowCount {
+            flags[IdentityID(bits: try rows.uuid(row, rows.column("identity_id")))] =
+                .some(try rows.optionalBool(row, rows.column("email_verified")))
+        }
+        return flags
     }
 
     /// Waits until the read model includes every event of the log's present end; returns false when that
@@ -128,8 +125,11 @@ package struct SearchReads: SearchReader {
         let deadline = ContinuousClock.now + Self.patience
         while true {
             let position = try await session.run { connection in
-                let rows = try connection.query(Self.folded, [name])
-                return rows.rowCount == 1 ? try rows.int8(0, 0) : 0
+                let table = try ProjectionTables.served(.userProviders, on: connection)
+                let checkpoint = try connection.pipeline([
+                    Checkpoints.call(of: table, in: tenant)
+                ])
+                return try Checkpoints.checkpoint(checkpoint[0], of: table)?.position.value ?? 0
             }
             if position >= wanted { return true }
             guard ContinuousClock.now < deadline else { return false }

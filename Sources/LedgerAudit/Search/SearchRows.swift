@@ -39,23 +39,27 @@ enum SearchRows {
         WHERE k.provider IS NOT NULL ORDER BY i.identity_id
         """)
 
-    static let ofEmail = Statement(
-        "search_email",
-        """
-        SELECT user_id, identity_id, email_verified FROM user_providers
-        WHERE tenant_id = $1 AND email IS NOT NULL AND \(SearchedEmail.expression) = $2
-        ORDER BY email_verified IS NOT TRUE, identity_id LIMIT $3
-        """)
+    static func ofEmail(_ table: ProjectionTable) -> Statement {
+        Statement(
+            "\(table)_search",
+            """
+            SELECT user_id, identity_id, email_verified FROM \(table)
+            WHERE tenant_id = $1 AND email IS NOT NULL AND \(SearchedEmail.expression) = $2
+            ORDER BY email_verified IS NOT TRUE, identity_id LIMIT $3
+            """)
+    }
 
-    static let emailFlags = Statement(
-        "search_email_flags",
-        """
-        SELECT u.identity_id, u.email_verified FROM unnest($2::uuid[]) AS k (user_id)
-        CROSS JOIN LATERAL (
-            SELECT identity_id, email_verified FROM user_providers
-            WHERE tenant_id = $1 AND user_id = k.user_id AND email IS NOT NULL
-            OFFSET 0) u
-        """)
+    static func emailFlags(_ table: ProjectionTable) -> Statement {
+        Statement(
+            "\(table)_email_flags",
+            """
+            SELECT u.identity_id, u.email_verified FROM unnest($2::uuid[]) AS k (user_id)
+            CROSS JOIN LATERAL (
+                SELECT identity_id, email_verified FROM \(table)
+                WHERE tenant_id = $1 AND user_id = k.user_id AND email IS NOT NULL
+                OFFSET 0) u
+            """)
+    }
 
     /// Finds digests in the order of `SearchKey.flags`, whose indexes are in the last column.
     static let ofFormerEmail = Statement(

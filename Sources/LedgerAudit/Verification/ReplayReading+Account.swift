@@ -12,13 +12,15 @@ extension ReplayReading {
         SELECT next_seq FROM erasures WHERE tenant_id = $1 AND account_id = $2
         """)
 
-    private static let audited = Statement(
-        "replay_positions",
-        """
-        SELECT account_seq, position FROM account_audit
-        WHERE tenant_id = $1 AND account_id = $2 AND account_seq >= $3
-        ORDER BY account_seq LIMIT \(LogReader.pageMax)
-        """)
+    private static func audited(_ audit: ProjectionTable) -> Statement {
+        Statement(
+            "\(audit)_replay",
+            """
+            SELECT account_seq, position FROM \(audit)
+            WHERE tenant_id = $1 AND account_id = $2 AND account_seq >= $3
+            ORDER BY account_seq LIMIT \(LogReader.pageMax)
+            """)
+    }
 
     private static let end = Statement(
         "replay_end", "SELECT coalesce(max(position), -1) FROM events WHERE tenant_id = $1")
@@ -60,9 +62,10 @@ extension ReplayReading {
     private mutating func readAudited(
         _ key: [Parameter], on connection: Connection
     ) throws -> Bool {
+        let audited = Self.audited(try ProjectionTables.served(.accountAudit, on: connection))
         while true {
             let next = history?.nextSequence ?? 0
-            let rows = try connection.query(Self.audited, key + [.int8(next)])
+            let rows = try connection.query(audited, key + [.int8(next)])
             let position = try rows.column("position")
             let positions = try (0..<rows.rowCount).map { try rows.int8($0, position) }
             guard !positions.isEmpty else { return true }

@@ -46,7 +46,7 @@ package enum AccessStatements {
     }
 
     private static let list: SelectList =
-        ["k.n"] + Columns.selected("a") + ["a.mac"] + HeadLoad.list
+        ["k.n"] + Columns.selected("a") + ["a.mac"] + HeadLoad.listOfMany
     private static let key = Columns("a", in: list)
     private static let mac = list["a.mac"]
     private static let head = HeadLoad.Columns("h", in: list)
@@ -60,7 +60,7 @@ package enum AccessStatements {
         CROSS JOIN LATERAL (
             SELECT * FROM api_keys WHERE tenant_id = k.tenant_id AND key_id = k.key_id OFFSET 0) a
         LEFT JOIN LATERAL (
-            SELECT \(HeadLoad.list.sql) FROM ledger_head h
+            SELECT \(HeadLoad.listOfMany.sql) FROM ledger_head h
             WHERE h.tenant_id = k.tenant_id AND a.mac IS NULL
             OFFSET 0) h ON true
         """)

@@ -1,4 +1,5 @@
 package import Ledger
+import LedgerEngine
 package import Postgres
 
 /// The data that an erasure would destroy.
@@ -102,22 +103,24 @@ package enum ErasurePreview: Sendable {
 
     // The first account of an AccountsUnmerged is the survivor, which may have been absorbed itself
     // later.
-    private static let formerSurvivors = Statement(
-        "erasure_former_survivors",
-        """
-        WITH RECURSIVE survivor AS (
-            SELECT k.account_id FROM unnest($2::uuid[]) AS k (account_id)
-            UNION
-            SELECT e.account_id FROM survivor s
-            JOIN account_audit a ON a.tenant_id = $1 AND a.account_id = s.account_id
-                AND a.type = 'AccountsUnmerged'
-            JOIN events e ON e.tenant_id = $1 AND e.position = a.position)
-        SELECT s.account_id FROM survivor s
-        WHERE s.account_id <> ALL ($2::uuid[]) AND NOT EXISTS (
-            SELECT FROM erasures x
-            WHERE x.tenant_id = $1 AND x.account_id = s.account_id)
-        ORDER BY s.account_id
-        """)
+    private static func formerSurvivors(_ audit: ProjectionTable) -> Statement {
+        Statement(
+            "\(audit)_former_survivors",
+            """
+            WITH RECURSIVE survivor AS (
+                SELECT k.account_id FROM unnest($2::uuid[]) AS k (account_id)
+                UNION
+                SELECT e.account_id FROM survivor s
+                JOIN \(audit) a ON a.tenant_id = $1 AND a.account_id = s.account_id
+                    AND a.type = 'AccountsUnmerged'
+                JOIN events e ON e.tenant_id = $1 AND e.position = a.position)
+            SELECT s.account_id FROM survivor s
+            WHERE s.account_id <> ALL ($2::uuid[]) AND NOT EXISTS (
+                SELECT FROM erasures x
+                WHERE x.tenant_id = $1 AND x.account_id = s.account_id)
+            ORDER BY s.account_id
+            """)
+    }
 
     /// Returns the live accounts that once absorbed any of these and released it again.
     ///
@@ -127,8 +130,9 @@ package enum ErasurePreview: Sendable {
     package static func formerSurvivors(
         of accounts: [AccountID], in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> [AccountID] {
+        let audit = try ProjectionTables.served(.accountAudit, on: connection)
         let rows = try connection.query(
-            formerSurvivors, [.text(tenant.description), .uuids(accounts.map(\.bits))])
+            formerSurvivors(audit), [.text(tenant.description), .uuids(accounts.map(\.bits))])
         var found: [AccountID] = []
         for row in 0..<rows.rowCount { found.append(AccountID(bits: try rows.uuid(row, 0))) }
         return found

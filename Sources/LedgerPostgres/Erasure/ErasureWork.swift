@@ -1,4 +1,5 @@
 import Ledger
+import LedgerEngine
 import Postgres
 
 /// The limits of one transaction of an erasure.
@@ -67,21 +68,15 @@ struct ErasureWork {
         FOR UPDATE SKIP LOCKED
         """)
 
-    private static let checkpoint = Statement(
-        "erasure_checkpoint",
-        """
-        SELECT p.position, p.failure IS NOT NULL AS has_stopped FROM projection_tables t
-        JOIN projections p ON p.tenant_id = $1 AND p.name = t.name AND p.generation = t.generation
-        WHERE t.name = 'account_audit' AND t.state = 'served'
-        """)
-
-    private static let nextEvents = Statement(
-        "erasure_audited",
-        """
-        SELECT account_seq, position, session_id FROM account_audit
-        WHERE tenant_id = $1 AND account_id = $2 AND account_seq >= $3
-        ORDER BY account_seq LIMIT $4
-        """)
+    private static func nextEvents(_ audit: ProjectionTable) -> Statement {
+        Statement(
+            "\(audit)_erasure",
+            """
+            SELECT account_seq, position, session_id FROM \(audit)
+            WHERE tenant_id = $1 AND account_id = $2 AND account_seq >= $3
+            ORDER BY account_seq LIMIT $4
+            """)
+    }
 
     private static let searched = Statement(
         "erasure_searched",
@@ -144,14 +139,13 @@ struct ErasureWork {
     private func work(on connection: Connection) throws -> Part {
         guard let progress = try lock(on: connection) else { return .outcome(.ended) }
         guard !progress.isDestroyed else { return .destroyed(progress) }
-        let checkpoint = try connection.query(Self.checkpoint, [.text(tenant.description)])
-        let isFolded =
-            try checkpoint.rowCount == 1
-            && checkpoint.int8(0, checkpoint.column("position")) > progress.position
-        let hasStopped =
-            try checkpoint.rowCount != 1 || checkpoint.bool(0, checkpoint.column("has_stopped"))
+        let audit = try ProjectionTables.served(.accountAudit, on: connection)
+        let checkpoint = try Checkpoints.checkpoint(
+            connection.pipeline([Checkpoints.call(of: audit, in: tenant)])[0], of: audit)
+        let isFolded = checkpoint.map { $0.position.value > progress.position } ?? false
+        let hasStopped = checkpoint.map { $0.failure != nil } ?? true
         guard isFolded || hasStopped || progress.isOld else { return .outcome(.waits) }
-        if isFolded, let events = try nextEvents(progress, on: connection) {
+        if isFolded, let events = try nextEvents(in: audit, progress, on: connection) {
             try destroy(
                 events, sequence: progress.destroyedSequence + Int64(events.count),
                 searched: progress.searchedPosition, on: connection)
@@ -176,11 +170,11 @@ struct ErasureWork {
     }
 
     /// Returns the account's next events from the read model; nil if one is missing.
-    private func nextEvents(_ progress: Progress, on connection: Connection) throws
-        -> [AccountEvent]?
-    {
+    private func nextEvents(
+        in audit: ProjectionTable, _ progress: Progress, on connection: Connection
+    ) throws -> [AccountEvent]? {
         let rows = try connection.query(
-            Self.nextEvents, key + [.int8(progress.destroyedSequence), .int8(limits.events)])
+            Self.nextEvents(audit), key + [.int8(progress.destroyedSequence), .int8(limits.events)])
         var events: [AccountEvent] = []
         for row in 0..<rows.rowCount {
             guard

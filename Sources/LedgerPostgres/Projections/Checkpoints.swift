@@ -1,9 +1,9 @@
-import Ledger
-import LedgerEngine
-import Postgres
+package import Ledger
+package import LedgerEngine
+package import Postgres
 
 /// The statements over `projections`: the checkpoint of each table of each tenant.
-enum Checkpoints {
+package enum Checkpoints {
     private static let behind = Statement(
         "projections_behind",
         """
@@ -23,8 +23,8 @@ enum Checkpoints {
         "make_projections",
         """
         INSERT INTO projections (tenant_id, name, generation, version)
-        SELECT n.tenant_id, t.name, t.generation, t.version
-        FROM unnest($1::text[], $2::text[], $3::int[]) AS n (tenant_id, name, generation)
+        SELECT $1, t.name, t.generation, t.version
+        FROM unnest($2::text[], $3::int[]) AS n (name, generation)
         JOIN projection_tables t
             ON t.name = n.name AND t.generation = n.generation AND t.state <> 'building'
         FOR KEY SHARE OF t
@@ -68,13 +68,19 @@ enum Checkpoints {
         FROM written
         """)
 
+    private static let stopped = Statement(
+        "stopped_projections",
+        """
+        SELECT DISTINCT tenant_id FROM projections WHERE failure IS NOT NULL ORDER BY tenant_id
+        """)
+
     private static let clearFailures = Statement(
         "clear_projection_failures",
         """
         UPDATE projections p SET failure = NULL, updated_at = statement_timestamp()
         FROM projection_tables t
-        WHERE p.name = t.name AND p.generation = t.generation AND p.version = t.version
-            AND p.failure IS NOT NULL
+        WHERE p.tenant_id = $1 AND p.name = t.name AND p.generation = t.generation
+            AND p.version = t.version AND p.failure IS NOT NULL
         """)
 
     /// Returns the tables of some projections that are behind the log, by tenant, and creates missing
@@ -117,17 +123,25 @@ enum Checkpoints {
     static func make(
         _ new: [(tenant: TenantID, table: ProjectionTable)], on connection: Connection
     ) throws(PostgresError) {
-        guard !new.isEmpty else { return }
-        _ = try connection.query(
-            make,
-            [
-                .texts(new.map(\.tenant.description)),
-                .texts(new.map(\.table.projection.rawValue)), .int4s(new.map(\.table.generation)),
-            ])
+        let tables = Dictionary(grouping: new, by: \.tenant).mapValues { $0.map(\.table) }
+        _ = try connection.pipeline(
+            tables.sorted { $0.key < $1.key }.map { tenant, tables in
+                Call(
+                    make,
+                    [
+                        .text(tenant.description), .texts(tables.map(\.projection.rawValue)),
+                        .int4s(tables.map(\.generation)),
+                    ])
+            })
     }
 
     static func clearFailures(on connection: Connection) throws(PostgresError) {
-        _ = try connection.query(clearFailures)
+        let tenants = try connection.query(stopped)
+        var calls: [Call] = []
+        for row in 0..<tenants.rowCount {
+            calls.append(Call(clearFailures, [.text(try tenants.text(row, 0))]))
+        }
+        _ = try connection.pipeline(calls)
     }
 
     /// How to treat checkpoints that another transaction has locked.
@@ -155,11 +169,25 @@ enum Checkpoints {
             ])
     }
 
+    /// Returns the call that reads one checkpoint, for ``checkpoint(_:of:)``.
+    package static func call(of table: ProjectionTable, in tenant: TenantID) -> Call {
+        call([table], of: tenant, .none)
+    }
+
+    /// Reads the result of ``call(of:in:)``; nil without a checkpoint.
+    package static func checkpoint(
+        _ result: QueryResult, of table: ProjectionTable
+    ) throws(PostgresError) -> Checkpoint? {
+        try checkpoints(result, of: [table]).first
+    }
+
     /// A checkpoint as it was read.
-    struct Checkpoint {
-        let table: ProjectionTable
-        let position: LogPosition
+    package struct Checkpoint {
+        package let table: ProjectionTable
+        /// The next position to fold.
+        package let position: LogPosition
         let version: Int32
+        /// The damage at which folding stopped; nil while it goes on.
         let failure: String?
         let marker: AccountStateCache.Marker
     }

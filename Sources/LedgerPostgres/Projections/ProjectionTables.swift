@@ -10,9 +10,9 @@ package enum ProjectionTables {
         case building
         /// Loaded and folded into, but not served.
         case ready
-        /// Served by the view.
+        /// Read by servers and tools, and by the view.
         case served
-        /// Served by the view before.
+        /// Served before.
         case previous
     }
 
@@ -44,15 +44,34 @@ package enum ProjectionTables {
         try all(on: connection).filter { $0.state != .building }
     }
 
-    /// Returns the table that a projection's view serves.
-    static func served(
+    private static let served = Statement(
+        "served_table",
+        """
+        SELECT name, generation, version FROM projection_tables
+        WHERE name = $1 AND state = 'served'
+        """)
+
+    /// Returns the table of a projection that readers read, by its name.
+    ///
+    /// The views of the same names are for people. A snapshot older than an exchange would find no row through
+    /// them, whereas the table that it looks up here is complete in it.
+    package static func served(
         _ projection: ProjectionName, on connection: Connection
     ) throws(PostgresError) -> ProjectionTable {
-        let found = try all(on: connection).first {
-            $0.table.projection == projection && $0.state == .served
+        try served(try connection.query(served, [.text(projection.rawValue)]))
+    }
+
+    /// Returns the call that looks up the served table, for ``served(_:)-(QueryResult)``.
+    static func servedCall(_ projection: ProjectionName) -> Call {
+        Call(served, [.text(projection.rawValue)])
+    }
+
+    /// Reads the result of ``servedCall(_:)``.
+    static func served(_ result: QueryResult) throws(PostgresError) -> ProjectionTable {
+        guard result.rowCount == 1, let table = try table(result, 0) else {
+            throw .unexpectedResult("a projection has no served table")
         }
-        guard let found else { throw .unexpectedResult("\(projection) has no served table") }
-        return found.table
+        return table
     }
 
     /// Reads `name`, `generation` and `version`; returns nil for an unknown name.
@@ -66,5 +85,21 @@ package enum ProjectionTables {
         return ProjectionTable(
             projection: projection, generation: try result.int4(row, result.column("generation")),
             version: try result.int4(row, result.column("version")))
+    }
+}
+
+extension Connection {
+    /// Runs a read-only transaction that looks up served tables; once more if one was dropped before it was
+    /// read.
+    ///
+    /// - Throws: As ``Connection/transaction(_:_:)``.
+    package func readingServedTables<Value>(
+        _ begin: Statement, _ body: () throws -> Value
+    ) throws -> Value {
+        do {
+            return try transaction(begin, body)
+        } catch let error as PostgresError where error.state == .undefinedTable {
+            return try transaction(begin, body)
+        }
     }
 }

@@ -47,7 +47,8 @@ struct RefoldTable {
 
     private var bothSides: String {
         """
-        FROM \(name) r FULL JOIN (SELECT * FROM \(live) WHERE tenant_id = $1) l ON \(sameKey)
+        FROM (SELECT * FROM \(name) WHERE tenant_id = $1) r
+        FULL JOIN (SELECT * FROM \(live) WHERE tenant_id = $1) l ON \(sameKey)
         WHERE r IS DISTINCT FROM l
         """
     }
@@ -84,16 +85,19 @@ struct RefoldTable {
             """
             DELETE FROM \(live) l WHERE l.tenant_id = $1
                 AND NOT EXISTS (SELECT 1 FROM \(name) r
-                    WHERE \(sameKey) AND r IS NOT DISTINCT FROM l)
+                    WHERE r.tenant_id = $1 AND \(sameKey) AND r IS NOT DISTINCT FROM l)
             """)
     }
 
     private var insertMissing: Statement {
-        Statement(
+        let columns = projection.table.columns.map(\.name).filter { $0 != "tenant_id" }
+        let values = columns.map { "r.\($0)" }.joined(separator: ", ")
+        return Statement(
             "\(name)_insert_missing",
             """
-            INSERT INTO \(live) SELECT r.* FROM \(name) r
-            WHERE NOT EXISTS (SELECT 1 FROM \(live) l WHERE l.tenant_id = $1 AND \(sameKey))
+            INSERT INTO \(live) (tenant_id, \(columns.joined(separator: ", ")))
+            SELECT $1, \(values) FROM \(name) r
+            WHERE r.tenant_id = $1 AND NOT EXISTS (SELECT 1 FROM \(live) l WHERE l.tenant_id = $1 AND \(sameKey))
             """)
     }
 

@@ -18,12 +18,16 @@ enum TableExchange {
         ORDER BY h.tenant_id
         """)
 
-    private static let hold = Statement(
-        "exchange_hold",
+    private static let checkpointed = Statement(
+        "checkpointed_tenants",
         """
-        SELECT 1 FROM projections WHERE name = $1 AND generation IN ($2, $3)
-        ORDER BY tenant_id, generation FOR UPDATE
+        SELECT DISTINCT tenant_id FROM projections WHERE name = $1 AND generation = $2
+        ORDER BY tenant_id
         """)
+
+    private static let deleteCheckpoint = Statement(
+        "delete_checkpoint",
+        "DELETE FROM projections WHERE tenant_id = $1 AND name = $2 AND generation = $3")
 
     private static let holdTables = Statement(
         "exchange_hold_tables",
@@ -89,9 +93,11 @@ enum TableExchange {
             return try connection.transaction {
                 try connection.execute(lockWait)
                 try lease.hold(on: connection)
-                _ = try connection.pipeline([
-                    Call(holdTables, [.text(view)]), Call(hold, keys(old, new)),
-                ])
+                _ = try connection.pipeline(
+                    [Call(holdTables, [.text(view)])]
+                        + positions(old, new, on: connection).map {
+                            Checkpoints.call([old, new], of: $0.tenant, .wait)
+                        })
                 let canReplace = try positions(old, new, on: connection).allSatisfy {
                     $0.canReplace
                 }
@@ -121,35 +127,45 @@ enum TableExchange {
     static func retire(
         _ table: ProjectionTable, under lease: RebuildLease, on connection: Connection
     ) throws -> Bool {
-        try withoutWaiting(
-            """
-            UPDATE projection_tables SET state = 'building'
-                WHERE name = '\(table.projection)' AND generation = \(table.generation);
-            """, under: lease, on: connection)
+        try withoutWaiting(under: lease, on: connection) { () throws(PostgresError) in
+            try connection.execute(
+                """
+                UPDATE projection_tables SET state = 'building'
+                    WHERE name = '\(table.projection)' AND generation = \(table.generation);
+                """)
+        }
     }
 
     /// Drops a table with its checkpoints; returns false while the table is read or folded into.
     static func drop(
         _ table: ProjectionTable, under lease: RebuildLease, on connection: Connection
     ) throws -> Bool {
-        try withoutWaiting(
-            """
-            DELETE FROM projection_tables
-                WHERE name = '\(table.projection)' AND generation = \(table.generation);
-            DELETE FROM projections
-                WHERE name = '\(table.projection)' AND generation = \(table.generation);
-            DROP TABLE IF EXISTS \(table);
-            """, under: lease, on: connection)
+        let key: [Parameter] = [.text(table.projection.rawValue), .int4(table.generation)]
+        return try withoutWaiting(under: lease, on: connection) { () throws(PostgresError) in
+            try connection.execute(
+                """
+                DELETE FROM projection_tables
+                    WHERE name = '\(table.projection)' AND generation = \(table.generation)
+                """)
+            let tenants = try connection.query(checkpointed, key)
+            var calls: [Call] = []
+            for row in 0..<tenants.rowCount {
+                calls.append(Call(deleteCheckpoint, [.text(try tenants.text(row, 0))] + key))
+            }
+            _ = try connection.pipeline(calls)
+            try connection.execute("DROP TABLE IF EXISTS \(table)")
+        }
     }
 
-    /// Executes a script in one transaction; returns false, with nothing changed, when a lock is not
-    /// available at once.
+    /// Writes in one transaction; returns false, with nothing changed, when a lock is not available at once.
     private static func withoutWaiting(
-        _ script: String, under lease: RebuildLease, on connection: Connection
+        under lease: RebuildLease, on connection: Connection,
+        _ body: () throws(PostgresError) -> Void
     ) throws -> Bool {
         do throws(PostgresError) {
             try lease.write(on: connection) { () throws(PostgresError) in
-                try connection.execute("\(lockWait);\n\(script)")
+                try connection.execute(lockWait)
+                try body()
             }
             return true
         } catch {

@@ -1,11 +1,18 @@
 import Ledger
+import LedgerEngine
 import Postgres
+import Synchronization
 
-/// The statement of a batched read.
+/// The statement of a batched read, which names the served table of `user_providers`.
 ///
-/// One statement has one snapshot, so the rows match the checkpoint that it reads. This holds even
-/// if another table is swapped in, because the statement keeps the view until it has read.
-enum AccountQuery {
+/// One statement has one snapshot, so the rows match the checkpoint that it reads, both of the table that it
+/// names. If another table is served meanwhile, the read is repeated.
+final class AccountQuery: Sendable {
+    /// The table that was served last, with its statement.
+    private let served = Mutex<(table: ProjectionTable, statement: Statement)?>(nil)
+    /// The maximum number of tables tried for one batch.
+    private static let attempts = 4
+
     private static let list: SelectList = [
         "k.n", "coalesce(p.is_whole OR p.position > a.last_position, false) AS is_folded",
         "u.identity_id", "u.provider", "u.email", "u.linked_at", "u.linked_position",
@@ -26,61 +33,88 @@ enum AccountQuery {
 
     // The checkpoint of each tenant is read once and first: `MATERIALIZED`. If it is at the log's
     // end, every account is folded, and no account's last position is looked up.
-    private static let statement = Statement(
-        "read_accounts",
-        """
-        WITH checkpoints AS MATERIALIZED (
-            SELECT t.tenant_id, p.position, p.position >= h.next_position AS is_whole
-            FROM unnest($4::text[]) AS t (tenant_id)
-            CROSS JOIN projection_tables g
+    private static func statement(_ table: ProjectionTable) -> Statement {
+        Statement(
+            "read_accounts_\(table.generation)",
+            """
+            WITH checkpoints AS MATERIALIZED (
+                SELECT t.tenant_id, p.position, p.position >= h.next_position AS is_whole
+                FROM unnest($4::text[]) AS t (tenant_id)
+                CROSS JOIN LATERAL (
+                    SELECT position FROM projections
+                    WHERE tenant_id = t.tenant_id AND name = 'user_providers'
+                        AND generation = \(table.generation)
+                    OFFSET 0) p
+                CROSS JOIN LATERAL (
+                    SELECT next_position FROM ledger_head WHERE tenant_id = t.tenant_id OFFSET 0) h)
+            SELECT \(list.sql)
+            FROM unnest($1::text[], $2::uuid[], $3::uuid[]) WITH ORDINALITY
+                 AS k (tenant_id, session_id, account_id, n)
             CROSS JOIN LATERAL (
-                SELECT position FROM projections
-                WHERE tenant_id = t.tenant_id AND name = g.name AND generation = g.generation
-                OFFSET 0) p
-            CROSS JOIN LATERAL (
-                SELECT next_position FROM ledger_head WHERE tenant_id = t.tenant_id OFFSET 0) h
-            WHERE g.name = 'user_providers' AND g.state = 'served')
-        SELECT \(list.sql)
-        FROM unnest($1::text[], $2::uuid[], $3::uuid[]) WITH ORDINALITY
-             AS k (tenant_id, session_id, account_id, n)
-        CROSS JOIN LATERAL (
-            SELECT * FROM sessions
-            WHERE tenant_id = k.tenant_id AND session_id = k.session_id
-            OFFSET 0) s
-        LEFT JOIN checkpoints p ON p.tenant_id = k.tenant_id
-        LEFT JOIN LATERAL (
-            SELECT last_position FROM accounts
-            WHERE tenant_id = k.tenant_id AND account_id = k.account_id
-                AND NOT coalesce(p.is_whole, false)
-            OFFSET 0) a ON true
-        LEFT JOIN LATERAL (
-            SELECT * FROM user_providers
-            WHERE tenant_id = k.tenant_id AND user_id = k.account_id
-            OFFSET 0) u ON true
-        WHERE s.account_id IS NOT DISTINCT FROM k.account_id
-            AND s.ended_position IS NULL AND s.expires_at > statement_timestamp()
-        """)
+                SELECT * FROM sessions
+                WHERE tenant_id = k.tenant_id AND session_id = k.session_id
+                OFFSET 0) s
+            LEFT JOIN checkpoints p ON p.tenant_id = k.tenant_id
+            LEFT JOIN LATERAL (
+                SELECT last_position FROM accounts
+                WHERE tenant_id = k.tenant_id AND account_id = k.account_id
+                    AND NOT coalesce(p.is_whole, false)
+                OFFSET 0) a ON true
+            LEFT JOIN LATERAL (
+                SELECT * FROM \(table)
+                WHERE tenant_id = k.tenant_id AND user_id = k.account_id
+                OFFSET 0) u ON true
+            WHERE s.account_id IS NOT DISTINCT FROM k.account_id
+                AND s.ended_position IS NULL AND s.expires_at > statement_timestamp()
+            """)
+    }
 
-    static func answers(
+    func answers(
         to batch: [AccountReads.Pending], behind fence: SchemaFence, on connection: Connection
     ) throws -> [AccountReads.Answer] {
         // Closures, because a key path of several properties is evaluated at run time.
         let tenants = batch.map { $0.tenant.description }
-        let results = try connection.pipeline([
-            Call(
-                statement,
-                [
-                    .texts(tenants), .uuids(batch.map { $0.caller.session.bits }),
-                    .uuids(batch.map { $0.caller.account.bits }), .texts(Array(Set(tenants))),
-                ]), Call(SchemaFence.version),
-        ])
-        try fence.check(results[1])
-        let result = results[0]
+        let result = try rows(
+            [
+                .texts(tenants), .uuids(batch.map { $0.caller.session.bits }),
+                .uuids(batch.map { $0.caller.account.bits }), .texts(Array(Set(tenants))),
+            ], behind: fence, on: connection)
         var found = Array(repeating: Found(), count: batch.count)
         for row in 0..<result.rowCount {
             try found[try result.keyIndex(row)].add(result, row)
         }
         return found.map { $0.answer }
+    }
+
+    /// Reads from the table that was served last, and again while it turns out to be another one.
+    private func rows(
+        _ parameters: [Parameter], behind fence: SchemaFence, on connection: Connection
+    ) throws -> QueryResult {
+        for _ in 0..<Self.attempts {
+            let (table, statement) = try servedTable(on: connection)
+            do {
+                let results = try connection.pipeline([
+                    Call(statement, parameters), ProjectionTables.servedCall(.userProviders),
+                    Call(SchemaFence.version),
+                ])
+                try fence.check(results[2])
+                if try ProjectionTables.served(results[1]) == table { return results[0] }
+            } catch let error as PostgresError where error.state == .undefinedTable {
+                // The table was dropped after it had been exchanged.
+            }
+            served.withLock { $0 = nil }
+        }
+        throw PostgresError.unexpectedResult("the served table of user_providers keeps changing")
+    }
+
+    private func servedTable(
+        on connection: Connection
+    ) throws(PostgresError) -> (table: ProjectionTable, statement: Statement) {
+        if let known = served.withLock({ $0 }) { return known }
+        let table = try ProjectionTables.served(.userProviders, on: connection)
+        let found = (table: table, statement: Self.statement(table))
+        served.withLock { $0 = found }
+        return found
     }
 
     /// The rows of one caller: the account, with one of its identities per row, if any.

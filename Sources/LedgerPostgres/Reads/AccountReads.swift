@@ -37,6 +37,7 @@ package final class AccountReads: AccountReader {
     private let queue: BatchQueue<Pending>
     private let advances: AdvanceSignal
     private let session: Postgres.Session
+    private let query = AccountQuery()
     private let fence: SchemaFence
     private let delivery = BlockingExecutor(label: "account-ledger reads")
     private let onBehind: @Sendable () -> Void
@@ -120,8 +121,8 @@ package final class AccountReads: AccountReader {
         guard !batch.isEmpty else { return }
         let answers: [Answer]
         do {
-            answers = try await session.run { [fence] in
-                try AccountQuery.answers(to: batch.map(\.element), behind: fence, on: $0)
+            answers = try await session.run { [query, fence] in
+                try query.answers(to: batch.map(\.element), behind: fence, on: $0)
             }
         } catch {
             return fail(batch, with: .unavailable, because: OtherSchema.logText(of: error))

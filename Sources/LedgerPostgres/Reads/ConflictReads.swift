@@ -1,4 +1,5 @@
 package import Ledger
+import LedgerEngine
 import Postgres
 
 /// Reads of the `conflicts` read model on its own connection.
@@ -9,35 +10,32 @@ package struct ConflictReads: ConflictReader {
     private static let begin = Statement(
         "conflict_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
-    private static let extent = Statement(
-        "conflict_extent",
-        """
-        SELECT coalesce(max(p.position), 0) AS folded, coalesce(max(h.next_position), 0) AS head
-        FROM projection_tables t
-        LEFT JOIN projections p
-            ON p.tenant_id = $1 AND p.name = t.name AND p.generation = t.generation
-        LEFT JOIN ledger_head h ON h.tenant_id = $1
-        WHERE t.name = 'conflicts' AND t.state = 'served'
-        """)
+    private static let head = Statement(
+        "conflict_head",
+        "SELECT coalesce(max(next_position), 0) FROM ledger_head WHERE tenant_id = $1")
 
-    private static let window = Statement(
-        "conflict_window",
-        """
-        SELECT count(*) AS count, max(last_position) AS last FROM (
-            SELECT last_position FROM conflicts
-            WHERE tenant_id = $1 AND last_position > $2 ORDER BY last_position LIMIT $3) w
-        """)
+    private static func window(_ table: ProjectionTable) -> Statement {
+        Statement(
+            "\(table)_window",
+            """
+            SELECT count(*) AS count, max(last_position) AS last FROM (
+                SELECT last_position FROM \(table)
+                WHERE tenant_id = $1 AND last_position > $2 ORDER BY last_position LIMIT $3) w
+            """)
+    }
 
-    private static let page = Statement(
-        "conflict_page",
-        """
-        SELECT \(ConflictsTable.columns) FROM conflicts
-        WHERE tenant_id = $1 AND last_position > $2 AND last_position <= $3
-            AND ($4::boolean IS NULL OR (resolved_position IS NULL) = $4)
-            AND ($5::text IS NULL OR callers @> ARRAY[$5::text]
-                OR holder_id = $5::uuid OR holder_now = $5::uuid)
-        ORDER BY last_position LIMIT $6
-        """)
+    private static func page(_ table: ProjectionTable) -> Statement {
+        Statement(
+            "\(table)_page",
+            """
+            SELECT \(ConflictsTable.columns) FROM \(table)
+            WHERE tenant_id = $1 AND last_position > $2 AND last_position <= $3
+                AND ($4::boolean IS NULL OR (resolved_position IS NULL) = $4)
+                AND ($5::text IS NULL OR callers @> ARRAY[$5::text]
+                    OR holder_id = $5::uuid OR holder_now = $5::uuid)
+            ORDER BY last_position LIMIT $6
+            """)
+    }
 
     private let session: Postgres.Session
     private let onFault: @Sendable (String) -> Void
@@ -66,7 +64,7 @@ package struct ConflictReads: ConflictReader {
     ) async throws(LedgerFault) -> ConflictPage {
         do {
             return try await session.run { connection in
-                try connection.transaction(Self.begin) {
+                try connection.readingServedTables(Self.begin) {
                     try Self.read(query, in: tenant, on: connection)
                 }
             }
@@ -76,21 +74,24 @@ package struct ConflictReads: ConflictReader {
         }
     }
 
-    private static func read(
+    /// Reads a page inside the open snapshot.
+    static func read(
         _ query: ConflictQuery, in tenant: TenantID, on connection: Connection
     ) throws -> ConflictPage {
         let name = Parameter.text(tenant.description)
         let after = Parameter.int8(query.after?.value ?? -1)
+        let table = try ProjectionTables.served(.conflicts, on: connection)
         let results = try connection.pipeline([
-            Call(extent, [name]), Call(window, [name, after, .int8(windowMax)]),
+            Call(head, [name]), Checkpoints.call(of: table, in: tenant),
+            Call(window(table), [name, after, .int8(windowMax)]),
         ])
-        guard results.count == 2 else { throw PostgresError.unexpectedResult("no extent") }
-        let looked = try results[1].int8(0, results[1].column("count"))
-        let end = try results[1].optionalInt8(0, results[1].column("last"))
+        guard results.count == 3 else { throw PostgresError.unexpectedResult("no extent") }
+        let looked = try results[2].int8(0, results[2].column("count"))
+        let end = try results[2].optionalInt8(0, results[2].column("last"))
         var found: [Conflict] = []
         if let end {
             let rows = try connection.query(
-                page,
+                page(table),
                 [
                     name, after, .int8(end),
                     query.state.map { .bool($0 == .open) } ?? .null,
@@ -107,7 +108,7 @@ package struct ConflictReads: ConflictReader {
             page: CursorPage(
                 elements: shown, cursor: cursor ?? query.after?.value,
                 hasMore: isFull || looked >= windowMax),
-            foldedSize: try results[0].int8(0, results[0].column("folded")),
-            logSize: try results[0].int8(0, results[0].column("head")))
+            foldedSize: try Checkpoints.checkpoint(results[1], of: table)?.position.value ?? 0,
+            logSize: try results[0].int8(0, 0))
     }
 }

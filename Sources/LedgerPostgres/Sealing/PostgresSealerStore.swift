@@ -31,10 +31,11 @@ struct PostgresSealerStore: SealerStore {
     func logs(without left: [TenantID]) async throws -> [SealerLog] {
         let takesLeases = renewal.isDue()
         let calls =
-            (left.isEmpty ? [] : [SealerRows.leaveCall(by: holder, left)])
-            + (takesLeases ? [SealerRows.takeLeasesCall(for: holder, without: left)] : [])
-            + [SealerRows.logsCall(for: holder)]
+            SealerRows.releaseCalls(left, by: holder) + [SealerRows.logsCall(for: holder)]
         let logs = try await session.run { connection in
+            if takesLeases {
+                try SealerRows.takeLeases(for: holder, without: left, on: connection)
+            }
             guard let result = try connection.pipeline(calls).last else {
                 throw PostgresError.unexpectedResult("no logs")
             }
@@ -132,8 +133,7 @@ struct PostgresSealerStore: SealerStore {
     }
 
     func release() async {
-        let call = SealerRows.releaseCall(by: holder)
-        try? await session.run { _ = try $0.query(call.statement, call.parameters) }
+        try? await session.run { [holder] in try SealerRows.releaseAll(by: holder, on: $0) }
     }
 
     func failure(of error: any Error) -> StoreFailure? { StoreFailure(error) }

@@ -8,21 +8,26 @@ enum SealerRows {
     // A clock that was set back must not extend a lease beyond twice its length. A lease that ends a little
     // after a new one was taken by a statement that began later. A row that conflicts is compared with the
     // new one, which says when this statement began.
-    private static let takeLeases = Statement(
-        "sealer_take_leases",
+    private static let free = Statement(
+        "sealer_free",
         """
-        INSERT INTO sealer_leases AS l (tenant_id, holder, expires_at)
-        SELECT h.tenant_id, $1, statement_timestamp() + make_interval(secs => $2::int)
+        SELECT h.tenant_id
         FROM ledger_head h LEFT JOIN sealer_leases k ON k.tenant_id = h.tenant_id
         WHERE (k.tenant_id IS NULL OR k.holder = $1 OR k.expires_at < statement_timestamp()
                 OR k.expires_at > statement_timestamp() + make_interval(secs => 2 * $2::int))
             AND h.tenant_id <> ALL ($3::text[])
         ORDER BY h.tenant_id
+        """)
+    private static let takeLease = Statement(
+        "sealer_take_lease",
+        """
+        INSERT INTO sealer_leases AS l (tenant_id, holder, expires_at)
+        VALUES ($1, $2, statement_timestamp() + make_interval(secs => $3::int))
         ON CONFLICT (tenant_id) DO UPDATE
         SET holder = excluded.holder, expires_at = excluded.expires_at
-        WHERE l.holder = $1
-            OR l.expires_at - excluded.expires_at > make_interval(secs => $2::int)
-            OR excluded.expires_at - l.expires_at > make_interval(secs => $2::int)
+        WHERE l.holder = $2
+            OR l.expires_at - excluded.expires_at > make_interval(secs => $3::int)
+            OR excluded.expires_at - l.expires_at > make_interval(secs => $3::int)
         """)
     private static let logs = Statement(
         "sealer_logs",
@@ -31,11 +36,10 @@ enum SealerRows {
         FROM ledger_head h LEFT JOIN sealer_leases l ON l.tenant_id = h.tenant_id
         ORDER BY h.tenant_id
         """)
+    private static let held = Statement(
+        "sealer_held", "SELECT tenant_id FROM sealer_leases WHERE holder = $1")
     private static let release = Statement(
-        "sealer_release", "DELETE FROM sealer_leases WHERE holder = $1")
-    private static let leave = Statement(
-        "sealer_leave",
-        "DELETE FROM sealer_leases WHERE holder = $1 AND tenant_id = ANY ($2::text[])")
+        "sealer_release", "DELETE FROM sealer_leases WHERE tenant_id = $1 AND holder = $2")
     private static let holdLease = Statement(
         "sealer_hold_lease",
         """
@@ -122,27 +126,47 @@ enum SealerRows {
         WHERE tenant_id = $1 AND origin = $2 AND size = $3 AND root = $4 AND note = $5
         """)
 
-    static func takeLeasesCall(
-        for holder: EntityID<SealerLease>, without left: [TenantID]
-    ) -> Call {
-        Call(
-            takeLeases,
-            [
-                .uuid(holder.bits), .int4(SealerLease.seconds),
-                .texts(left.map(\.description)),
-            ])
+    /// Acquires the free leases and renews the held ones, but for some tenants.
+    static func takeLeases(
+        for holder: EntityID<SealerLease>, without left: [TenantID], on connection: Connection
+    ) throws(PostgresError) {
+        let found = try connection.query(
+            free,
+            [.uuid(holder.bits), .int4(SealerLease.seconds), .texts(left.map(\.description))])
+        var calls: [Call] = []
+        for row in 0..<found.rowCount {
+            calls.append(
+                Call(
+                    takeLease,
+                    [
+                        .text(try found.text(row, 0)), .uuid(holder.bits),
+                        .int4(SealerLease.seconds),
+                    ]))
+        }
+        _ = try connection.pipeline(calls)
     }
 
-    static func leaveCall(by holder: EntityID<SealerLease>, _ left: [TenantID]) -> Call {
-        Call(leave, [.uuid(holder.bits), .texts(left.map(\.description))])
+    /// Ends every lease of a holder.
+    static func releaseAll(
+        by holder: EntityID<SealerLease>, on connection: Connection
+    ) throws(PostgresError) {
+        let found = try connection.query(held, [.uuid(holder.bits)])
+        var calls: [Call] = []
+        for row in 0..<found.rowCount {
+            calls.append(Call(release, [.text(try found.text(row, 0)), .uuid(holder.bits)]))
+        }
+        _ = try connection.pipeline(calls)
+    }
+
+    /// Ends the leases of some tenants.
+    static func releaseCalls(
+        _ left: [TenantID], by holder: EntityID<SealerLease>
+    ) -> [Call] {
+        left.map { Call(release, [.text($0.description), .uuid(holder.bits)]) }
     }
 
     static func logsCall(for holder: EntityID<SealerLease>) -> Call {
         Call(logs, [.uuid(holder.bits)])
-    }
-
-    static func releaseCall(by holder: EntityID<SealerLease>) -> Call {
-        Call(release, [.uuid(holder.bits)])
     }
 
     /// Returns the call that renews a lease in a transaction and locks its row until the end.

@@ -13,29 +13,71 @@ package final class Sweeper: Sendable {
     /// The maximum number of transactions in one round.
     private static let batchesMax = 1_000
 
+    /// A kind of records: the statement that finds expired ones of all tenants, and the one that deletes those
+    /// of one tenant by their keys.
+    private struct Kind: Sendable {
+        let expired: Statement
+        let delete: Statement
+        /// Reads the keys of some rows of `expired`.
+        let keys: @Sendable (QueryResult, [Int]) throws(PostgresError) -> [Parameter]
+    }
+
     // The lock prevents the deletion of a row that is rewritten at the same time.
-    private static let answers = Statement(
-        "sweep_answers",
-        """
-        WITH lapsed AS (
+    private static let answers = Kind(
+        expired: Statement(
+            "expired_answers",
+            """
             SELECT tenant_id, account_id, scope FROM idempotency_records
             WHERE answered_at <= statement_timestamp() - make_interval(secs => $1::bigint)
-            LIMIT $2 FOR UPDATE SKIP LOCKED)
-        DELETE FROM idempotency_records USING lapsed
-        WHERE idempotency_records.tenant_id = lapsed.tenant_id
-          AND idempotency_records.account_id = lapsed.account_id
-          AND idempotency_records.scope = lapsed.scope
-        """)
+            LIMIT $2
+            """),
+        delete: Statement(
+            "delete_answers",
+            """
+            WITH expired AS (
+                SELECT r.account_id, r.scope
+                FROM unnest($3::uuid[], $4::bytea[]) AS k (account_id, scope)
+                CROSS JOIN LATERAL (
+                    SELECT account_id, scope FROM idempotency_records
+                    WHERE tenant_id = $1 AND account_id = k.account_id AND scope = k.scope
+                        AND answered_at <= statement_timestamp() - make_interval(secs => $2::bigint)
+                    FOR UPDATE SKIP LOCKED) r)
+            DELETE FROM idempotency_records r USING expired e
+            WHERE r.tenant_id = $1 AND r.account_id = e.account_id AND r.scope = e.scope
+            """)
+    ) { result, rows throws(PostgresError) in
+        let (account, scope) = (try result.column("account_id"), try result.column("scope"))
+        var (accounts, scopes): ([UInt128], [[UInt8]]) = ([], [])
+        for row in rows {
+            accounts.append(try result.uuid(row, account))
+            scopes.append(try result.bytes(row, scope))
+        }
+        return [.uuids(accounts), .byteArrays(scopes)]
+    }
 
     // A spent token counts as long as any process may still accept it by its own clock.
-    private static let idTokens = Statement(
-        "sweep_spent_id_tokens",
-        """
-        DELETE FROM spent_id_tokens WHERE ctid = ANY (ARRAY(
-            SELECT ctid FROM spent_id_tokens
+    private static let idTokens = Kind(
+        expired: Statement(
+            "expired_spent_id_tokens",
+            """
+            SELECT tenant_id, digest FROM spent_id_tokens
             WHERE expires_at <= statement_timestamp() - make_interval(secs => $1::bigint)
-            LIMIT $2))
-        """)
+            LIMIT $2
+            """),
+        delete: Statement(
+            "delete_spent_id_tokens",
+            """
+            DELETE FROM spent_id_tokens
+            WHERE tenant_id = $1 AND digest = ANY ($3::bytea[])
+                AND expires_at <= statement_timestamp() - make_interval(secs => $2::bigint)
+            """)
+    ) { result, rows throws(PostgresError) in
+        let digest = try result.column("digest")
+        var digests: [[UInt8]] = []
+        for row in rows { digests.append(try result.bytes(row, digest)) }
+        return [.byteArrays(digests)]
+    }
+
     private static let clockDifferenceSeconds: Int64 = 3_600
 
     private let session: Postgres.Session
@@ -78,12 +120,24 @@ package final class Sweeper: Sendable {
             + sweep(Self.idTokens, olderThan: Self.clockDifferenceSeconds)
     }
 
-    private func sweep(_ statement: Statement, olderThan seconds: Int64) async throws -> Int {
+    private func sweep(_ kind: Kind, olderThan seconds: Int64) async throws -> Int {
         var total = 0
         for _ in 0..<Self.batchesMax where !Task.isCancelled {
             let count = try await session.run { connection in
-                try connection.query(statement, [.int8(seconds), .int8(Self.batchLimit)])
-                    .rowsAffected
+                let found = try connection.query(
+                    kind.expired, [.int8(seconds), .int8(Self.batchLimit)])
+                let tenant = try found.column("tenant_id")
+                var rows: [String: [Int]] = [:]
+                for row in 0..<found.rowCount {
+                    rows[try found.text(row, tenant), default: []].append(row)
+                }
+                let deleted = try connection.pipeline(
+                    try rows.sorted { $0.key < $1.key }.map { tenant, rows in
+                        Call(
+                            kind.delete,
+                            [.text(tenant), .int8(seconds)] + (try kind.keys(found, rows)))
+                    })
+                return deleted.reduce(0) { $0 + $1.rowsAffected }
             }
             total += count
             if count < Self.batchLimit { break }

@@ -35,8 +35,8 @@ package struct Rewrapping: Sendable {
         "rewrap_store",
         """
         UPDATE account_keys k SET wrapping_key = $1::text, wrapped_key = n.new
-        FROM unnest($2::text[], $3::uuid[], $4::bytea[], $5::bytea[]) n (tenant, account, old, new)
-        WHERE k.tenant_id = n.tenant AND k.account_id = n.account AND k.wrapped_key = n.old
+        FROM unnest($3::uuid[], $4::bytea[], $5::bytea[]) n (account, old, new)
+        WHERE k.tenant_id = $2 AND k.account_id = n.account AND k.wrapped_key = n.old
         """)
 
     /// Looks up each key separately, whatever the planner's estimates.
@@ -81,6 +81,13 @@ package struct Rewrapping: Sendable {
         return report
     }
 
+    /// The rewrapped keys of one tenant.
+    private struct Rewrapped {
+        var accounts: [UInt128] = []
+        var old: [[UInt8]] = []
+        var new: [[UInt8]] = []
+    }
+
     /// The last row of a page.
     private struct LastRow {
         let tenant: String
@@ -96,10 +103,7 @@ package struct Rewrapping: Sendable {
         let rows = try connection.query(
             page, [.text(last?.tenant ?? ""), .uuid(last?.account ?? 0), .text(current)])
         var end: LastRow?
-        var tenants: [String] = []
-        var accounts: [UInt128] = []
-        var old: [[UInt8]] = []
-        var new: [[UInt8]] = []
+        var rewrapped: [TenantID: Rewrapped] = [:]
         for row in 0..<rows.rowCount {
             let name = try rows.text(row, rows.column("tenant_id"))
             let account = AccountID(bits: try rows.uuid(row, rows.column("account_id")))
@@ -116,16 +120,20 @@ package struct Rewrapping: Sendable {
                 if report.unreadable.count < unreadableMax { report.unreadable.append(account) }
                 continue
             }
-            tenants.append(name)
-            accounts.append(account.bits)
-            old.append(wrapped)
-            new.append(again.wrapped)
+            rewrapped[tenant, default: Rewrapped()].accounts.append(account.bits)
+            rewrapped[tenant, default: Rewrapped()].old.append(wrapped)
+            rewrapped[tenant, default: Rewrapped()].new.append(again.wrapped)
         }
-        guard !tenants.isEmpty else { return end }
-        let stored = try connection.query(
-            store,
-            [.text(current), .texts(tenants), .uuids(accounts), .byteArrays(old), .byteArrays(new)])
-        report.rewrapped += Int64(stored.rowsAffected)
+        let stored = try connection.pipeline(
+            rewrapped.sorted { $0.key < $1.key }.map { tenant, keys in
+                Call(
+                    store,
+                    [
+                        .text(current), .text(tenant.description), .uuids(keys.accounts),
+                        .byteArrays(keys.old), .byteArrays(keys.new),
+                    ])
+            })
+        report.rewrapped += stored.reduce(0) { $0 + Int64($1.rowsAffected) }
         return end
     }
 }

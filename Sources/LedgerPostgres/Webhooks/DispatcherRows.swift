@@ -7,21 +7,28 @@ import Postgres
 enum DispatcherRows {
     // A clock that was set back must not extend a lease beyond twice its length. A lease that ends a little
     // after a new one was taken by a statement that began later.
+    private static let free = Statement(
+        "webhook_free",
+        """
+        SELECT DISTINCT tenant_id FROM webhook_cursors
+        WHERE gone_at IS NULL AND (lease IS NULL OR expires_at < statement_timestamp()
+            OR expires_at > statement_timestamp() + make_interval(secs => 2 * $1::int))
+        ORDER BY tenant_id
+        """)
     private static let takeLeases = Statement(
         "webhook_take_leases",
         """
         WITH free AS (
-            SELECT c.tenant_id, c.endpoint_id
+            SELECT c.endpoint_id
             FROM webhook_cursors c
-            JOIN webhook_endpoints e
-                ON e.tenant_id = c.tenant_id AND e.endpoint_id = c.endpoint_id
-            WHERE e.disabled_at IS NULL AND c.gone_at IS NULL AND (
+            JOIN webhook_endpoints e ON e.tenant_id = $1 AND e.endpoint_id = c.endpoint_id
+            WHERE c.tenant_id = $1 AND e.disabled_at IS NULL AND c.gone_at IS NULL AND (
                 c.lease IS NULL OR c.expires_at < statement_timestamp()
-                OR c.expires_at > statement_timestamp() + make_interval(secs => 2 * $2::int))
-            ORDER BY c.tenant_id, c.endpoint_id FOR UPDATE OF c SKIP LOCKED)
+                OR c.expires_at > statement_timestamp() + make_interval(secs => 2 * $3::int))
+            ORDER BY c.endpoint_id FOR UPDATE OF c SKIP LOCKED)
         UPDATE webhook_cursors c
-        SET lease = $1, expires_at = statement_timestamp() + make_interval(secs => $2::int)
-        FROM free f WHERE c.tenant_id = f.tenant_id AND c.endpoint_id = f.endpoint_id
+        SET lease = $2, expires_at = statement_timestamp() + make_interval(secs => $3::int)
+        FROM free f WHERE c.tenant_id = $1 AND c.endpoint_id = f.endpoint_id
         RETURNING c.tenant_id, c.endpoint_id
         """)
     private static let endpointState = Statement(
@@ -126,10 +133,19 @@ enum DispatcherRows {
 
     // MARK: - Reading
 
-    static func takeLeasesCall(
-        _ lease: EntityID<WebhookLease>, seconds: Int32
-    ) -> Call {
-        Call(takeLeases, [.uuid(lease.bits), .int4(seconds)])
+    /// Acquires the free leases of every tenant; returns rows of tenant and endpoint, one result a tenant.
+    static func takeLeases(
+        _ lease: EntityID<WebhookLease>, seconds: Int32, on connection: Connection
+    ) throws(PostgresError) -> [QueryResult] {
+        let tenants = try connection.query(free, [.int4(seconds)])
+        var calls: [Call] = []
+        for row in 0..<tenants.rowCount {
+            calls.append(
+                Call(
+                    takeLeases,
+                    [.text(try tenants.text(row, 0)), .uuid(lease.bits), .int4(seconds)]))
+        }
+        return try connection.pipeline(calls)
     }
 
     static func stateCall(_ endpoint: LeasedWebhook) -> Call {

@@ -31,19 +31,20 @@ struct PostgresDispatcherStore: DispatcherStore {
 
     func takeLeases() async throws -> [LeasedWebhook] {
         let lease = EntityID<WebhookLease>(bits: SecureRandom.uint128())
-        let call = DispatcherRows.takeLeasesCall(lease, seconds: leaseSeconds)
-        return try await session.run { connection in
-            let rows = try connection.query(call.statement, call.parameters)
+        return try await session.run { [leaseSeconds] connection in
+            let results = try DispatcherRows.takeLeases(
+                lease, seconds: leaseSeconds, on: connection)
             var taken: [LeasedWebhook] = []
-            for row in 0..<rows.rowCount {
-                guard let tenant = TenantID(try rows.text(row, rows.column("tenant_id"))) else {
-                    continue
+            for rows in results {
+                for row in 0..<rows.rowCount {
+                    guard let tenant = TenantID(try rows.text(row, rows.column("tenant_id")))
+                    else { continue }
+                    taken.append(
+                        LeasedWebhook(
+                            tenant: tenant,
+                            id: WebhookID(bits: try rows.uuid(row, rows.column("endpoint_id"))),
+                            lease: lease))
                 }
-                taken.append(
-                    LeasedWebhook(
-                        tenant: tenant,
-                        id: WebhookID(bits: try rows.uuid(row, rows.column("endpoint_id"))),
-                        lease: lease))
             }
             return taken
         }

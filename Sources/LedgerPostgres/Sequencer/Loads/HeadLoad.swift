@@ -14,17 +14,33 @@ package enum HeadLoad {
     /// The columns of a head `h`, for ``readMACs(_:_:of:keys:columns:)``.
     ///
     /// The log is searched for a sign of protection only if a head has none: before `protect`, or if
-    /// the head's MAC was removed or a head from before it was put back.
-    package static let list: SelectList = [
+    /// the head's MAC was removed or a head from before it was put back. The tenant is `$1`.
+    package static let list =
+        head + [
+            """
+            h.protected_from IS NULL AND (
+                EXISTS (SELECT FROM events WHERE tenant_id = $1 AND position = 0
+                    AND schema_version > 1)
+                OR EXISTS (SELECT FROM events WHERE tenant_id = $1 AND type = 'KeyRotated'
+                    AND schema_version > 1)) AS is_said_protected
+            """
+        ]
+
+    /// As ``list``, in the same order, for heads of several tenants.
+    static let listOfMany =
+        head + [
+            """
+            h.protected_from IS NULL AND (
+                EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND position = 0
+                    AND schema_version > 1)
+                OR EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND type = 'KeyRotated'
+                    AND schema_version > 1)) AS is_said_protected
+            """
+        ]
+
+    private static let head: SelectList = [
         "h.tenant_id", "h.next_position", "h.last_recorded_at", "h.log_id", "h.log_number",
         "h.protected_from", "h.rules_version", "h.mac",
-        """
-        h.protected_from IS NULL AND (
-            EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND position = 0
-                AND schema_version > 1)
-            OR EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND type = 'KeyRotated'
-                AND schema_version > 1)) AS is_said_protected
-        """,
     ]
 
     /// The positions of the columns of a head.
@@ -62,7 +78,7 @@ package enum HeadLoad {
     private static let lockHeads = Statement(
         "lock_heads",
         """
-        SELECT \(list.sql) FROM ledger_head h
+        SELECT \(listOfMany.sql) FROM ledger_head h
         WHERE tenant_id = ANY ($1::text[]) ORDER BY tenant_id FOR UPDATE
         """)
 
