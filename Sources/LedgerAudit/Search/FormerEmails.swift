@@ -176,22 +176,6 @@ struct FormerEmails: Sendable {
         return unlinked
     }
 
-    /// Compares every digest with what the log still discloses, inside the open transaction.
-    ///
-    /// - Throws: `PostgresError`.
-    func check(
-        _ tenant: TenantID, _ report: inout VerificationReport, on connection: Connection
-    ) throws(PostgresError) {
-        for unlinked in try differing(tenant, on: connection).wrong {
-            report.add(
-                VerificationFinding(
-                    tenant: tenant.description, position: unlinked.linkedPosition,
-                    check: .identities,
-                    text: "former_email of identity \(unlinked.identity) differs from the log")
-            )
-        }
-    }
-
     /// Clears every digest that differs from what the log discloses; ``complete(_:after:on:)`` computes it
     /// again.
     ///
@@ -216,7 +200,7 @@ struct FormerEmails: Sendable {
 
     /// Returns the identities with a wrong digest, in the order of their ids, and whether every digest is
     /// wrong.
-    private func differing(
+    func differing(
         _ tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> (wrong: [UnlinkedIdentity], isOfOtherSecret: Bool) {
         var cursor = try RowCursor(
