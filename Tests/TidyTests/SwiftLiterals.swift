@@ -16,8 +16,14 @@ struct SwiftLiteral {
     let rowNames: Set<String>
 }
 
-/// Finds the string literals of a Swift file.
+/// Finds the string literals of a Swift file, and the types that its code declares and names.
 struct SwiftLiterals {
+    /// The types at the top level that other files can name.
+    private(set) var declaredTypes: Set<String> = []
+    /// The other types at the top level.
+    private(set) var privateTypes: Set<String> = []
+    /// The names in upper case, without those in comments and texts, and without members.
+    private(set) var typeNames: Set<String> = []
     private let file: String
     private let source: [UInt8]
     private var index = 0
@@ -89,12 +95,23 @@ struct SwiftLiterals {
                 (member, statement, rowNames) = (word, nil, rowNames.filter { $0 != "rows" })
             }
         }
+        noteType(word)
         if word == "Statement" || word == "RowsStatement", byte(0) == UInt8(ascii: "(") {
             (awaitsName, statement) = (true, nil)
             if word == "RowsStatement" { rowNames.insert("rows") }
         }
         if word == "ArrayRows" { rowNames.insert(declaration) }
         note(word)
+    }
+
+    private mutating func noteType(_ word: String) {
+        guard word.first?.isUppercase == true, last[1] != "." else { return }
+        typeNames.insert(word)
+        let kinds = ["struct", "class", "enum", "protocol", "actor", "typealias"]
+        let line = source[lineStart...]
+        let isHidden = line.starts(with: "private".utf8) || line.starts(with: "fileprivate".utf8)
+        guard kinds.contains(last[1]), line.first != UInt8(ascii: " ") else { return }
+        if isHidden { privateTypes.insert(word) } else { declaredTypes.insert(word) }
     }
 
     /// Records the name of a statement; returns any other literal.
@@ -163,6 +180,9 @@ struct SwiftLiterals {
             }
             index += 1
         } while depth > 0 && index < source.count
+        var inner = SwiftLiterals(file, Array(source[start..<(index - 1)]))
+        _ = inner.all()
+        typeNames.formUnion(inner.typeNames)
         return String(decoding: source[start..<(index - 1)], as: UTF8.self)
     }
 }
