@@ -22,7 +22,8 @@ import Testing
         let texts = SQLTexts(files).all
         #expect(texts.count > 250)
         let found = texts.flatMap { text in
-            SQLRule.broken(by: text.sql, tables: tables).map { Break(name: text.name, rule: $0) }
+            SQLRule.broken(by: text.sql, tables: tables, in: text.file)
+                .map { Break(name: text.name, rule: $0) }
         }
         let listed = SQLException.all.flatMap { exception in
             exception.names.map { Break(name: $0, rule: exception.rule) }
@@ -140,6 +141,20 @@ import Testing
         #expect(functions.count == 4)
         for function in functions {
             #expect(function.output.2 == "tenant text", "\(function.output.1)")
+        }
+    }
+
+    @Test func `the file of all tenants may read all of them, and neither write nor lock`() {
+        func broken(_ sql: String) -> Set<SQLRule> {
+            SQLRule.broken(by: sql, tables: ["events"], in: SQLRule.fileOfAllTenants)
+        }
+        #expect(broken("SELECT substring(tenant_id FOR 4) FROM events").isEmpty)
+        #expect(broken("SELECT pg_table_size('events')") == [.everyNode])
+        for sql in [
+            "SELECT tenant_id FROM events FOR UPDATE", "SELECT 1 FROM events FOR KEY SHARE",
+            "WITH a AS (DELETE FROM events RETURNING 1) SELECT 1 FROM a", "LOCK TABLE events",
+        ] {
+            #expect(broken(sql) == [.readsAllTenants], "\(sql)")
         }
     }
 

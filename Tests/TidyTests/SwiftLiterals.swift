@@ -1,12 +1,12 @@
 /// A string literal of a Swift file.
 struct SwiftLiteral {
-    enum Piece {
+    enum Segment {
         case text(String)
         /// The source of an interpolation.
         case expression(String)
     }
 
-    let pieces: [Piece]
+    let segments: [Segment]
     let file: String
     /// The constant, variable or function that was declared last before the literal.
     let declaration: String
@@ -16,8 +16,14 @@ struct SwiftLiteral {
     let rowNames: Set<String>
 }
 
-/// Finds the string literals of a Swift file.
+/// Finds the string literals of a Swift file, and the types that its code declares and names.
 struct SwiftLiterals {
+    /// The types at the top level that other files can name.
+    private(set) var declaredTypes: Set<String> = []
+    /// The other types at the top level.
+    private(set) var privateTypes: Set<String> = []
+    /// The names in upper case, without those in comments and texts, and without members.
+    private(set) var typeNames: Set<String> = []
     private let file: String
     private let source: [UInt8]
     private var index = 0
@@ -46,7 +52,7 @@ struct SwiftLiterals {
                 while index < source.count, source[index] != UInt8(ascii: "\n") { index += 1 }
             case UInt8(ascii: "\"") where opensLiteral, UInt8(ascii: "#") where opensLiteral:
                 let isContinued = last[1] == "+" && !last[0].isEmpty
-                let prefix = isContinued ? [SwiftLiteral.Piece.expression(last[0])] : []
+                let prefix = isContinued ? [SwiftLiteral.Segment.expression(last[0])] : []
                 if let literal = add(prefix + literal()) { literals.append(literal) }
                 note("\"")
             case let byte where Self.isWord(byte):
@@ -89,6 +95,7 @@ struct SwiftLiterals {
                 (member, statement, rowNames) = (word, nil, rowNames.filter { $0 != "rows" })
             }
         }
+        noteType(word)
         if word == "Statement" || word == "RowsStatement", byte(0) == UInt8(ascii: "(") {
             (awaitsName, statement) = (true, nil)
             if word == "RowsStatement" { rowNames.insert("rows") }
@@ -97,12 +104,22 @@ struct SwiftLiterals {
         note(word)
     }
 
+    private mutating func noteType(_ word: String) {
+        guard word.first?.isUppercase == true, last[1] != "." else { return }
+        typeNames.insert(word)
+        let kinds = ["struct", "class", "enum", "protocol", "actor", "typealias"]
+        let line = source[lineStart...]
+        let isHidden = line.starts(with: "private".utf8) || line.starts(with: "fileprivate".utf8)
+        guard kinds.contains(last[1]), line.first != UInt8(ascii: " ") else { return }
+        if isHidden { privateTypes.insert(word) } else { declaredTypes.insert(word) }
+    }
+
     /// Records the name of a statement; returns any other literal.
-    private mutating func add(_ pieces: [SwiftLiteral.Piece]) -> SwiftLiteral? {
+    private mutating func add(_ segments: [SwiftLiteral.Segment]) -> SwiftLiteral? {
         if awaitsName {
             awaitsName = false
-            let parts = pieces.map { piece in
-                if case .text(let text) = piece { text } else { "*" }
+            let parts = segments.map { segment in
+                if case .text(let text) = segment { text } else { "*" }
             }
             let name = parts.joined()
             if !name.contains(" ") {
@@ -111,12 +128,12 @@ struct SwiftLiterals {
             }
         }
         return SwiftLiteral(
-            pieces: pieces, file: file, declaration: declaration,
+            segments: segments, file: file, declaration: declaration,
             name: statement ?? "\(file).\(member)", rowNames: rowNames)
     }
 
     /// Reads the literal that begins here.
-    private mutating func literal() -> [SwiftLiteral.Piece] {
+    private mutating func literal() -> [SwiftLiteral.Segment] {
         let hashes = source[index...].prefix { $0 == UInt8(ascii: "#") }.count
         index += hashes
         let quotes = byte(1) == UInt8(ascii: "\"") && byte(2) == UInt8(ascii: "\"") ? 3 : 1
@@ -126,7 +143,7 @@ struct SwiftLiterals {
             + Array(repeating: UInt8(ascii: "#"), count: hashes)
         let escape =
             [UInt8(ascii: "\\")] + Array(repeating: UInt8(ascii: "#"), count: hashes)
-        var pieces: [SwiftLiteral.Piece] = []
+        var segments: [SwiftLiteral.Segment] = []
         var text: [UInt8] = []
         while index < source.count, !source[index...].starts(with: end) {
             guard source[index...].starts(with: escape) else {
@@ -140,12 +157,12 @@ struct SwiftLiterals {
                 index += 1
                 continue
             }
-            pieces.append(.text(String(decoding: text, as: UTF8.self)))
+            segments.append(.text(String(decoding: text, as: UTF8.self)))
             text = []
-            pieces.append(.expression(interpolation()))
+            segments.append(.expression(interpolation()))
         }
         index += end.count
-        return pieces + [.text(String(decoding: text, as: UTF8.self))]
+        return segments + [.text(String(decoding: text, as: UTF8.self))]
     }
 
     /// Reads an interpolation from its parenthesis on.
@@ -163,6 +180,9 @@ struct SwiftLiterals {
             }
             index += 1
         } while depth > 0 && index < source.count
+        var inner = SwiftLiterals(file, Array(source[start..<(index - 1)]))
+        _ = inner.all()
+        typeNames.formUnion(inner.typeNames)
         return String(decoding: source[start..<(index - 1)], as: UTF8.self)
     }
 }

@@ -251,3 +251,19 @@ package protocol SearchReader: Sendable {
 /// Whether the e-mails of identities are verified: nil when unknown; identities without an e-mail
 /// are absent.
 package typealias EmailFlags = [IdentityID: Bool?]
+
+extension MergePlan {
+    /// Returns whether the e-mails of its identities are verified, which a preview must show.
+    ///
+    /// A lagging read model does not block merging: all flags are unknown then.
+    package func emailFlags(
+        from searches: any SearchReader, in tenant: TenantID
+    ) async -> EmailFlags {
+        do throws(LedgerFault) {
+            return try await searches.emailFlags(of: [survivor, absorbed], in: tenant)
+        } catch {
+            return Dictionary(
+                (links + dropped + replaced).map { ($0.identity, nil) }, uniquingKeysWith: { $1 })
+        }
+    }
+}

@@ -75,20 +75,6 @@ package struct MergePlan: Hashable, Sendable {
     /// The survivor's links that stay.
     package var kept: [Account.Link] { links.filter { !moved.contains($0) } }
 
-    /// Returns whether the e-mails of its identities are verified, which a preview must show.
-    ///
-    /// A lagging read model does not block merging: all flags are unknown then.
-    package func emailFlags(
-        from searches: any SearchReader, in tenant: TenantID
-    ) async -> EmailFlags {
-        do throws(LedgerFault) {
-            return try await searches.emailFlags(of: [survivor, absorbed], in: tenant)
-        } catch {
-            return Dictionary(
-                (links + dropped + replaced).map { ($0.identity, nil) }, uniquingKeysWith: { $1 })
-        }
-    }
-
     /// The number of links that the event holds.
     var linkCount: Int { moved.count + dropped.count + replaced.count + links.count }
 

@@ -92,3 +92,11 @@ package enum DisclosureList {
         return result
     }
 }
+
+extension Email {
+    /// The disclosures about it.
+    package var disclosures: [Disclosure] {
+        let flag = isVerified.map { Disclosure(.emailVerified, $0 ? "true" : "false") }
+        return [Disclosure(.email, address)] + [flag].compactMap(\.self)
+    }
+}

@@ -142,3 +142,13 @@ package struct Session: Hashable, Sendable {
         self.endedPosition = endedPosition
     }
 }
+
+/// Returns the links by which their account can be signed in to: those whose provider the rules have.
+///
+/// The one rule for the last way to sign in, which no command of an account holder or of support
+/// removes.
+package func waysToSignIn(
+    _ links: some Sequence<Account.Link>, _ rules: TenantPolicy
+) -> [Account.Link] {
+    links.filter { rules.providers[$0.provider] != nil }
+}

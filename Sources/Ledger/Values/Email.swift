@@ -11,10 +11,4 @@ package struct Email: Hashable, Sendable {
         self.address = address
         self.isVerified = isVerified
     }
-
-    /// The disclosures about it.
-    package var disclosures: [Disclosure] {
-        let flag = isVerified.map { Disclosure(.emailVerified, $0 ? "true" : "false") }
-        return [Disclosure(.email, address)] + [flag].compactMap(\.self)
-    }
 }

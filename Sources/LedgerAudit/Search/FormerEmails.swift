@@ -70,7 +70,7 @@ struct FormerEmails: Sendable {
     /// Looks up each identity by its last account, whatever the planner's estimate of the table.
     ///
     /// An analyzed table has next to no missing digests, and one that is not may have thousands.
-    private static func places(_ columns: KeyValuePairs<String, String>) -> String {
+    private static func rowsByKey(_ columns: KeyValuePairs<String, String>) -> String {
         """
         FROM \(ArrayRows.sql(columns, from: 2)) AS k
         CROSS JOIN LATERAL (
@@ -86,7 +86,7 @@ struct FormerEmails: Sendable {
         "former_emails_store",
         """
         UPDATE identities i SET former_email = k.digest
-        \(places(["identity_id": "uuid", "account_id": "uuid", "linked": "bigint", "digest": "bytea"]))
+        \(rowsByKey(["identity_id": "uuid", "account_id": "uuid", "linked": "bigint", "digest": "bytea"]))
             AND i.former_email IS NULL
         """)
 
@@ -94,7 +94,7 @@ struct FormerEmails: Sendable {
         "former_emails_forget",
         """
         UPDATE identities i SET former_email = NULL
-        \(places(["identity_id": "uuid", "account_id": "uuid", "linked": "bigint"]))
+        \(rowsByKey(["identity_id": "uuid", "account_id": "uuid", "linked": "bigint"]))
         """)
 
     /// Computes the digests of the next page of identities that have none.
@@ -176,22 +176,6 @@ struct FormerEmails: Sendable {
         return unlinked
     }
 
-    /// Compares every digest with what the log still discloses, inside the open transaction.
-    ///
-    /// - Throws: `PostgresError`.
-    func check(
-        _ tenant: TenantID, _ report: inout VerificationReport, on connection: Connection
-    ) throws(PostgresError) {
-        for unlinked in try differing(tenant, on: connection).wrong {
-            report.add(
-                VerificationFinding(
-                    tenant: tenant.description, position: unlinked.linkedPosition,
-                    check: .identities,
-                    text: "former_email of identity \(unlinked.identity) differs from the log")
-            )
-        }
-    }
-
     /// Clears every digest that differs from what the log discloses; ``complete(_:after:on:)`` computes it
     /// again.
     ///
@@ -216,7 +200,7 @@ struct FormerEmails: Sendable {
 
     /// Returns the identities with a wrong digest, in the order of their ids, and whether every digest is
     /// wrong.
-    private func differing(
+    func differing(
         _ tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> (wrong: [UnlinkedIdentity], isOfOtherSecret: Bool) {
         var cursor = try RowCursor(

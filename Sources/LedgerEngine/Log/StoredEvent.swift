@@ -27,17 +27,6 @@ package struct StoredEvent: Hashable, Sendable {
         }
     }
 
-    /// Decodes an entry and checks its MAC, if marks show which key applies.
-    ///
-    /// - Throws: Also `LogDamage` if no server has appended it at this position.
-    package init(
-        entry: [UInt8], mac: [UInt8]?, at position: LogPosition, in tenant: TenantID,
-        _ protection: LogProtection?
-    ) throws(LogDamage) {
-        try self.init(entry: entry, at: position, in: tenant)
-        if let protection { try protection.check(mac, at: position, leaf: leaf) }
-    }
-
     /// The entry's leaf hash (RFC 6962, section 2.1); computed at each call.
     package var leaf: Digest { LogDigest.leaf(entry) }
 }

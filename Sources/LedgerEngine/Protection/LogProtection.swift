@@ -132,3 +132,16 @@ package struct LogProtection: Sendable {
         numbers.last { $0.from <= position }?.number ?? 1
     }
 }
+
+extension StoredEvent {
+    /// Decodes an entry and checks its MAC, if marks show which key applies.
+    ///
+    /// - Throws: Also `LogDamage` if no server has appended it at this position.
+    package init(
+        entry: [UInt8], mac: [UInt8]?, at position: LogPosition, in tenant: TenantID,
+        _ protection: LogProtection?
+    ) throws(LogDamage) {
+        try self.init(entry: entry, at: position, in: tenant)
+        if let protection { try protection.check(mac, at: position, leaf: leaf) }
+    }
+}

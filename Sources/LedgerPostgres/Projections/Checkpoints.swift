@@ -4,20 +4,6 @@ package import Postgres
 
 /// The statements over `projections`: the checkpoint of each table of each tenant.
 package enum Checkpoints {
-    private static let behind = Statement(
-        "projections_behind",
-        """
-        SELECT h.tenant_id, t.name, t.generation, t.version, p.position, h.next_position
-        FROM ledger_head h CROSS JOIN projection_tables t
-        LEFT JOIN LATERAL (
-            SELECT * FROM projections
-            WHERE tenant_id = h.tenant_id AND name = t.name AND generation = t.generation
-            OFFSET 0) p ON true
-        WHERE t.name = ANY ($1::text[]) AND t.state <> 'building' AND (p.position IS NULL
-            OR (p.position < h.next_position AND p.failure IS NULL AND p.version = t.version))
-        ORDER BY h.tenant_id, p.position NULLS FIRST, t.name, t.generation
-        """)
-
     // The table may have been dropped or taken out of use meanwhile; its checkpoints must not come back.
     private static let make = Statement(
         "make_projections",
@@ -68,12 +54,6 @@ package enum Checkpoints {
         FROM written
         """)
 
-    private static let stopped = Statement(
-        "stopped_projections",
-        """
-        SELECT DISTINCT tenant_id FROM projections WHERE failure IS NOT NULL ORDER BY tenant_id
-        """)
-
     private static let clearFailures = Statement(
         "clear_projection_failures",
         """
@@ -89,7 +69,7 @@ package enum Checkpoints {
         of projections: Set<ProjectionName>, on connection: Connection
     ) throws(PostgresError) -> [ProjectionBacklog] {
         let result = try connection.query(
-            behind, [.texts(projections.map(\.rawValue).sorted())])
+            AllTenants.projectionsBehind, [.texts(projections.map(\.rawValue).sorted())])
         var backlogs: [ProjectionBacklog] = []
         var new: [(tenant: TenantID, table: ProjectionTable)] = []
         var tables: [ProjectionBacklog.Behind] = []
@@ -109,9 +89,9 @@ package enum Checkpoints {
             current = tenant
             let position = try result.optionalInt8(row, result.column("position"))
             if position == nil { new.append((tenant: tenant, table: table)) }
-            let place = LogPosition(position ?? 0)
-            if place < LogPosition(try result.int8(row, result.column("next_position"))) {
-                tables.append(ProjectionBacklog.Behind(table: table, position: place))
+            let reached = LogPosition(position ?? 0)
+            if reached < LogPosition(try result.int8(row, result.column("next_position"))) {
+                tables.append(ProjectionBacklog.Behind(table: table, position: reached))
             }
         }
         close()
@@ -136,7 +116,7 @@ package enum Checkpoints {
     }
 
     static func clearFailures(on connection: Connection) throws(PostgresError) {
-        let tenants = try connection.query(stopped)
+        let tenants = try connection.query(AllTenants.stoppedProjections)
         var calls: [Call] = []
         for row in 0..<tenants.rowCount {
             calls.append(Call(clearFailures, [.text(try tenants.text(row, 0))]))

@@ -7,24 +7,6 @@ enum TableExchange {
     /// The maximum wait for a lock on a view or a table; later lock requests queue behind it as long.
     private static let lockWait = "SET LOCAL lock_timeout = '50ms'"
 
-    private static let standings = Statement(
-        "exchange_standings",
-        """
-        SELECT h.tenant_id, coalesce(o.position, 0) AS old_position, o.failure AS old_failure,
-            coalesce(n.position, 0) AS new_position, n.failure AS new_failure
-        FROM ledger_head h
-        LEFT JOIN projections o ON o.tenant_id = h.tenant_id AND o.name = $1 AND o.generation = $2
-        LEFT JOIN projections n ON n.tenant_id = h.tenant_id AND n.name = $1 AND n.generation = $3
-        ORDER BY h.tenant_id
-        """)
-
-    private static let checkpointed = Statement(
-        "checkpointed_tenants",
-        """
-        SELECT DISTINCT tenant_id FROM projections WHERE name = $1 AND generation = $2
-        ORDER BY tenant_id
-        """)
-
     private static let deleteCheckpoint = Statement(
         "delete_checkpoint",
         "DELETE FROM projections WHERE tenant_id = $1 AND name = $2 AND generation = $3")
@@ -44,7 +26,7 @@ enum TableExchange {
     static func positions(
         _ old: ProjectionTable, _ new: ProjectionTable, on connection: Connection
     ) throws(PostgresError) -> [TablePositions] {
-        let result = try connection.query(standings, keys(old, new))
+        let result = try connection.query(AllTenants.tablePositions, keys(old, new))
         var positions: [TablePositions] = []
         for row in 0..<result.rowCount {
             guard let tenant = TenantID(try result.text(row, result.column("tenant_id"))) else {
@@ -147,7 +129,7 @@ enum TableExchange {
                 DELETE FROM projection_tables
                     WHERE name = '\(table.projection)' AND generation = \(table.generation)
                 """)
-            let tenants = try connection.query(checkpointed, key)
+            let tenants = try connection.query(AllTenants.withCheckpoint, key)
             var calls: [Call] = []
             for row in 0..<tenants.rowCount {
                 calls.append(Call(deleteCheckpoint, [.text(try tenants.text(row, 0))] + key))

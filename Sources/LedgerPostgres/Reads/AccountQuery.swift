@@ -136,8 +136,8 @@ final class AccountQuery: Sendable {
                 return
             }
             let position = try result.int8(row, columns.linkedPosition)
-            let place = positions.lastIndex { $0 <= position }.map { $0 + 1 } ?? 0
-            positions.insert(position, at: place)
+            let index = positions.lastIndex { $0 <= position }.map { $0 + 1 } ?? 0
+            positions.insert(position, at: index)
             let isVerified = try result.optionalBool(row, columns.isVerified)
             identities.insert(
                 LinkedIdentity(
@@ -146,7 +146,7 @@ final class AccountQuery: Sendable {
                         Email($0, isVerified: isVerified)
                     },
                     linkedAt: Timestamp(
-                        microseconds: try result.timestamp(row, columns.linkedAt))), at: place)
+                        microseconds: try result.timestamp(row, columns.linkedAt))), at: index)
         }
 
         var answer: AccountReads.Answer {

@@ -8,16 +8,6 @@ enum SealerRows {
     // A clock that was set back must not extend a lease beyond twice its length. A lease that ends a little
     // after a new one was taken by a statement that began later. A row that conflicts is compared with the
     // new one, which says when this statement began.
-    private static let free = Statement(
-        "sealer_free",
-        """
-        SELECT h.tenant_id
-        FROM ledger_head h LEFT JOIN sealer_leases k ON k.tenant_id = h.tenant_id
-        WHERE (k.tenant_id IS NULL OR k.holder = $1 OR k.expires_at < statement_timestamp()
-                OR k.expires_at > statement_timestamp() + make_interval(secs => 2 * $2::int))
-            AND h.tenant_id <> ALL ($3::text[])
-        ORDER BY h.tenant_id
-        """)
     private static let takeLease = Statement(
         "sealer_take_lease",
         """
@@ -29,15 +19,6 @@ enum SealerRows {
             OR l.expires_at - excluded.expires_at > make_interval(secs => $3::int)
             OR excluded.expires_at - l.expires_at > make_interval(secs => $3::int)
         """)
-    private static let logs = Statement(
-        "sealer_logs",
-        """
-        SELECT h.tenant_id, h.next_position, coalesce(l.holder = $1, false) AS is_held
-        FROM ledger_head h LEFT JOIN sealer_leases l ON l.tenant_id = h.tenant_id
-        ORDER BY h.tenant_id
-        """)
-    private static let held = Statement(
-        "sealer_held", "SELECT tenant_id FROM sealer_leases WHERE holder = $1")
     private static let release = Statement(
         "sealer_release", "DELETE FROM sealer_leases WHERE tenant_id = $1 AND holder = $2")
     private static let holdLease = Statement(
@@ -131,7 +112,7 @@ enum SealerRows {
         for holder: EntityID<SealerLease>, without left: [TenantID], on connection: Connection
     ) throws(PostgresError) {
         let found = try connection.query(
-            free,
+            AllTenants.freeLogs,
             [.uuid(holder.bits), .int4(SealerLease.seconds), .texts(left.map(\.description))])
         var calls: [Call] = []
         for row in 0..<found.rowCount {
@@ -150,7 +131,7 @@ enum SealerRows {
     static func releaseAll(
         by holder: EntityID<SealerLease>, on connection: Connection
     ) throws(PostgresError) {
-        let found = try connection.query(held, [.uuid(holder.bits)])
+        let found = try connection.query(AllTenants.heldLogs, [.uuid(holder.bits)])
         var calls: [Call] = []
         for row in 0..<found.rowCount {
             calls.append(Call(release, [.text(try found.text(row, 0)), .uuid(holder.bits)]))
@@ -166,7 +147,7 @@ enum SealerRows {
     }
 
     static func logsCall(for holder: EntityID<SealerLease>) -> Call {
-        Call(logs, [.uuid(holder.bits)])
+        Call(AllTenants.sealerLogs, [.uuid(holder.bits)])
     }
 
     /// Returns the call that renews a lease in a transaction and locks its row until the end.

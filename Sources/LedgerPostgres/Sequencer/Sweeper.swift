@@ -24,13 +24,7 @@ package final class Sweeper: Sendable {
 
     // The lock prevents the deletion of a row that is rewritten at the same time.
     private static let answers = Kind(
-        expired: Statement(
-            "expired_answers",
-            """
-            SELECT tenant_id, account_id, scope FROM idempotency_records
-            WHERE answered_at <= statement_timestamp() - make_interval(secs => $1::bigint)
-            LIMIT $2
-            """),
+        expired: AllTenants.expiredAnswers,
         delete: Statement(
             "delete_answers",
             """
@@ -57,13 +51,7 @@ package final class Sweeper: Sendable {
 
     // A spent token counts as long as any process may still accept it by its own clock.
     private static let idTokens = Kind(
-        expired: Statement(
-            "expired_spent_id_tokens",
-            """
-            SELECT tenant_id, digest FROM spent_id_tokens
-            WHERE expires_at <= statement_timestamp() - make_interval(secs => $1::bigint)
-            LIMIT $2
-            """),
+        expired: AllTenants.expiredIDTokens,
         delete: Statement(
             "delete_spent_id_tokens",
             """

@@ -7,14 +7,6 @@ import Postgres
 enum DispatcherRows {
     // A clock that was set back must not extend a lease beyond twice its length. A lease that ends a little
     // after a new one was taken by a statement that began later.
-    private static let free = Statement(
-        "webhook_free",
-        """
-        SELECT DISTINCT tenant_id FROM webhook_cursors
-        WHERE gone_at IS NULL AND (lease IS NULL OR expires_at < statement_timestamp()
-            OR expires_at > statement_timestamp() + make_interval(secs => 2 * $1::int))
-        ORDER BY tenant_id
-        """)
     private static let takeLeases = Statement(
         "webhook_take_leases",
         """
@@ -137,7 +129,7 @@ enum DispatcherRows {
     static func takeLeases(
         _ lease: EntityID<WebhookLease>, seconds: Int32, on connection: Connection
     ) throws(PostgresError) -> [QueryResult] {
-        let tenants = try connection.query(free, [.int4(seconds)])
+        let tenants = try connection.query(AllTenants.freeWebhooks, [.int4(seconds)])
         var calls: [Call] = []
         for row in 0..<tenants.rowCount {
             calls.append(
@@ -167,19 +159,19 @@ enum DispatcherRows {
             page,
             [
                 .text(tenant.description), .int8(from.value), .int8(Int64(limit)),
-                .byteArrays(pieces(types)),
+                .byteArrays(fragments(types)),
             ])
     }
 
     /// Returns the strings of which the entry of a wanted event holds one; empty when all events are wanted.
     ///
     /// A restore is sent to every endpoint, since it invalidates events that were sent.
-    private static func pieces(_ types: [String]) -> [[UInt8]] {
+    private static func fragments(_ types: [String]) -> [[UInt8]] {
         guard !types.isEmpty else { return [] }
         return (types.compactMap(Event.Name.init(rawValue:)) + [.ledgerRestored]).flatMap { type in
             var query = EventQuery(limit: 0)
             query.type = type
-            return query.pieces.map { Array($0.utf8) }
+            return query.fragments.map { Array($0.utf8) }
         }
     }
 

@@ -10,8 +10,6 @@ extension ProvidersFile {
     }
 
     private static let displayNameBytesMax = 64
-    /// The members of a provider's section that do not depend on its type.
-    static let commonMembers: Set<String> = ["name", "type", "display_name"]
 
     static func tenantSettings(
         _ section: StrictObject, sharing keySets: inout SharedKeySets

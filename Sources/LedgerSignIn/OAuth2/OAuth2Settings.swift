@@ -43,7 +43,7 @@ package struct OAuth2Settings: Sendable {
 
     /// Reads a provider's section of the providers file.
     init(_ object: StrictObject) throws(ProvidersFileFault) {
-        let members = ProvidersFile.commonMembers.union(["client_id", "client_secret"])
+        let members = StrictObject.commonMembers.union(["client_id", "client_secret"])
         let client = try object.requiredText("client_id")
         let secret = try object.requiredText("client_secret")
         guard let text = try object.optionalText("preset") else {

@@ -21,7 +21,7 @@ package struct OIDCSettings: Sendable {
         _ object: StrictObject, sharing keySets: inout SharedKeySets
     ) throws(ProvidersFileFault) {
         try object.allow(
-            ProvidersFile.commonMembers.union([
+            StrictObject.commonMembers.union([
                 "issuer", "jwks_uri", "audiences", "algorithms", "nonce", "nonce_required",
             ]))
         let mode = try Self.nonceMode(object)

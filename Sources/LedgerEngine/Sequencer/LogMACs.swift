@@ -145,18 +145,6 @@ package struct LogMACs {
 }
 
 extension MACMessage {
-    /// An event at its position: log, origin number, position, and the entry's leaf hash.
-    static func entry(
-        tenant: TenantID, log: EventID, number: Int64, position: LogPosition, leaf: Digest
-    ) -> MACMessage {
-        var message = MACMessage(.entry, tenant: tenant.description)
-        message.uuid(log.bits)
-        message.int8(number)
-        message.int8(position.value)
-        message.raw(leaf.bytes)
-        return message
-    }
-
     /// A head; that of a log without rules has the bytes of releases without rules.
     package static func head(_ head: LogMACs.Head, of tenant: TenantID) -> MACMessage {
         var message = MACMessage(.head, tenant: tenant.description)
