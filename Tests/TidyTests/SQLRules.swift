@@ -6,6 +6,8 @@ enum SQLRule: Int, CaseIterable, Comparable {
     case plainEquals = 2
     /// No UPDATE, DELETE or ON CONFLICT calls a function whose value changes.
     case fixedClock = 3
+    /// What looks over all tenants stands in one file, ``fileOfAllTenants``, reads only and locks nothing.
+    case readsAllTenants = 4
     /// No advisory lock, list of locks, size or address of rows decides: only one node knows it.
     case everyNode = 5
 
@@ -16,8 +18,11 @@ enum SQLRule: Int, CaseIterable, Comparable {
     /// - Parameters:
     ///   - sql: Statements, or a fragment of one.
     ///   - tables: The tables with a `tenant_id`.
+    ///   - file: The name of the file without its extension.
     /// - Returns: The broken rules; none for text that keeps all.
-    static func broken(by sql: String, tables: Set<String>) -> Set<SQLRule> {
+    static func broken(
+        by sql: String, tables: Set<String>, in file: String = ""
+    ) -> Set<SQLRule> {
         var broken: Set<SQLRule> = []
         if sql.contains(nodeBound) { broken.insert(.everyNode) }
         if sql.contains(operators) { broken.insert(.plainEquals) }
@@ -34,9 +39,19 @@ enum SQLRule: Int, CaseIterable, Comparable {
             if !isFixed(words) || !queries.allSatisfy(isFixedInConflicts) {
                 broken.insert(.fixedClock)
             }
+            if file == fileOfAllTenants, !writing.isDisjoint(with: words) {
+                broken.insert(.readsAllTenants)
+            }
         }
+        if file == fileOfAllTenants { broken.remove(.scalarTenant) }
         return broken
     }
+
+    static let fileOfAllTenants = "AllTenants"
+    /// The words of statements that write or lock rows or tables.
+    private static let writing: Set<String> = [
+        "COPY", "DELETE", "INSERT", "LOCK", "MERGE", "SHARE", "TRUNCATE", "UPDATE",
+    ]
 
     private static var nodeBound: some RegexComponent {
         /advisory_|pg_locks|pg_[a-z_]*relation_size|pg_table_size|ctid\s*(?:<|>|BETWEEN)|::tid\b/

@@ -22,7 +22,8 @@ import Testing
         let texts = SQLTexts(files).all
         #expect(texts.count > 250)
         let found = texts.flatMap { text in
-            SQLRule.broken(by: text.sql, tables: tables).map { Break(name: text.name, rule: $0) }
+            SQLRule.broken(by: text.sql, tables: tables, in: text.file)
+                .map { Break(name: text.name, rule: $0) }
         }
         let listed = SQLException.all.flatMap { exception in
             exception.names.map { Break(name: $0, rule: exception.rule) }
@@ -123,6 +124,20 @@ import Testing
         "SELECT 1 FROM events WHERE tenant_id = $1 AND ctid = $2::tid",
     ]) func `a lock, size or address that one node knows is reported`(_ sql: String) {
         #expect(broken(sql) == [.everyNode])
+    }
+
+    @Test func `the file of all tenants may read all of them, and neither write nor lock`() {
+        func broken(_ sql: String) -> Set<SQLRule> {
+            SQLRule.broken(by: sql, tables: ["events"], in: SQLRule.fileOfAllTenants)
+        }
+        #expect(broken("SELECT substring(tenant_id FOR 4) FROM events").isEmpty)
+        #expect(broken("SELECT pg_table_size('events')") == [.everyNode])
+        for sql in [
+            "SELECT tenant_id FROM events FOR UPDATE", "SELECT 1 FROM events FOR KEY SHARE",
+            "WITH a AS (DELETE FROM events RETURNING 1) SELECT 1 FROM a", "LOCK TABLE events",
+        ] {
+            #expect(broken(sql) == [.readsAllTenants], "\(sql)")
+        }
     }
 
     @Test func `texts are named, and read with their fragments`() {

@@ -8,6 +8,8 @@ struct SQLTexts {
     struct Text {
         /// The name of the `Statement`; without one, the file and the member that has the literal.
         let name: String
+        /// The file's name without its extension.
+        let file: String
         let sql: String
     }
 
@@ -36,7 +38,9 @@ struct SQLTexts {
         var resolver = Resolver(literals)
         for index in literals.indices {
             let sql = resolver.text(index, depth: 0)
-            texts.append(Self.isSQL(sql) ? Text(name: literals[index].name, sql: sql) : nil)
+            let literal = literals[index]
+            texts.append(
+                Self.isSQL(sql) ? Text(name: literal.name, file: literal.file, sql: sql) : nil)
         }
         // A fragment is read where it is used.
         all = texts.indices.filter { !resolver.used.contains($0) }.compactMap { texts[$0] }

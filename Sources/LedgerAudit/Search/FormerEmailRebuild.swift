@@ -8,9 +8,6 @@ package struct FormerEmailRebuild: Sendable {
     /// The name of the rebuild on the command line.
     package static let name = "former_emails"
 
-    private static let tenants = Statement(
-        "former_emails_heads", "SELECT tenant_id FROM ledger_head ORDER BY tenant_id")
-
     private let session: Postgres.Session
     private let emails: FormerEmails
 
@@ -42,8 +39,7 @@ package struct FormerEmailRebuild: Sendable {
         try await session.run { connection in
             var tenants = [tenant].compactMap(\.self)
             if tenant == nil {
-                let rows = try connection.query(Self.tenants)
-                tenants = try (0..<rows.rowCount).compactMap { TenantID(try rows.text($0, 0)) }
+                tenants = try AllTenants.heads(on: connection).map(\.tenant)
             }
             if let missing = try emails.disclosures.missingKey(on: connection) {
                 throw FormerEmailFault.keyIsMissing(missing)

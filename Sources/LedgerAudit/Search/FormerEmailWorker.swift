@@ -33,13 +33,6 @@ package final class FormerEmailWorker: Sendable {
         "former_emails_release_lease",
         "DELETE FROM former_email_leases WHERE tenant_id = $1 AND holder = $2")
 
-    private static let tenants = Statement(
-        "former_emails_tenants",
-        """
-        SELECT DISTINCT tenant_id FROM identities
-        WHERE account_id IS NULL AND former_email IS NULL ORDER BY tenant_id
-        """)
-
     private let holder = UInt128.random(in: .min ... .max)
     private let session: Postgres.Session
     private let emails: FormerEmails
@@ -88,11 +81,8 @@ package final class FormerEmailWorker: Sendable {
     ///
     /// - Throws: `PostgresError`; digests stored before are kept, and the next round continues.
     package func round() async throws {
-        let names = try await session.run { connection in
-            let result = try connection.query(Self.tenants)
-            return try (0..<result.rowCount).map { try result.text($0, 0) }
-        }
-        for tenant in names.compactMap(TenantID.init) { try await complete(tenant) }
+        let tenants = try await session.run { try AllTenants.withPendingFormerEmails(on: $0) }
+        for tenant in tenants { try await complete(tenant) }
     }
 
     private func complete(_ tenant: TenantID) async throws {

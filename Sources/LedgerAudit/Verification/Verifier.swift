@@ -180,23 +180,11 @@ package struct Verifier: Sendable {
         await session.close()
     }
 
-    /// Returns every tenant that any table names, by one index probe for each tenant and table, or that has a
-    /// signed log.
+    /// Returns every tenant that any table names, or that has a signed log.
     private func tenants(on connection: Connection) throws(PostgresError) -> [String] {
         var names = Set(trust.records.keys.map(\.description))
         for table in Self.tables {
-            let result = try connection.query(
-                Statement(
-                    "verify_tenants_\(table)",
-                    """
-                    WITH RECURSIVE t (tenant_id) AS (
-                        (SELECT tenant_id FROM \(table) ORDER BY tenant_id LIMIT 1)
-                        UNION ALL
-                        SELECT (SELECT n.tenant_id FROM \(table) n WHERE n.tenant_id > t.tenant_id
-                            ORDER BY n.tenant_id LIMIT 1)
-                        FROM t WHERE t.tenant_id IS NOT NULL)
-                    SELECT tenant_id FROM t WHERE tenant_id IS NOT NULL
-                    """))
+            let result = try connection.query(AllTenants.named(in: table))
             for row in 0..<result.rowCount {
                 names.insert(try result.text(row, 0))
             }

@@ -16,21 +16,6 @@ package final class ErasureWorker: Sendable {
     private static let settings =
         ConnectionSettings.limits(idle: 10, lock: 2, statement: 10) + ConnectionSettings.lookups
 
-    private static let pending = Statement(
-        "erasures_pending",
-        """
-        SELECT tenant_id, account_id FROM erasures
-        WHERE destroyed_at IS NULL ORDER BY erased_at LIMIT 1000
-        """)
-
-    // Also finds erasures of other processes; finding one twice is harmless.
-    private static let recent = Statement(
-        "erasures_recent",
-        """
-        SELECT tenant_id, account_id FROM erasures
-        WHERE erased_at > statement_timestamp() - interval '10 minutes'
-        """)
-
     private let session: Postgres.Session
     private let events: RecentEvents
     private let limits: ErasureLimits
@@ -88,12 +73,12 @@ package final class ErasureWorker: Sendable {
     /// - Throws: The first `PostgresError`, after all have been tried; destroyed data stays
     ///   destroyed.
     package func round() async throws -> Int {
-        for (tenant, accounts) in try await accounts(Self.recent) {
+        for (tenant, accounts) in try await accounts(AllTenants.recentErasures) {
             events.forget(Set(accounts), of: tenant)
         }
         var waiting = 0
         var failure: PostgresError?
-        for (tenant, accounts) in try await accounts(Self.pending) {
+        for (tenant, accounts) in try await accounts(AllTenants.pendingErasures) {
             for account in accounts {
                 let work = ErasureWork(tenant: tenant, account: account, limits: limits)
                 do {

@@ -46,12 +46,9 @@ package struct DisclosureReader: Sendable {
         self.keyring = keyring
     }
 
-    private static let wrappingKeys = Statement(
-        "wrapping_keys", "SELECT DISTINCT wrapping_key FROM account_keys ORDER BY 1")
-
     /// Returns a wrapping key in use that is not available; nil if all are.
     package func missingKey(on connection: Connection) throws(PostgresError) -> String? {
-        let result = try connection.query(Self.wrappingKeys)
+        let result = try connection.query(AllTenants.wrappingKeys)
         for row in 0..<result.rowCount {
             let id = try result.text(row, 0)
             if !keyring.contains(id) { return id }

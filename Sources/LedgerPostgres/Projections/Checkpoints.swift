@@ -4,20 +4,6 @@ import Postgres
 
 /// The statements over `projections`: the checkpoint of each table of each tenant.
 enum Checkpoints {
-    private static let behind = Statement(
-        "projections_behind",
-        """
-        SELECT h.tenant_id, t.name, t.generation, t.version, p.position, h.next_position
-        FROM ledger_head h CROSS JOIN projection_tables t
-        LEFT JOIN LATERAL (
-            SELECT * FROM projections
-            WHERE tenant_id = h.tenant_id AND name = t.name AND generation = t.generation
-            OFFSET 0) p ON true
-        WHERE t.name = ANY ($1::text[]) AND t.state <> 'building' AND (p.position IS NULL
-            OR (p.position < h.next_position AND p.failure IS NULL AND p.version = t.version))
-        ORDER BY h.tenant_id, p.position NULLS FIRST, t.name, t.generation
-        """)
-
     // The table may have been dropped or taken out of use meanwhile; its checkpoints must not come back.
     private static let make = Statement(
         "make_projections",
@@ -83,7 +69,7 @@ enum Checkpoints {
         of projections: Set<ProjectionName>, on connection: Connection
     ) throws(PostgresError) -> [ProjectionBacklog] {
         let result = try connection.query(
-            behind, [.texts(projections.map(\.rawValue).sorted())])
+            AllTenants.projectionsBehind, [.texts(projections.map(\.rawValue).sorted())])
         var backlogs: [ProjectionBacklog] = []
         var new: [(tenant: TenantID, table: ProjectionTable)] = []
         var tables: [ProjectionBacklog.Behind] = []

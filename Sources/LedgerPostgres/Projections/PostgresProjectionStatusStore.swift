@@ -28,28 +28,9 @@ struct PostgresProjectionStatusStore: ProjectionStatusStore {
 }
 
 extension ProjectionStatus {
-    // The event's time comes from a subquery: planned as a join over young tables, it reads all events of a
-    // tenant for each row.
-    private static let statement = Statement(
-        "projection_status",
-        """
-        SELECT h.tenant_id, t.name, t.generation, t.version, t.state = 'served' AS is_served,
-            h.next_position, coalesce(p.position, 0) AS position, p.version AS folded_version,
-            p.failure, greatest(0, 1000000
-                * extract(epoch FROM clock_timestamp() - (
-                    SELECT e.recorded_at FROM events e
-                    WHERE e.tenant_id = h.tenant_id AND e.position = coalesce(p.position, 0)
-                        AND e.position < h.next_position)))::bigint AS microseconds_behind
-        FROM ledger_head h CROSS JOIN projection_tables t
-        LEFT JOIN projections p ON p.tenant_id = h.tenant_id AND p.name = t.name
-            AND p.generation = t.generation
-        WHERE t.state <> 'building'
-        ORDER BY h.tenant_id, t.name, t.generation
-        """)
-
     /// Returns the status of every live table of every tenant, by one statement.
     static func all(on connection: Connection) throws(PostgresError) -> [ProjectionStatus] {
-        let result = try connection.query(statement)
+        let result = try connection.query(AllTenants.projectionStatus)
         var all: [ProjectionStatus] = []
         for row in 0..<result.rowCount {
             guard let tenant = TenantID(try result.text(row, result.column("tenant_id"))),

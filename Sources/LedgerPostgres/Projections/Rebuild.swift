@@ -13,9 +13,6 @@ package struct Rebuild: Sendable {
     /// The maximum number of events that may be left to fold under the lock.
     private static let underLockMax: Int64 = 5_000
 
-    private static let tenants = Statement(
-        "rebuild_tenants", "SELECT tenant_id FROM ledger_head ORDER BY tenant_id")
-
     private let session: Postgres.Session
     private let disclosures: DisclosureReader
 
@@ -42,12 +39,9 @@ package struct Rebuild: Sendable {
     ///
     /// - Throws: `PostgresError` when the database fails; earlier repairs remain.
     package func run(_ projection: ProjectionName) async throws -> [RebuildReport] {
-        let names = try await session.run { connection in
-            let result = try connection.query(Self.tenants)
-            return try (0..<result.rowCount).map { try result.text($0, 0) }
-        }
+        let heads = try await session.run { try AllTenants.heads(on: $0) }
         var reports: [RebuildReport] = []
-        for tenant in names.compactMap(TenantID.init) {
+        for (tenant, _) in heads {
             reports.append(try await run(projection, in: tenant))
         }
         return reports

@@ -85,14 +85,7 @@ struct TableComparison: Sendable {
     private static func sums(
         of table: ProjectionTable, on connection: Connection
     ) throws(PostgresError) -> [String: Sum] {
-        let result = try connection.query(
-            Statement(
-                "compare_sums_\(table)",
-                """
-                SELECT t.tenant_id, count(*) AS count, sum(hashtextextended(t::text, 1))::text AS first,
-                    sum(hashtextextended(t::text, 2))::text AS second
-                FROM \(table) t GROUP BY t.tenant_id
-                """))
+        let result = try connection.query(AllTenants.sums(of: table.description))
         var sums: [String: Sum] = [:]
         for row in 0..<result.rowCount {
             sums[try result.text(row, result.column("tenant_id"))] = Sum(

@@ -13,9 +13,6 @@ enum TableCreation {
         var leftovers: [ProjectionTable] = []
     }
 
-    private static let heads = Statement(
-        "rebuild_heads", "SELECT tenant_id, next_position FROM ledger_head ORDER BY tenant_id")
-
     private static let key = Statement(
         "rebuild_key",
         """
@@ -108,12 +105,7 @@ enum TableCreation {
         _ new: ProjectionTable, beside old: ProjectionTable, under lease: RebuildLease,
         with disclosures: DisclosureReader, on connection: Connection
     ) throws {
-        let result = try connection.query(heads)
-        for row in 0..<result.rowCount {
-            guard let tenant = TenantID(try result.text(row, result.column("tenant_id"))) else {
-                continue
-            }
-            let head = LogPosition(try result.int8(row, result.column("next_position")))
+        for (tenant, head) in try AllTenants.heads(on: connection) {
             let checkpoints = try connection.pipeline([
                 Checkpoints.call([old], of: tenant, .none)
             ])

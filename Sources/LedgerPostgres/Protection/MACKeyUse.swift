@@ -17,12 +17,7 @@ package enum MACKeyUse {
             }
         for place in places {
             let found = try connection.query(
-                Statement(
-                    "mac_key_use_\(place.table)",
-                    """
-                    SELECT t.tenant_id FROM \(place.table) t
-                    WHERE substring(t.mac FOR 4) = $1 AND \(place.live) LIMIT 1
-                    """), [.bytes(key.bytes)])
+                AllTenants.usingMACKey(in: place.table, where: place.live), [.bytes(key.bytes)])
             if found.rowCount > 0 { return "\(place.name) of tenant \(try found.text(0, 0))" }
         }
         return nil

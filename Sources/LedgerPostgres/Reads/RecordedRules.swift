@@ -3,12 +3,6 @@ package import Postgres
 
 /// The recorded rules of tenants, for operators and for readiness; a batch loads and authenticates its own.
 package enum RecordedRules {
-    private static let all = Statement(
-        "recorded_rules", "SELECT tenant_id, version, body FROM rules ORDER BY tenant_id")
-
-    private static let versions = Statement(
-        "recorded_rules_versions", "SELECT tenant_id, version FROM rules ORDER BY tenant_id")
-
     private static let lockedOut = Statement(
         "locked_out",
         """
@@ -35,7 +29,7 @@ package enum RecordedRules {
     package static func read(
         on connection: Connection
     ) throws -> [TenantID: Result<RulesSet, any Error>] {
-        let result = try connection.query(all)
+        let result = try connection.query(AllTenants.rules)
         var rules: [TenantID: Result<RulesSet, any Error>] = [:]
         for row in 0..<result.rowCount {
             guard let tenant = TenantID(try result.text(row, result.column("tenant_id"))) else {
@@ -50,7 +44,7 @@ package enum RecordedRules {
 
     /// Reads the versions of all rules by the name of their tenant, which may be invalid.
     package static func versions(on connection: Connection) throws -> [String: Int64] {
-        let result = try connection.query(versions)
+        let result = try connection.query(AllTenants.rulesVersions)
         var numbers: [String: Int64] = [:]
         for row in 0..<result.rowCount {
             numbers[try result.text(row, result.column("tenant_id"))] = try result.int8(

@@ -10,8 +10,6 @@ package actor Tenants: TenantDirectory {
 
     private static let one = Statement(
         "tenant_exists", "SELECT 1 FROM ledger_head WHERE tenant_id = $1::text")
-    private static let all = Statement(
-        "tenants", "SELECT tenant_id, next_position FROM ledger_head ORDER BY tenant_id")
 
     private let session: Postgres.Session
     private var known: Set<TenantID>
@@ -55,17 +53,8 @@ package actor Tenants: TenantDirectory {
     ///
     /// - Throws: `PostgresError`.
     package func list() async throws -> [(tenant: TenantID, events: Int64)] {
-        let rows = try await session.run { connection in
-            let result = try connection.query(Self.all)
-            return try (0..<result.rowCount).map { row in
-                (
-                    name: try result.text(row, result.column("tenant_id")),
-                    events: try result.int8(row, result.column("next_position"))
-                )
-            }
-        }
-        return rows.compactMap { row in
-            TenantID(row.name).map { (tenant: $0, events: row.events) }
+        try await session.run { connection in
+            try AllTenants.heads(on: connection).map { (tenant: $0.tenant, events: $0.next.value) }
         }
     }
 }

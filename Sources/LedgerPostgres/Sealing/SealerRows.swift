@@ -24,13 +24,6 @@ enum SealerRows {
             OR l.expires_at - excluded.expires_at > make_interval(secs => $2::int)
             OR excluded.expires_at - l.expires_at > make_interval(secs => $2::int)
         """)
-    private static let logs = Statement(
-        "sealer_logs",
-        """
-        SELECT h.tenant_id, h.next_position, coalesce(l.holder = $1, false) AS is_held
-        FROM ledger_head h LEFT JOIN sealer_leases l ON l.tenant_id = h.tenant_id
-        ORDER BY h.tenant_id
-        """)
     private static let release = Statement(
         "sealer_release", "DELETE FROM sealer_leases WHERE holder = $1")
     private static let leave = Statement(
@@ -138,7 +131,7 @@ enum SealerRows {
     }
 
     static func logsCall(for holder: EntityID<SealerLease>) -> Call {
-        Call(logs, [.uuid(holder.bits)])
+        Call(AllTenants.sealerLogs, [.uuid(holder.bits)])
     }
 
     static func releaseCall(by holder: EntityID<SealerLease>) -> Call {

@@ -1,8 +1,8 @@
-package import Ledger
-package import Postgres
+import Ledger
+import Postgres
 
 /// The remaining uses of encryption keys in the digests of attempts.
-package enum AttemptKeyUse {
+enum AttemptKeyUse {
     private static let candidates = Statement(
         "attempt_key_use",
         """
@@ -13,7 +13,7 @@ package enum AttemptKeyUse {
         """)
 
     /// Returns one of these keys that an attempt of the last day has.
-    package static func first(
+    static func first(
         of keys: Set<String>, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> String? {
         for key in keys.sorted() {

@@ -3,13 +3,6 @@ import LedgerEngine
 import Postgres
 
 extension Rewrapping {
-    private static let webhookSecrets = Statement(
-        "rewrap_webhook_secrets",
-        """
-        SELECT tenant_id, endpoint_id, secret_id, wrapping_key, wrapped_secret
-        FROM webhook_secrets WHERE wrapping_key <> $1::text
-        ORDER BY tenant_id, endpoint_id, secret_id
-        """)
     private static let storeWebhookSecret = Statement(
         "rewrap_webhook_secret",
         """
@@ -22,7 +15,7 @@ extension Rewrapping {
         keyring: WrappingKeyring, on connection: Connection, report: inout Report
     ) throws {
         let current = keyring.currentID
-        let rows = try connection.query(webhookSecrets, [.text(current)])
+        let rows = try connection.query(AllTenants.webhookSecrets, [.text(current)])
         for row in 0..<rows.rowCount {
             let endpoint = WebhookID(bits: try rows.uuid(row, rows.column("endpoint_id")))
             let id = WebhookSecretID(bits: try rows.uuid(row, rows.column("secret_id")))

@@ -21,16 +21,8 @@ package struct Rewrapping: Sendable {
         package internal(set) var unreadableWebhooks: [WebhookID] = []
     }
 
-    private static let rowsPerTransaction = 1_000
     private static let unreadableMax = 20
 
-    private static let page = Statement(
-        "rewrap_page",
-        """
-        SELECT tenant_id, account_id, wrapping_key, wrapped_key FROM account_keys
-        WHERE (tenant_id, account_id) > ($1::text, $2::uuid) AND wrapping_key <> $3::text
-        ORDER BY tenant_id, account_id LIMIT \(rowsPerTransaction)
-        """)
     private static let store = Statement(
         "rewrap_store",
         """
@@ -94,7 +86,8 @@ package struct Rewrapping: Sendable {
     ) throws -> LastRow? {
         let current = keyring.currentID
         let rows = try connection.query(
-            page, [.text(last?.tenant ?? ""), .uuid(last?.account ?? 0), .text(current)])
+            AllTenants.accountKeys,
+            [.text(last?.tenant ?? ""), .uuid(last?.account ?? 0), .text(current)])
         var end: LastRow?
         var tenants: [String] = []
         var accounts: [UInt128] = []

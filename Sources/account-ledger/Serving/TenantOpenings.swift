@@ -9,43 +9,6 @@ import Postgres
 /// A server's login can insert rows, so damage to one tenant's log must not affect the others: rows after
 /// the head are ignored, and other damage is listed by tenant.
 struct TenantOpenings: Sendable {
-    private static let statement = Statement(
-        "opened_tenants",
-        """
-        SELECT h.tenant_id, h.next_position, e.position, e.entry, e.mac FROM ledger_head h
-        LEFT JOIN LATERAL (
-            SELECT position, entry, mac FROM events
-            WHERE tenant_id = h.tenant_id AND position = 0
-            UNION ALL
-            SELECT position, entry, mac FROM events
-            WHERE tenant_id = h.tenant_id AND type IN ('KeyRotated', 'LedgerRestored')
-                AND position > 0
-            OFFSET 0) e ON e.position < greatest(h.next_position, 1)
-        ORDER BY h.tenant_id, e.position
-        """)
-
-    /// The migration with which the digests of requests got keys, whatever its number.
-    private static let keyedDigests = Statement(
-        "keyed_digests_since",
-        "SELECT applied_at FROM ledger_migrations WHERE name LIKE 'V%keyed\\_digests.sql'")
-
-    /// Finds an account key or a webhook secret that is wrapped with one of some keys, or an answer that is
-    /// still kept and found by one.
-    private static let usesKeys = Statement(
-        "uses_wrapping_keys",
-        """
-        SELECT wrapping_key FROM webhook_secrets
-        WHERE tenant_id = $1::text AND wrapping_key = ANY ($2::text[])
-        UNION ALL
-        SELECT wrapping_key FROM account_keys
-        WHERE tenant_id = $1::text AND wrapping_key = ANY ($2::text[])
-        UNION ALL
-        SELECT key_id FROM idempotency_records
-        WHERE tenant_id = $1::text AND key_id = ANY ($2::text[])
-            AND answered_at > statement_timestamp() - make_interval(hours => \(IdempotencyKey.hours))
-        LIMIT 1
-        """)
-
     private let url: String
     /// The first event of each tenant that has a readable one.
     let facts: [TenantID: LedgerOpened]
@@ -66,24 +29,10 @@ struct TenantOpenings: Sendable {
 
     private init(url: String, macs: MACKeys?, _ connection: Connection) throws {
         self.url = url
-        var logs: [String: [KeyRecord.Mark]] = [:]
-        let rows = try connection.query(Self.statement)
-        for row in 0..<rows.rowCount {
-            let name = try rows.text(row, rows.column("tenant_id"))
-            if let position = try rows.optionalInt8(row, rows.column("position")) {
-                logs[name, default: []].append(
-                    (
-                        position: position, entry: try rows.bytes(row, rows.column("entry")),
-                        mac: try rows.optionalBytes(row, rows.column("mac"))
-                    ))
-            } else if try rows.int8(row, rows.column("next_position")) > 0 {
-                logs[name] = []
-            }
-        }
         var facts: [TenantID: LedgerOpened] = [:]
         var rotations: [TenantID: [KeyRotated]] = [:]
         var damage: [String: String] = [:]
-        for (name, marks) in logs {
+        for (name, marks) in try AllTenants.keyEvents(on: connection) {
             guard let tenant = TenantID(name) else {
                 damage[Arguments.quoted(name)] = "ledger_head names an invalid tenant"
                 continue
@@ -93,8 +42,7 @@ struct TenantOpenings: Sendable {
             rotations[tenant] = record.rotations
             damage[name] = record.fault
         }
-        digestsKeyedAt = Timestamp(
-            microseconds: try connection.query(Self.keyedDigests).timestamp(0, 0))
+        digestsKeyedAt = try WrappingKeyUse.digestsKeyedAt(on: connection)
         self.facts = facts
         self.rotations = rotations
         self.damage = damage
@@ -209,10 +157,7 @@ struct TenantOpenings: Sendable {
     func usedKey(of tenant: TenantID, among ids: Set<String>) throws(Fault) -> String? {
         guard !ids.isEmpty else { return nil }
         return try SchemaCheck.withConnection(to: url) { connection in
-            let rows = try connection.query(
-                Self.usesKeys, [.text(tenant.description), .texts(ids.sorted())])
-            if rows.rowCount > 0 { return try rows.text(0, 0) }
-            return try AttemptKeyUse.first(of: ids, in: tenant, on: connection)
+            try WrappingKeyUse.first(of: ids, in: tenant, on: connection)
         }
     }
 }

@@ -1,0 +1,211 @@
+package import Ledger
+package import Postgres
+
+/// The statements over all tenants: each reads only and locks nothing.
+///
+/// They find tenants and rows of tenants; the work on these is done by statements of one tenant, which say
+/// `tenant_id = $n`. The tests of the rules for SQL hold this file to that.
+package enum AllTenants {
+    // MARK: Logs
+
+    private static let heads = Statement(
+        "tenants", "SELECT tenant_id, next_position FROM ledger_head ORDER BY tenant_id")
+
+    private static let keyEvents = Statement(
+        "opened_tenants",
+        """
+        SELECT h.tenant_id, h.next_position, e.position, e.entry, e.mac FROM ledger_head h
+        LEFT JOIN LATERAL (
+            SELECT position, entry, mac FROM events
+            WHERE tenant_id = h.tenant_id AND position = 0
+            UNION ALL
+            SELECT position, entry, mac FROM events
+            WHERE tenant_id = h.tenant_id AND type IN ('KeyRotated', 'LedgerRestored')
+                AND position > 0
+            OFFSET 0) e ON e.position < greatest(h.next_position, 1)
+        ORDER BY h.tenant_id, e.position
+        """)
+
+    static let sealerLogs = Statement(
+        "sealer_logs",
+        """
+        SELECT h.tenant_id, h.next_position, coalesce(l.holder = $1, false) AS is_held
+        FROM ledger_head h LEFT JOIN sealer_leases l ON l.tenant_id = h.tenant_id
+        ORDER BY h.tenant_id
+        """)
+
+    /// Returns every tenant with a valid name and its log's next position, ordered by name.
+    package static func heads(
+        on connection: Connection
+    ) throws(PostgresError) -> [(tenant: TenantID, next: LogPosition)] {
+        let result = try connection.query(heads)
+        var found: [(tenant: TenantID, next: LogPosition)] = []
+        for row in 0..<result.rowCount {
+            // `verify` reports a head with an invalid tenant.
+            guard let tenant = TenantID(try result.text(row, result.column("tenant_id"))) else {
+                continue
+            }
+            let next = LogPosition(try result.int8(row, result.column("next_position")))
+            found.append((tenant: tenant, next: next))
+        }
+        return found
+    }
+
+    /// Returns the first event of each log that has begun and those that change its keys, in order, by the
+    /// tenant's name, which may be invalid.
+    ///
+    /// Rows after the head are ignored: a server's login can insert them.
+    package static func keyEvents(
+        on connection: Connection
+    ) throws(PostgresError) -> [String: [(position: Int64, entry: [UInt8], mac: [UInt8]?)]] {
+        let result = try connection.query(keyEvents)
+        var logs: [String: [(position: Int64, entry: [UInt8], mac: [UInt8]?)]] = [:]
+        for row in 0..<result.rowCount {
+            let name = try result.text(row, result.column("tenant_id"))
+            if let position = try result.optionalInt8(row, result.column("position")) {
+                logs[name, default: []].append(
+                    (
+                        position: position, entry: try result.bytes(row, result.column("entry")),
+                        mac: try result.optionalBytes(row, result.column("mac"))
+                    ))
+            } else if try result.int8(row, result.column("next_position")) > 0 {
+                logs[name] = []
+            }
+        }
+        return logs
+    }
+
+    /// Returns a statement for every tenant that a table names, by one index probe for each.
+    package static func named(in table: String) -> Statement {
+        Statement(
+            "verify_tenants_\(table)",
+            """
+            WITH RECURSIVE t (tenant_id) AS (
+                (SELECT tenant_id FROM \(table) ORDER BY tenant_id LIMIT 1)
+                UNION ALL
+                SELECT (SELECT n.tenant_id FROM \(table) n WHERE n.tenant_id > t.tenant_id
+                    ORDER BY n.tenant_id LIMIT 1)
+                FROM t WHERE t.tenant_id IS NOT NULL)
+            SELECT tenant_id FROM t WHERE tenant_id IS NOT NULL
+            """)
+    }
+
+    // MARK: Projections
+
+    static let projectionsBehind = Statement(
+        "projections_behind",
+        """
+        SELECT h.tenant_id, t.name, t.generation, t.version, p.position, h.next_position
+        FROM ledger_head h CROSS JOIN projection_tables t
+        LEFT JOIN LATERAL (
+            SELECT * FROM projections
+            WHERE tenant_id = h.tenant_id AND name = t.name AND generation = t.generation
+            OFFSET 0) p ON true
+        WHERE t.name = ANY ($1::text[]) AND t.state <> 'building' AND (p.position IS NULL
+            OR (p.position < h.next_position AND p.failure IS NULL AND p.version = t.version))
+        ORDER BY h.tenant_id, p.position NULLS FIRST, t.name, t.generation
+        """)
+
+    // The event's time comes from a subquery: planned as a join over young tables, it reads all events of a
+    // tenant for each row.
+    static let projectionStatus = Statement(
+        "projection_status",
+        """
+        SELECT h.tenant_id, t.name, t.generation, t.version, t.state = 'served' AS is_served,
+            h.next_position, coalesce(p.position, 0) AS position, p.version AS folded_version,
+            p.failure, greatest(0, 1000000
+                * extract(epoch FROM clock_timestamp() - (
+                    SELECT e.recorded_at FROM events e
+                    WHERE e.tenant_id = h.tenant_id AND e.position = coalesce(p.position, 0)
+                        AND e.position < h.next_position)))::bigint AS microseconds_behind
+        FROM ledger_head h CROSS JOIN projection_tables t
+        LEFT JOIN projections p ON p.tenant_id = h.tenant_id AND p.name = t.name
+            AND p.generation = t.generation
+        WHERE t.state <> 'building'
+        ORDER BY h.tenant_id, t.name, t.generation
+        """)
+
+    /// Returns a statement for the number of rows of each tenant in a table, and two sums over them.
+    static func sums(of table: String) -> Statement {
+        Statement(
+            "compare_sums_\(table)",
+            """
+            SELECT t.tenant_id, count(*) AS count, sum(hashtextextended(t::text, 1))::text AS first,
+                sum(hashtextextended(t::text, 2))::text AS second
+            FROM \(table) t GROUP BY t.tenant_id
+            """)
+    }
+
+    // MARK: Rules, erasures and former e-mails
+
+    static let rules = Statement(
+        "recorded_rules", "SELECT tenant_id, version, body FROM rules ORDER BY tenant_id")
+
+    static let rulesVersions = Statement(
+        "recorded_rules_versions", "SELECT tenant_id, version FROM rules ORDER BY tenant_id")
+
+    static let pendingErasures = Statement(
+        "erasures_pending",
+        """
+        SELECT tenant_id, account_id FROM erasures
+        WHERE destroyed_at IS NULL ORDER BY erased_at LIMIT 1000
+        """)
+
+    // Also finds erasures of other processes; finding one twice is harmless.
+    static let recentErasures = Statement(
+        "erasures_recent",
+        """
+        SELECT tenant_id, account_id FROM erasures
+        WHERE erased_at > statement_timestamp() - interval '10 minutes'
+        """)
+
+    private static let pendingFormerEmails = Statement(
+        "former_emails_tenants",
+        """
+        SELECT DISTINCT tenant_id FROM identities
+        WHERE account_id IS NULL AND former_email IS NULL ORDER BY tenant_id
+        """)
+
+    /// Returns the tenants with an identity whose former e-mail has no digest yet, ordered by name.
+    package static func withPendingFormerEmails(
+        on connection: Connection
+    ) throws(PostgresError) -> [TenantID] {
+        let result = try connection.query(pendingFormerEmails)
+        var tenants: [TenantID] = []
+        for row in 0..<result.rowCount {
+            if let tenant = TenantID(try result.text(row, 0)) { tenants.append(tenant) }
+        }
+        return tenants
+    }
+
+    // MARK: Keys
+
+    static let wrappingKeys = Statement(
+        "wrapping_keys", "SELECT DISTINCT wrapping_key FROM account_keys ORDER BY 1")
+
+    static let accountKeys = Statement(
+        "rewrap_page",
+        """
+        SELECT tenant_id, account_id, wrapping_key, wrapped_key FROM account_keys
+        WHERE (tenant_id, account_id) > ($1::text, $2::uuid) AND wrapping_key <> $3::text
+        ORDER BY tenant_id, account_id LIMIT 1000
+        """)
+
+    static let webhookSecrets = Statement(
+        "rewrap_webhook_secrets",
+        """
+        SELECT tenant_id, endpoint_id, secret_id, wrapping_key, wrapped_secret
+        FROM webhook_secrets WHERE wrapping_key <> $1::text
+        ORDER BY tenant_id, endpoint_id, secret_id
+        """)
+
+    /// Returns a statement for a tenant with a row `t` whose MAC has a key, among those of a condition.
+    static func usingMACKey(in table: String, where condition: String) -> Statement {
+        Statement(
+            "mac_key_use_\(table)",
+            """
+            SELECT t.tenant_id FROM \(table) t
+            WHERE substring(t.mac FOR 4) = $1 AND \(condition) LIMIT 1
+            """)
+    }
+}
