@@ -101,24 +101,21 @@ struct ServerStopTests {
         try await client.send("ab")
         let time = await ContinuousClock().measure { await server.stop(grace: .milliseconds(500)) }
         #expect(time >= .milliseconds(500))
-        #expect(time < .seconds(10))
         #expect(try await client.receiveUntilClosed().isEmpty)
     }
 
     @Test func `a client that leaves during its body delays no stop`() async throws {
         let (server, client) = try await Self.serverThatReceives("Content-Length: 5")
         try await client.close()
-        let time = await ContinuousClock().measure { await server.stop(grace: .seconds(20)) }
-        #expect(time < .seconds(10))
+        await server.stop(grace: Self.longGrace)
     }
 
     @Test(arguments: ["", "POST / HTTP/1.1\nHost: h\nContent-Length: 5\n"])
     func `an idle connection doesn't delay the stop`(beginning: String) async throws {
-        let server = try Self.gatedServer(Gate())
+        let server = try Self.echoServer(limits: Self.patient)
         let client = try await RawClient(port: server.port)
         try await client.send(beginning)
-        let time = await ContinuousClock().measure { await server.stop(grace: .seconds(20)) }
-        #expect(time < .seconds(10))
+        await server.stop(grace: Self.longGrace)
         #expect(try await client.receiveUntilClosed().isEmpty)
     }
 
@@ -228,17 +225,30 @@ struct ServerStopTests {
     private static func serverThatReceives(
         _ framing: String
     ) async throws -> (HTTPServer, RawClient) {
-        let server = try echoServer()
+        let server = try echoServer(limits: patient)
         let client = try await RawClient(port: server.port)
         try await client.send("POST / HTTP/1.1\nHost: h\nExpect: 100-continue\n\(framing)\n\n")
         #expect(try await client.receive("the word to continue").status == 100)
         return (server, client)
     }
 
-    private static func echoServer(port: UInt16 = 0) throws(HTTPServerError) -> HTTPServer {
+    /// Longer than the time limit of a test: a stop that waits for its end fails.
+    private static let longGrace = Duration.seconds(900)
+
+    /// The limits of a server that ends no connection by itself within a test.
+    private static var patient: HTTPServerLimits {
+        var limits = HTTPServerLimits()
+        limits.firstRequestLineTimeMax = .seconds(3600)
+        limits.idleTimeMax = .seconds(3600)
+        limits.requestReceiveTimeMax = .seconds(3600)
+        return limits
+    }
+
+    private static func echoServer(
+        port: UInt16 = 0, limits: HTTPServerLimits = HTTPServerLimits()
+    ) throws(HTTPServerError) -> HTTPServer {
         try HTTPServer(
-            host: "127.0.0.1", port: port, limits: HTTPServerLimits(), reject: reject,
-            handler: echo)
+            host: "127.0.0.1", port: port, limits: limits, reject: reject, handler: echo)
     }
 
     private static func gatedServer(_ gate: Gate) throws -> HTTPServer {
