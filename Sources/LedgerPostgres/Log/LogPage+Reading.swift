@@ -78,6 +78,7 @@ private struct UndecodedPage: Sendable {
         guard threads > 1 else { return decoded(entries.indices) }
         let size = (entries.count + threads - 1) / threads
         let done = Mutex<[Int: LogPage]>([:])
+        // No `BlockingPool`: nothing blocks here, and the calling thread takes a part of the work.
         DispatchQueue.concurrentPerform(iterations: threads) { part in
             let range = part * size..<min((part + 1) * size, entries.count)
             let page = decoded(range)

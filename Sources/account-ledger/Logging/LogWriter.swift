@@ -36,6 +36,7 @@ final class LogWriter: Sendable {
     private static let pause = DispatchTimeInterval.milliseconds(50)
     private static let flushSecondsMax = 1.0
 
+    // No `BlockingExecutor`: callers do not suspend, drains are delayed, and `flush` waits for its thread.
     private let queue = DispatchQueue(label: "account-ledger log")
     private let state = Mutex(State())
     private let droppedCount = Atomic(0)

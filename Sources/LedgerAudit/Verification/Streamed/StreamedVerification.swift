@@ -117,6 +117,7 @@ struct StreamedVerification {
             readers.wait()
         }
         for number in 0..<max(1, layout.readers) {
+            // No `BlockingExecutor`: the fold, which waits for the readers, does not suspend either.
             let queue = DispatchQueue(label: "account-ledger verify \(number)")
             queue.async(group: readers) { [connect] in
                 var opened: Result<Connection, any Error>?
