@@ -16,7 +16,7 @@ internal import CArchive
         package let isFile: Bool
     }
 
-    private static let pieceBytes = 1 << 16
+    private static let chunkBytes = 1 << 16
 
     private let archive: OpaquePointer
 
@@ -25,7 +25,7 @@ internal import CArchive
         guard let made = unsafe archive_read_new() else { throw .notOpened("no memory") }
         guard
             unsafe archive_read_support_format_tar(made) == ARCHIVE_OK,
-            unsafe archive_read_open_filename(made, path, ArchiveReader.pieceBytes) == ARCHIVE_OK
+            unsafe archive_read_open_filename(made, path, ArchiveReader.chunkBytes) == ARCHIVE_OK
         else {
             let reason = unsafe archiveErrorText(made)
             unsafe archive_read_free(made)
@@ -59,7 +59,7 @@ internal import CArchive
     /// Returns the next bytes of the member, at most about 64 KiB; empty at its end.
     package func read() throws(ArchiveError) -> [UInt8] {
         var count = 0
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: ArchiveReader.pieceBytes) {
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: ArchiveReader.chunkBytes) {
             count = unsafe archive_read_data(archive, $0.baseAddress, $0.count)
             $1 = max(0, count)
         }

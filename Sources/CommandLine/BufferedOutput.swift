@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Buffered standard output for long results.
 package final class BufferedOutput: Sendable {
-    private static let pieceBytes = 1 << 16
+    private static let chunkBytes = 1 << 16
 
     private let pending = Mutex<[UInt8]>([])
 
@@ -14,13 +14,13 @@ package final class BufferedOutput: Sendable {
     ///
     /// - Throws: `Fault` when the write fails, for example because a pager was closed.
     package func add(_ text: String) throws(Fault) {
-        let piece = pending.withLock { pending -> [UInt8] in
+        let chunk = pending.withLock { pending -> [UInt8] in
             pending.append(contentsOf: text.utf8)
-            guard pending.count >= Self.pieceBytes else { return [] }
+            guard pending.count >= Self.chunkBytes else { return [] }
             defer { pending = [] }
             return pending
         }
-        try write(piece)
+        try write(chunk)
     }
 
     /// Writes the rest of the buffer.

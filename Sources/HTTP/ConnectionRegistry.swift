@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// libmicrohttpd itself closes idle connections; this adds a limit on the total time.
 final class ConnectionRegistry: Sendable {
-    private enum Place {
+    private enum Acquisition {
         case taken, none, closed
     }
 
@@ -18,7 +18,7 @@ final class ConnectionRegistry: Sendable {
         /// The connection that was cut to make way for another, until it is removed.
         var cut: ObjectIdentifier?
 
-        mutating func acquireSlot(countMax: Int) -> Place {
+        mutating func acquireSlot(countMax: Int) -> Acquisition {
             if isClosed { return .closed }
             isSlotAwaited = slotsInUse >= countMax
             guard isSlotAwaited else {
@@ -70,15 +70,15 @@ final class ConnectionRegistry: Sendable {
 
     /// Releases a slot that no connection used.
     func releaseSlot() {
-        changePlaces { $0.slotsInUse -= 1 }
+        update { $0.slotsInUse -= 1 }
     }
 
     /// Stops admitting connections.
     func close() {
-        changePlaces { $0.isClosed = true }
+        update { $0.isClosed = true }
     }
 
-    private func changePlaces(_ change: (inout State) -> Void) {
+    private func update(_ change: (inout State) -> Void) {
         let isAwaited = state.withLock { state in
             change(&state)
             defer { state.isSlotAwaited = false }
@@ -94,7 +94,7 @@ final class ConnectionRegistry: Sendable {
     /// Removes a connection; called before its descriptor is closed.
     func remove(_ connection: ClientConnection) {
         let id = ObjectIdentifier(connection)
-        changePlaces { state in
+        update { state in
             guard state.connections.removeValue(forKey: id) != nil else { return }
             state.slotsInUse -= 1
             if state.cut == id { state.cut = nil }

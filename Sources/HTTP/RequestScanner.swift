@@ -7,7 +7,7 @@
 /// dropped.
 package struct RequestScanner {
     /// The state of the scanner: the element that contains the next byte.
-    private enum Place {
+    private enum State {
         case beforeRequest, emptyLineEnd, method, target, version, fieldStart, name, value, length
         case lineEnd, sectionEnd, body
     }
@@ -25,7 +25,7 @@ package struct RequestScanner {
     private let headBytesMax: Int
     private let headMemoryBytes: Int
     private let fieldsMax: Int
-    private var place = Place.beforeRequest
+    private var state = State.beforeRequest
     private var head = Head()
     private var bodyRest = 0
 
@@ -63,27 +63,27 @@ package struct RequestScanner {
     mutating func pass(_ buffer: UnsafeMutableRawBufferPointer, count: Int) -> Int {
         var index = 0
         while index < count {
-            if place == .body {
+            if state == .body {
                 let step = min(bodyRest, count - index)
                 bodyRest -= step
                 index += step
-                if bodyRest == 0 { place = .beforeRequest }
+                if bodyRest == 0 { state = .beforeRequest }
                 continue
             }
-            if place == .value {
+            if state == .value {
                 let step = unsafe textCount(UnsafeRawBufferPointer(rebasing: buffer[index..<count]))
                 head.bytes += step
                 index += step
                 if index == count { break }
             }
             // libmicrohttpd's memory also holds the bytes received after the head.
-            let fits = place != .sectionEnd || head.cost + count - index <= headMemoryBytes
+            let fits = state != .sectionEnd || head.cost + count - index <= headMemoryBytes
             if let rejection = fits ? unsafe read(buffer[index]) : .headersTooLarge {
                 refuse(rejection)
                 return unsafe index
                     + copyRest(into: UnsafeMutableRawBufferPointer(rebasing: buffer[index...]))
             }
-            if place == .name, head.name.isOfCookies {
+            if state == .name, head.name.isOfCookies {
                 // libmicrohttpd would parse cookies, which costs memory and is not needed.
                 unsafe buffer[index] = UInt8(ascii: "-")
             }
@@ -117,7 +117,7 @@ package struct RequestScanner {
 
     /// The shortest end that completes the passed part of the head.
     private var wholeEnd: [UInt8] {
-        switch place {
+        switch state {
         case .beforeRequest: Array("X / HTTP/1.1\r\n\r\n".utf8)
         case .emptyLineEnd: Array("\nX / HTTP/1.1\r\n\r\n".utf8)
         case .method: Array(" / HTTP/1.1\r\n\r\n".utf8)
@@ -140,7 +140,7 @@ package struct RequestScanner {
         guard head.bytes <= headBytesMax, head.cost <= headMemoryBytes else {
             return .headersTooLarge
         }
-        switch place {
+        switch state {
         case .beforeRequest, .emptyLineEnd, .method, .target, .version: return readLine(byte)
         case .fieldStart, .name: return readName(byte)
         case .length: return readLength(byte)
@@ -156,13 +156,13 @@ package struct RequestScanner {
     }
 
     private mutating func readLine(_ byte: UInt8) -> HTTPRejection? {
-        switch place {
-        case .beforeRequest where byte == ASCII.carriageReturn: place = .emptyLineEnd
+        switch state {
+        case .beforeRequest where byte == ASCII.carriageReturn: state = .emptyLineEnd
         case .emptyLineEnd: return expect(ASCII.lineFeed, byte, .beforeRequest)
         case .method where byte == ASCII.space: move(to: .target)
         case .beforeRequest, .method:
             guard ASCII.isTokenCharacter(byte) else { return .malformed }
-            place = .method
+            state = .method
         case .target where byte == ASCII.space && head.count > 0: move(to: .version)
         case .target:
             guard byte > ASCII.space, byte < ASCII.delete else { return .malformed }
@@ -179,14 +179,14 @@ package struct RequestScanner {
         let isMinor = head.count == 7 && byte >= ASCII.zero && byte <= ASCII.nine
         guard isMinor || byte == Self.usualVersion[head.count] else { return .malformed }
         head.count += 1
-        if byte == ASCII.lineFeed { place = .fieldStart }
+        if byte == ASCII.lineFeed { state = .fieldStart }
         return nil
     }
 
     private mutating func readName(_ byte: UInt8) -> HTTPRejection? {
-        if place == .fieldStart {
+        if state == .fieldStart {
             if byte == ASCII.carriageReturn {
-                place = .sectionEnd
+                state = .sectionEnd
                 return nil
             }
             head.name = FieldName()
@@ -194,7 +194,7 @@ package struct RequestScanner {
             guard head.fields <= fieldsMax else { return .headersTooLarge }
         } else if byte == ASCII.colon {
             guard head.name.isOfLength else {
-                place = .value
+                state = .value
                 return nil
             }
             guard head.length == nil else { return .malformed }
@@ -202,7 +202,7 @@ package struct RequestScanner {
             return nil
         }
         guard ASCII.isTokenCharacter(byte) else { return .malformed }
-        place = .name
+        state = .name
         head.name.append(byte)
         return nil
     }
@@ -225,22 +225,22 @@ package struct RequestScanner {
     }
 
     private mutating func expect(
-        _ expected: UInt8, _ byte: UInt8, _ next: Place
+        _ expected: UInt8, _ byte: UInt8, _ next: State
     ) -> HTTPRejection? {
         guard byte == expected else { return .malformed }
-        place = next
+        state = next
         return nil
     }
 
-    private mutating func move(to next: Place) {
-        place = next
+    private mutating func move(to next: State) {
+        state = next
         head.count = 0
     }
 
     private mutating func endHead() {
         headCount += 1
         bodyRest = head.length ?? 0
-        place = bodyRest > 0 ? .body : .beforeRequest
+        state = bodyRest > 0 ? .body : .beforeRequest
         head = Head()
     }
 }

@@ -125,8 +125,8 @@ internal import CCurl
                 }
             },
             { bytes, size, count, context in
-                unsafe Transfer.receive(bytes, size * count, context) { transfer, piece in
-                    unsafe transfer.receiveBody(piece)
+                unsafe Transfer.receive(bytes, size * count, context) { transfer, chunk in
+                    unsafe transfer.receiveBody(chunk)
                 }
             }, Unmanaged.passUnretained(self).toOpaque()) == CURLE_OK
     }
@@ -156,13 +156,13 @@ internal import CCurl
         return readsBody
     }
 
-    private func receiveBody(_ piece: UnsafeRawBufferPointer) -> Bool {
-        bodyBytes += piece.count
+    private func receiveBody(_ chunk: UnsafeRawBufferPointer) -> Bool {
+        bodyBytes += chunk.count
         switch bodyRule {
         case .kept(let bytesMax):
             isTooLarge = bodyBytes > bytesMax
             guard isAnswered, !isTooLarge else { return false }
-            unsafe body.append(contentsOf: piece)
+            unsafe body.append(contentsOf: chunk)
             return true
         case .dropped(let bytesMax):
             isTooLarge = bodyBytes > bytesMax

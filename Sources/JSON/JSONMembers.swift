@@ -12,7 +12,7 @@ package struct JSONMembers: Sendable, Equatable {
 
     private var members: [(key: String, value: JSONValue)] = []
     /// The index of each name, for more than `unindexedCountMax` members.
-    private var places: [ExactText: Int]?
+    private var indexes: [ExactText: Int]?
 
     /// Number of members.
     package var count: Int {
@@ -26,7 +26,7 @@ package struct JSONMembers: Sendable, Equatable {
 
     /// The member with exactly this name, or nil.
     package subscript(name: String) -> JSONValue? {
-        place(of: name).map { members[$0].value }
+        index(of: name).map { members[$0].value }
     }
 
     /// Returns a member; nil when it is missing or null.
@@ -39,25 +39,25 @@ package struct JSONMembers: Sendable, Equatable {
 
     /// Adds a member; false for a duplicate name.
     mutating func add(_ value: JSONValue, named name: String) -> Bool {
-        guard place(of: name) == nil else {
+        guard index(of: name) == nil else {
             return false
         }
         if members.isEmpty {
             members.reserveCapacity(JSONMembers.usualCount)
         }
         members.append((name, value))
-        if places != nil {
-            places?[ExactText(name)] = members.count - 1
+        if indexes != nil {
+            indexes?[ExactText(name)] = members.count - 1
         } else if members.count > JSONMembers.unindexedCountMax {
-            places = Dictionary(
+            indexes = Dictionary(
                 uniqueKeysWithValues: members.indices.map { (ExactText(members[$0].key), $0) })
         }
         return true
     }
 
-    private func place(of name: String) -> Int? {
-        if let places {
-            return places[ExactText(name)]
+    private func index(of name: String) -> Int? {
+        if let indexes {
+            return indexes[ExactText(name)]
         }
         return members.firstIndex { member in member.key.isExactly(name) }
     }

@@ -3,7 +3,7 @@ struct NotJSON: Error {}
 
 /// A recursive-descent reader of `JSONValue`, bounded in depth.
 struct JSONScanner {
-    private static let pieceBytes = 32
+    private static let chunkBytes = 32
 
     private let bytes: [UInt8]
     private var index = 0
@@ -150,10 +150,10 @@ extension JSONScanner {
     private var endOfPlainBlocks: Int {
         let span = bytes.span
         var end = index
-        while end + Self.pieceBytes <= span.count,
-            !span.extracting(end..<end + Self.pieceBytes).mustBeEscaped
+        while end + Self.chunkBytes <= span.count,
+            !span.extracting(end..<end + Self.chunkBytes).mustBeEscaped
         {
-            end += Self.pieceBytes
+            end += Self.chunkBytes
         }
         return end
     }

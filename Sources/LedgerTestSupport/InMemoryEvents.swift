@@ -20,7 +20,7 @@ package struct InMemoryEvents: EventReader, LogWatch {
             guard page.count < query.limit else { break }
             cursor = recording.recorded.position.value
             let text = String(decoding: recording.entry, as: UTF8.self)
-            guard query.pieces.allSatisfy(text.contains) else { continue }
+            guard query.fragments.allSatisfy(text.contains) else { continue }
             page.append(Self.shown(recording, isDisclosing, only: query.account))
         }
         return CursorPage(

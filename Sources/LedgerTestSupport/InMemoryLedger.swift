@@ -94,7 +94,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
             tenant.forget(at: now, under: policy, idempotencySeconds: Self.idempotencySeconds)
             tenant.model.policy = policy
             do throws(FoldFault) {
-                let decision = try tenant.model.carryOut(command, at: now)
+                let decision = try tenant.model.execute(command, at: now)
                 tenant.remember(decision, at: now)
                 return decision.result
             } catch {

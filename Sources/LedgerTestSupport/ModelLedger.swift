@@ -42,7 +42,7 @@ package struct ModelLedger {
     ///
     /// - Returns: the decision, whose result names the appended events.
     /// - Throws: `FoldFault` when decision and fold disagree.
-    package mutating func carryOut(
+    package mutating func execute(
         _ command: Command, at now: Timestamp
     ) throws(FoldFault) -> Decision {
         var decision = command.decide(given: state, at: now, under: policy)
@@ -55,10 +55,10 @@ package struct ModelLedger {
     /// Runs a command, a millisecond after the previous one.
     ///
     /// - Throws: `FoldFault` when decision and fold disagree.
-    package mutating func carryOut(_ command: Command) throws -> Result<Reply, Refusal> {
+    package mutating func execute(_ command: Command) throws -> Result<Reply, Refusal> {
         now = Timestamp(microseconds: now.microseconds + 1000)
         let command = aliases.isEmpty ? command : command.renamed(by: aliases)
-        return try carryOut(command, at: now).result
+        return try execute(command, at: now).result
     }
 
     /// Records the id of a merge in another ledger.
@@ -104,7 +104,7 @@ extension ModelLedger {
             proof(subject, authenticatedAt: now), createAccount: true,
             refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
             newIdentity: generator.id(), newSession: generator.id())
-        let result = try carryOut(.signIn(intent))
+        let result = try execute(.signIn(intent))
         guard case .success(.signedIn(let grant, _)) = result else {
             throw Unexpected(result: result)
         }
@@ -124,7 +124,7 @@ extension ModelLedger {
                 digest: digest(Array(repeating: UInt8(truncatingIfNeeded: token), count: 32)),
                 check: check),
             idempotency: nil, newIdentity: generator.id())
-        return try carryOut(.linkProvider(intent))
+        return try execute(.linkProvider(intent))
     }
 
     /// Unlinks a provider, or one identity of it.
@@ -133,7 +133,7 @@ extension ModelLedger {
     package mutating func unlink(
         _ caller: Caller, _ name: String, identity: IdentityID? = nil
     ) throws -> Result<Reply, Refusal> {
-        try carryOut(
+        try execute(
             .unlinkProvider(
                 UnlinkProvider(
                     caller: caller, provider: provider(name), identity: identity,
@@ -146,7 +146,7 @@ extension ModelLedger {
     package mutating func relink(
         _ identity: IdentityID, to account: AccountID, isPreview: Bool = false
     ) throws -> Result<Reply, Refusal> {
-        try carryOut(
+        try execute(
             .relinkProvider(
                 RelinkProvider(
                     account: account, identity: identity,
@@ -160,9 +160,9 @@ extension ModelLedger {
     /// Runs an intent as a separate command.
     ///
     /// - Throws: `FoldFault`.
-    package mutating func carryOut(_ intent: Command.Intent) throws -> Result<Reply, Refusal> {
+    package mutating func execute(_ intent: Command.Intent) throws -> Result<Reply, Refusal> {
         let origin = Command.Origin(request: nil, clientIP: nil, userAgent: nil)
-        return try carryOut(
+        return try execute(
             Command(id: generator.id(), tenant: .default, origin: origin, intent: intent))
     }
 
@@ -182,7 +182,7 @@ extension ModelLedger {
     package mutating func refresh(
         _ caller: Caller, presenting token: Digest
     ) throws -> Result<Reply, Refusal> {
-        try carryOut(
+        try execute(
             .refreshSession(
                 RefreshSession(
                     session: caller.session, presented: token,

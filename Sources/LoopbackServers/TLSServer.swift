@@ -70,11 +70,11 @@ package final class TLSServer {
     private static func port(announcedOn output: FileHandle) -> UInt16? {
         var text = ""
         while true {
-            let piece = output.availableData
-            guard !piece.isEmpty else {
+            let chunk = output.availableData
+            guard !chunk.isEmpty else {
                 return nil
             }
-            text += String(decoding: piece, as: UTF8.self)
+            text += String(decoding: chunk, as: UTF8.self)
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
             if let line = lines.first(where: { line in line.hasPrefix("ACCEPT ") }) {
                 return line.split(separator: ":").last.flatMap { digits in UInt16(digits) }

@@ -7,25 +7,25 @@ extension Mutator {
     mutating func moveParts(_ bytes: inout [UInt8]) {
         let separators = Array(",.&/;: \n=~\"".utf8)
         let separator = separators[below(separators.count)]
-        var pieces = bytes.split(separator: separator, omittingEmptySubsequences: false)
-        guard pieces.count > 1 else { return }
-        let first = below(pieces.count)
+        var parts = bytes.split(separator: separator, omittingEmptySubsequences: false)
+        guard parts.count > 1 else { return }
+        let first = below(parts.count)
         switch below(3) {
-        case 0: pieces.swapAt(first, below(pieces.count))
-        case 1: pieces.insert(pieces[first], at: below(pieces.count))
-        default: pieces.remove(at: first)
+        case 0: parts.swapAt(first, below(parts.count))
+        case 1: parts.insert(parts[first], at: below(parts.count))
+        default: parts.remove(at: first)
         }
-        bytes = Array(pieces.joined(separator: [separator]))
+        bytes = Array(parts.joined(separator: [separator]))
     }
 
     /// Returns bytes that are not UTF-8, or rare characters.
     mutating func damagedText() -> [UInt8] {
-        let pieces: [[UInt8]] = [
+        let parts: [[UInt8]] = [
             [0xC0, 0x80], [0xC3], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF], [0xF4, 0x90, 0x80, 0x80],
             [0xFF, 0xFE], [0xEF, 0xBB, 0xBF], [0xE2, 0x80, 0xA8], [0xCC, 0x81], [0xEF, 0xBF, 0xBD],
             [0xF0, 0x9F, 0x98, 0x80], [0x00], [0xE2, 0x84, 0xAA], [0x80, 0x80], [0xC2, 0x85],
         ]
-        return pieces[below(pieces.count)]
+        return parts[below(parts.count)]
     }
 
     /// Replaces a number by an extreme one.
@@ -70,10 +70,10 @@ extension Mutator {
 
     /// Decodes a part as base64url, damages it, and encodes it again.
     mutating func changeInsideBase64URL(_ bytes: inout [UInt8]) {
-        var pieces = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        let index = below(pieces.count)
+        var parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let index = below(parts.count)
         guard
-            var decoded = Base64URL.decode(String(decoding: pieces[index], as: UTF8.self)),
+            var decoded = Base64URL.decode(String(decoding: parts[index], as: UTF8.self)),
             !decoded.isEmpty
         else { return }
         switch below(4) {
@@ -82,7 +82,7 @@ extension Mutator {
         case 2: nest(&decoded)
         default: moveParts(&decoded)
         }
-        pieces[index] = Array(Base64URL.encode(decoded).utf8)[...]
-        bytes = Array(pieces.joined(separator: [UInt8(ascii: ".")]))
+        parts[index] = Array(Base64URL.encode(decoded).utf8)[...]
+        bytes = Array(parts.joined(separator: [UInt8(ascii: ".")]))
     }
 }

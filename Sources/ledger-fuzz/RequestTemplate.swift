@@ -13,11 +13,11 @@ struct LiveTokens: Sendable {
     /// Returns a text with `<ID>`, `<ACCESS>`, `<REFRESH>`, `<ACCOUNT>` and `<KEY>` replaced.
     func fill(_ template: [UInt8]) -> [UInt8] {
         var bytes = template
-        for (place, value) in [
+        for (placeholder, value) in [
             ("<ID>", idToken), ("<ACCESS>", accessToken), ("<REFRESH>", refreshToken),
             ("<ACCOUNT>", account), ("<KEY>", ExampleKeys.apiKey),
         ] {
-            while let range = bytes.firstRange(of: Array(place.utf8)) {
+            while let range = bytes.firstRange(of: Array(placeholder.utf8)) {
                 bytes.replaceSubrange(range, with: value.utf8)
             }
         }

@@ -57,7 +57,7 @@ struct RandomHistory {
 
     /// Passes at least this many events to the body, in order; ends after the command that reaches the count.
     mutating func run(events: Int64, _ take: (Step) throws -> Void) throws {
-        try carryOut(
+        try execute(
             .openLedger(
                 OpenLedger(
                     LedgerOpened(
@@ -98,7 +98,7 @@ struct RandomHistory {
         let person = people[index]
         let provider = person.linked[Int.random(in: 0..<person.linked.count, using: &generator)]
         let account: AccountID = newID()
-        let result = try carryOut(
+        let result = try execute(
             .signIn(
                 SignIn(
                     proof(
@@ -132,7 +132,7 @@ struct RandomHistory {
     private mutating func claim(
         _ provider: Int, of number: Int, by caller: Caller, _ take: (Step) throws -> Void
     ) throws {
-        try carryOut(
+        try execute(
             .linkProvider(
                 LinkProvider(
                     caller: caller,
@@ -150,7 +150,7 @@ struct RandomHistory {
         }
         let provider = people[index].linked[0]
         guard let caller = people[index].caller else { return }
-        let result = try carryOut(
+        let result = try execute(
             .unlinkProvider(
                 UnlinkProvider(
                     caller: caller, provider: Self.providers[provider], identity: nil,
@@ -167,7 +167,7 @@ struct RandomHistory {
         guard let caller = people[index].caller else { return }
         people[index].caller = nil
         let everywhere = Int.random(in: 0..<4, using: &generator) == 0
-        try carryOut(
+        try execute(
             .signOut(SignOut(caller: caller, scope: everywhere ? .everywhere : .session)), take)
     }
 
@@ -177,7 +177,7 @@ struct RandomHistory {
     }
 
     @discardableResult
-    private mutating func carryOut(
+    private mutating func execute(
         _ intent: Command.Intent, _ take: (Step) throws -> Void
     ) throws -> Result<Reply, Refusal> {
         now = Timestamp(microseconds: now.microseconds + microseconds)

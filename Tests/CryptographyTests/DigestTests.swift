@@ -27,8 +27,8 @@ import Testing
 
     @Test func `an incremental digest equals a digest of all bytes`() {
         let digest = RunningSHA256()
-        for piece in [[], [1, 2], [], [3]] as [[UInt8]] {
-            digest.update(piece)
+        for part in [[], [1, 2], [], [3]] as [[UInt8]] {
+            digest.update(part)
         }
         #expect(digest.finish() == SHA256.hash([1, 2, 3]))
         #expect(RunningSHA256().finish() == SHA256.hash([UInt8]()))
@@ -117,15 +117,15 @@ import Testing
         let supply = RandomSupply()
         // More than two supplies' worth of each length, and lengths that a supply has not.
         let counts = (0..<400).map { [16, 48, 80, 256, 257, 5000][$0 % 6] }
-        let pieces = await withTaskGroup { group in
+        let parts = await withTaskGroup { group in
             for count in counts {
                 group.addTask { supply.bytes(count) }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(pieces.map(\.count).sorted() == counts.sorted())
-        let words = pieces.flatMap { piece in
-            stride(from: 0, to: piece.count - 15, by: 16).map { Array(piece[$0..<$0 + 16]) }
+        #expect(parts.map(\.count).sorted() == counts.sorted())
+        let words = parts.flatMap { part in
+            stride(from: 0, to: part.count - 15, by: 16).map { Array(part[$0..<$0 + 16]) }
         }
         #expect(Set(words).count == words.count)
         #expect(supply.bytes(0).isEmpty)

@@ -66,8 +66,8 @@ import Testing
             "algorithms"
         ), (provider("\"jwks_uri\":\"https://keys.example/jwks\",\"nonce\":\"maybe\""), "nonce"),
     ])
-    func `a wrong providers file is refused with its place`(
-        text: String, place: String
+    func `a wrong providers file is refused with the location`(
+        text: String, location: String
     ) async throws {
         try await Deployment.with { deployment in
             let path = try deployment.write(text, to: "wrong.json")
@@ -77,7 +77,7 @@ import Testing
             #expect(outcome.status == 1)
             #expect(outcome.errors.split(separator: "\n").count == 1)
             #expect(outcome.errors.contains("LEDGER_PROVIDERS"), "\(outcome.errors)")
-            #expect(outcome.errors.contains(place), "\(outcome.errors)")
+            #expect(outcome.errors.contains(location), "\(outcome.errors)")
         }
     }
 

@@ -123,7 +123,7 @@ private final class Tally: Sendable {
                 try await wait(for: "")
                 await traffic.value
                 await operate.close()
-                try await eventually("commands to be carried out") {
+                try await eventually("commands to be executed") {
                     var bob = Device(client)
                     return try await bob.signIn(apple, as: "bob").status == 200 ? true : nil
                 }

@@ -58,8 +58,8 @@ import Testing
 
             let verified = try await deployment.tool.run(["verify"])
             #expect(verified.status == 1 && verified.errors.isEmpty, "\(verified.errors)")
-            let place = forgery.refused == "zzz" ? "zzz" : "position \(position)"
-            #expect(verified.output.contains(place), "\(verified.output)")
+            let location = forgery.refused == "zzz" ? "zzz" : "position \(position)"
+            #expect(verified.output.contains(location), "\(verified.output)")
             let protected = try await deployment.tool.run(["protect"])
             #expect(protected.output.contains("tenant zeta: "), "\(protected.errors)")
             let rotated = try await deployment.tool.run(["keys", "rotate", "mac"])

@@ -65,7 +65,7 @@ import Testing
                 }
             }
             await operate.close()
-            try await eventually("commands to be carried out") {
+            try await eventually("commands to be executed") {
                 try await server.client.call(
                     "POST", "/v1/auth/sign-in/apple", ["id_token": token]
                 ).status == 200 ? true : nil

@@ -96,9 +96,9 @@ struct RequestScannerTests {
         let refusal: HTTPRejection?
         let headCount: Int
 
-        init(_ pieces: [ArraySlice<UInt8>], limits: HTTPServerLimits = HTTPServerLimits()) {
+        init(_ chunks: [ArraySlice<UInt8>], limits: HTTPServerLimits = HTTPServerLimits()) {
             var scanner = RequestScanner(limits: limits)
-            for piece in pieces { bytes += scanner.pass(Array(piece)) }
+            for chunk in chunks { bytes += scanner.pass(Array(chunk)) }
             refusal = scanner.refusal
             headCount = scanner.headCount
         }

@@ -85,12 +85,12 @@ struct StreamTests {
         limits.requestReceiveTimeMax = .seconds(1)
         let written = Mutex(0)
         let ended = Gate()
-        let piece = [UInt8](repeating: 0x61, count: 65_536)
+        let chunk = [UInt8](repeating: 0x61, count: 65_536)
         try await withServer(
             limits: limits,
             handler: { _ in
                 HTTPResponse(status: 200, headers: []) { stream in
-                    while await stream.write(piece) { written.withLock { $0 += piece.count } }
+                    while await stream.write(chunk) { written.withLock { $0 += chunk.count } }
                     ended.open()
                     await ended.pass()
                 }
@@ -107,11 +107,11 @@ struct StreamTests {
 
     @Test func `a stop does not wait for a client that reads nothing`() async throws {
         // This exceeds the sockets' buffers, so the write is delayed.
-        let piece = [UInt8](repeating: 0x61, count: 64 << 20)
+        let chunk = [UInt8](repeating: 0x61, count: 64 << 20)
         let server = try HTTPServer(
             host: "127.0.0.1", port: 0, limits: HTTPServerLimits(), reject: reject
         ) { _ in
-            HTTPResponse(status: 200, headers: []) { stream in _ = await stream.write(piece) }
+            HTTPResponse(status: 200, headers: []) { stream in _ = await stream.write(chunk) }
         }
         let client = try await RawClient(port: server.port)
         try await client.send("GET / HTTP/1.1\nHost: h\n\n")

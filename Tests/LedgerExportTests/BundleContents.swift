@@ -15,9 +15,9 @@ struct BundleContents {
         while let member = try reader.next() {
             var bytes: [UInt8] = []
             while true {
-                let piece = try reader.read()
-                guard !piece.isEmpty else { break }
-                bytes += piece
+                let chunk = try reader.read()
+                guard !chunk.isEmpty else { break }
+                bytes += chunk
             }
             members.append((name: member.name, bytes: bytes))
         }

@@ -82,16 +82,16 @@ import Testing
     {
         let head = "HTTP/1.1 200 OK\r\n\(framing)\r\n\r\n"
         let isChunked = framing.hasSuffix("chunked")
-        let piece = (isChunked ? "1000\r\n" : "") + String(repeating: "x", count: 4_096)
-        let body = String(repeating: piece + (isChunked ? "\r\n" : ""), count: 256)
+        let chunk = (isChunked ? "1000\r\n" : "") + String(repeating: "x", count: 4_096)
+        let body = String(repeating: chunk + (isChunked ? "\r\n" : ""), count: 256)
         let server = try LoopbackServer(answer: Array((head + body).utf8), closes: false)
         await #expect(throws: JWKSFetchFault.tooLarge) { try await fetched(server) }
     }
 
     @Test(arguments: ["X-Room: x\r\n", "HTTP/1.1 100 Continue\r\n\r\n"])
-    func `a head without end is broken off`(piece: String) async throws {
-        let head = (piece.hasPrefix("HTTP") ? "" : "HTTP/1.1 200 OK\r\n")
-        let text = head + String(repeating: piece, count: Transfer.headBytesMax / 8)
+    func `a head without end is broken off`(chunk: String) async throws {
+        let head = (chunk.hasPrefix("HTTP") ? "" : "HTTP/1.1 200 OK\r\n")
+        let text = head + String(repeating: chunk, count: Transfer.headBytesMax / 8)
         let server = try LoopbackServer(answer: Array(text.utf8), closes: false)
         await #expect(throws: JWKSFetchFault.tooLarge) { try await fetched(server) }
     }

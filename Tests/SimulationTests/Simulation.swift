@@ -75,8 +75,8 @@ final class Simulation: Sendable {
 
     /// Runs until everything is answered and folded; returns what remains.
     private func run() -> [String] {
-        for place in 0..<world.parameters.processes {
-            world.start(at: place)
+        for slot in 0..<world.parameters.processes {
+            world.start(at: slot)
         }
         Task(executorPreference: world.scheduler.makeLane()) { [self] in await drive() }
         var calmSince: Int?
@@ -113,9 +113,9 @@ final class Simulation: Sendable {
         for _ in 0..<3 {
             await client.probe()
         }
-        let places = 0..<world.parameters.processes
+        let slots = 0..<world.parameters.processes
         await wait { [self] in
-            isCaughtUp && places.allSatisfy { world.process(at: $0) != nil }
+            isCaughtUp && slots.allSatisfy { world.process(at: $0) != nil }
         }
         move(to: .closing)
         for process in world.processes where process.isAlive {

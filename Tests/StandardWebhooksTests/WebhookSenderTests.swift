@@ -84,8 +84,8 @@ import Testing
     }
 
     @Test func `a head without end is broken off`() async throws {
-        let piece = String(repeating: "X-Room: x\r\n", count: Transfer.headBytesMax / 8)
-        let outcome = try await outcome(of: "HTTP/1.1 200 OK\r\n\(piece)", closes: false)
+        let chunk = String(repeating: "X-Room: x\r\n", count: Transfer.headBytesMax / 8)
+        let outcome = try await outcome(of: "HTTP/1.1 200 OK\r\n\(chunk)", closes: false)
         #expect(outcome == .failed(.broken))
     }
 

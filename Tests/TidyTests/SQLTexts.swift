@@ -68,8 +68,8 @@ struct SQLTexts {
 
         mutating func text(_ index: Int, depth: Int, argument: String? = nil) -> String {
             var text = ""
-            for piece in literals[index].pieces {
-                switch piece {
+            for segment in literals[index].segments {
+                switch segment {
                 case .text(let part): text += part
                 case .expression(let source):
                     text += value(of: source, in: index, depth: depth, argument: argument)

@@ -1,12 +1,12 @@
 /// A string literal of a Swift file.
 struct SwiftLiteral {
-    enum Piece {
+    enum Segment {
         case text(String)
         /// The source of an interpolation.
         case expression(String)
     }
 
-    let pieces: [Piece]
+    let segments: [Segment]
     let file: String
     /// The constant, variable or function that was declared last before the literal.
     let declaration: String
@@ -52,7 +52,7 @@ struct SwiftLiterals {
                 while index < source.count, source[index] != UInt8(ascii: "\n") { index += 1 }
             case UInt8(ascii: "\"") where opensLiteral, UInt8(ascii: "#") where opensLiteral:
                 let isContinued = last[1] == "+" && !last[0].isEmpty
-                let prefix = isContinued ? [SwiftLiteral.Piece.expression(last[0])] : []
+                let prefix = isContinued ? [SwiftLiteral.Segment.expression(last[0])] : []
                 if let literal = add(prefix + literal()) { literals.append(literal) }
                 note("\"")
             case let byte where Self.isWord(byte):
@@ -115,11 +115,11 @@ struct SwiftLiterals {
     }
 
     /// Records the name of a statement; returns any other literal.
-    private mutating func add(_ pieces: [SwiftLiteral.Piece]) -> SwiftLiteral? {
+    private mutating func add(_ segments: [SwiftLiteral.Segment]) -> SwiftLiteral? {
         if awaitsName {
             awaitsName = false
-            let parts = pieces.map { piece in
-                if case .text(let text) = piece { text } else { "*" }
+            let parts = segments.map { segment in
+                if case .text(let text) = segment { text } else { "*" }
             }
             let name = parts.joined()
             if !name.contains(" ") {
@@ -128,12 +128,12 @@ struct SwiftLiterals {
             }
         }
         return SwiftLiteral(
-            pieces: pieces, file: file, declaration: declaration,
+            segments: segments, file: file, declaration: declaration,
             name: statement ?? "\(file).\(member)", rowNames: rowNames)
     }
 
     /// Reads the literal that begins here.
-    private mutating func literal() -> [SwiftLiteral.Piece] {
+    private mutating func literal() -> [SwiftLiteral.Segment] {
         let hashes = source[index...].prefix { $0 == UInt8(ascii: "#") }.count
         index += hashes
         let quotes = byte(1) == UInt8(ascii: "\"") && byte(2) == UInt8(ascii: "\"") ? 3 : 1
@@ -143,7 +143,7 @@ struct SwiftLiterals {
             + Array(repeating: UInt8(ascii: "#"), count: hashes)
         let escape =
             [UInt8(ascii: "\\")] + Array(repeating: UInt8(ascii: "#"), count: hashes)
-        var pieces: [SwiftLiteral.Piece] = []
+        var segments: [SwiftLiteral.Segment] = []
         var text: [UInt8] = []
         while index < source.count, !source[index...].starts(with: end) {
             guard source[index...].starts(with: escape) else {
@@ -157,12 +157,12 @@ struct SwiftLiterals {
                 index += 1
                 continue
             }
-            pieces.append(.text(String(decoding: text, as: UTF8.self)))
+            segments.append(.text(String(decoding: text, as: UTF8.self)))
             text = []
-            pieces.append(.expression(interpolation()))
+            segments.append(.expression(interpolation()))
         }
         index += end.count
-        return pieces + [.text(String(decoding: text, as: UTF8.self))]
+        return segments + [.text(String(decoding: text, as: UTF8.self))]
     }
 
     /// Reads an interpolation from its parenthesis on.

@@ -22,13 +22,13 @@ package struct EventQuery: Hashable, Sendable {
     /// Byte sequences that every matching entry contains.
     ///
     /// No string in an entry contains a quote, so these can only match where they belong.
-    package var pieces: [String] {
-        var pieces: [String] = []
-        if let account { pieces.append("{\"id\":\"\(account)\",\"prev\":") }
-        if let provider { pieces.append("\"provider\":\"\(provider)\"") }
-        if let outcome { pieces.append("\"outcome\":\"\(outcome.rawValue)\"") }
-        if let type { pieces.append("\"type\":\"\(type.rawValue)\",\"v\":") }
-        return pieces
+    package var fragments: [String] {
+        var fragments: [String] = []
+        if let account { fragments.append("{\"id\":\"\(account)\",\"prev\":") }
+        if let provider { fragments.append("\"provider\":\"\(provider)\"") }
+        if let outcome { fragments.append("\"outcome\":\"\(outcome.rawValue)\"") }
+        if let type { fragments.append("\"type\":\"\(type.rawValue)\",\"v\":") }
+        return fragments
     }
 }
 

@@ -32,7 +32,7 @@ struct JSONTextParser {
 
     mutating func text() -> String? {
         let start = index
-        if let place = bareText() { return String(validating: bytes[place], as: UTF8.self) }
+        if let range = bareText() { return String(validating: bytes[range], as: UTF8.self) }
         index = start
         guard consume("\"") else { return nil }
         var text: [UInt8] = []

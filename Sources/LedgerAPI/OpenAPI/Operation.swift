@@ -90,14 +90,14 @@ extension [Operation.Answer] {
 /// A parameter of a path or a query, or a header field of a request.
 struct Parameter: Sendable {
     /// The part of the request that holds a parameter.
-    enum Place: String, Sendable {
+    enum Location: String, Sendable {
         case path
         case query
         case header
     }
 
     let name: String
-    var place = Place.query
+    var location = Location.query
     let schema: Schema
     let about: String
     var isRequired = false
@@ -115,7 +115,7 @@ struct Parameter: Sendable {
     /// Returns the same parameter with another description.
     func about(_ about: String) -> Parameter {
         Parameter(
-            name: name, place: place, schema: schema, about: about, isRequired: isRequired,
+            name: name, location: location, schema: schema, about: about, isRequired: isRequired,
             isInExample: isInExample)
     }
 }

@@ -19,7 +19,7 @@ struct QueryParameters: Sendable {
     ///   - parameters: the parameters of the route's description.
     /// - Throws: 400 for a parameter that is unknown, empty or repeated.
     init(_ request: HTTPRequest, _ parameters: [Parameter]) throws(APIError) {
-        let known = parameters.lazy.filter { $0.place == .query }.map(\.name)
+        let known = parameters.lazy.filter { $0.location == .query }.map(\.name)
         var values: [String: String] = [:]
         for (name, value) in request.query {
             guard known.contains(name) else {

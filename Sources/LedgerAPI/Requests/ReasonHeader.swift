@@ -6,7 +6,7 @@ enum ReasonHeader {
     static let name = "Ledger-Reason"
 
     static let parameter = Parameter(
-        name: name, place: .header,
+        name: name, location: .header,
         schema: .text(
             "case 1",
             Schema.TextRules(

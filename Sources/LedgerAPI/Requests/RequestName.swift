@@ -14,7 +14,7 @@ package struct RequestName {
     static let header = "X-Request-Id"
 
     static let parameter = Parameter(
-        name: header, place: .header,
+        name: header, location: .header,
         schema: .text(
             "r-1",
             Schema.TextRules(pattern: "^[A-Za-z0-9._:-]+$", lengths: 1...charactersMax)),

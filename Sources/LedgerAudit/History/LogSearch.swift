@@ -52,7 +52,7 @@ struct LogSearch {
         others = types.flatMap { type in
             var query = EventQuery(limit: 0)
             query.type = type
-            return query.pieces.map { Array($0.utf8) }
+            return query.fragments.map { Array($0.utf8) }
         }
         var name: [UInt8] = []
         id.appendText(to: &name)

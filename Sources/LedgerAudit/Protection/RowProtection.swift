@@ -196,7 +196,7 @@ package struct RowProtection: Sendable {
         let written = try owner.query(
             table.writing,
             [
-                .texts(rows.map(\.version.place)), .texts(rows.map(\.version.writer)),
+                .texts(rows.map(\.version.address)), .texts(rows.map(\.version.writer)),
                 .byteArrays(rows.map { key.mac(of: $0.message).bytes }),
             ])
         return Int64(written.rowsAffected)

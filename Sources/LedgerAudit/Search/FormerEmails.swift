@@ -70,7 +70,7 @@ struct FormerEmails: Sendable {
     /// Looks up each identity by its last account, whatever the planner's estimate of the table.
     ///
     /// An analyzed table has next to no missing digests, and one that is not may have thousands.
-    private static func places(_ columns: KeyValuePairs<String, String>) -> String {
+    private static func rowsByKey(_ columns: KeyValuePairs<String, String>) -> String {
         """
         FROM \(ArrayRows.sql(columns, from: 2)) AS k
         CROSS JOIN LATERAL (
@@ -86,7 +86,7 @@ struct FormerEmails: Sendable {
         "former_emails_store",
         """
         UPDATE identities i SET former_email = k.digest
-        \(places(["identity_id": "uuid", "account_id": "uuid", "linked": "bigint", "digest": "bytea"]))
+        \(rowsByKey(["identity_id": "uuid", "account_id": "uuid", "linked": "bigint", "digest": "bytea"]))
             AND i.former_email IS NULL
         """)
 
@@ -94,7 +94,7 @@ struct FormerEmails: Sendable {
         "former_emails_forget",
         """
         UPDATE identities i SET former_email = NULL
-        \(places(["identity_id": "uuid", "account_id": "uuid", "linked": "bigint"]))
+        \(rowsByKey(["identity_id": "uuid", "account_id": "uuid", "linked": "bigint"]))
         """)
 
     /// Computes the digests of the next page of identities that have none.

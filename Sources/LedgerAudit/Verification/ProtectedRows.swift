@@ -13,7 +13,7 @@ struct ProtectedRow {
     let stored: [UInt8]?
     /// The position of the row and its writing transaction, which together identify one version of
     /// it.
-    let version: (place: String, writer: String)
+    let version: (address: String, writer: String)
 }
 
 extension ProtectedTable {
@@ -79,10 +79,10 @@ private struct ProtectedColumns {
     /// The list of the statement, in which the table is `t`.
     let list: SelectList
     private let content: Content
-    private let place, writer, mac: Int
+    private let address, writer, mac: Int
 
     init(of table: ProtectedTable) {
-        let version: SelectList = ["t.ctid::text AS place", "t.xmin::text AS writer", "t.mac"]
+        let version: SelectList = ["t.ctid::text AS address", "t.xmin::text AS writer", "t.mac"]
         switch table {
         case .identities:
             list = version + IdentityLoad.Columns.selected("t")
@@ -100,7 +100,7 @@ private struct ProtectedColumns {
             list = version + ["t.body"]
             content = .rules
         }
-        place = list["place"]
+        address = list["address"]
         writer = list["writer"]
         mac = list["t.mac"]
     }
@@ -132,7 +132,7 @@ private struct ProtectedColumns {
         }
         return ProtectedRow(
             name: name, message: message, stored: try result.optionalBytes(row, mac),
-            version: (place: try result.text(row, place), writer: try result.text(row, writer)))
+            version: (address: try result.text(row, address), writer: try result.text(row, writer)))
     }
 }
 

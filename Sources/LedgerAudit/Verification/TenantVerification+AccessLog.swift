@@ -32,8 +32,8 @@ extension TenantVerification {
         report.count(.accessLog, count)
         if count != end {
             let gap = try connection.query(Self.firstGap, key)
-            let place = gap.rowCount == 1 ? "\(try gap.int8(0, 0))" : "unknown"
-            add(.accessLog, nil, "the row at its position \(place) is missing")
+            let location = gap.rowCount == 1 ? "\(try gap.int8(0, 0))" : "unknown"
+            add(.accessLog, nil, "the row at its position \(location) is missing")
         }
         if end != head { add(.accessLog, nil, "its head is at \(head), its rows end at \(end)") }
     }

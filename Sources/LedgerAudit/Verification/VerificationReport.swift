@@ -52,8 +52,8 @@ package struct VerificationFinding: Hashable, Sendable, CustomStringConvertible 
     package let text: String
 
     package var description: String {
-        let place = position.map { ", position \($0)" } ?? ""
-        return "tenant \(tenant)\(place), \(check.rawValue): \(text)"
+        let location = position.map { ", position \($0)" } ?? ""
+        return "tenant \(tenant)\(location), \(check.rawValue): \(text)"
     }
 }
 

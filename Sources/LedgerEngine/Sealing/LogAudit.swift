@@ -64,9 +64,9 @@ struct LogAudit {
             let leafCount = Int(next - tree.size)
             let hashCount = Int(
                 StoredHashIndex.count(leaves: next) - StoredHashIndex.count(leaves: tree.size))
-            let piece = RereadRange(
+            let reread = RereadRange(
                 leaves: Array(leaves.prefix(leafCount)), hashes: Array(hashes.prefix(hashCount)))
-            if let mismatch = tree.append(piece, upTo: next) {
+            if let mismatch = tree.append(reread, upTo: next) {
                 return .finding(try await finding(mismatch.what, at: mismatch.position))
             }
             leaves = leaves.dropFirst(leafCount)

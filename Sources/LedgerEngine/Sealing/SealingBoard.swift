@@ -5,7 +5,7 @@ import Synchronization
 final class SealingBoard: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    private struct Place {
+    private struct LogState {
         var size: Int64 = 0
         var isHeld = false
         var signed: Int64 = 0
@@ -60,7 +60,7 @@ final class SealingBoard: Sendable {
     }
 
     private struct State {
-        var logStates: [TenantID: Place] = [:]
+        var logStates: [TenantID: LogState] = [:]
         var beat: Instant
         var lastRound: Instant
         var signedCount = 0
@@ -163,7 +163,7 @@ final class SealingBoard: Sendable {
             state.signedCount += round.publishedCount
             var news: [(tenant: TenantID, refusal: SealingRefusal)] = []
             for log in round.logs {
-                var logState = state.logStates[log.tenant] ?? Place()
+                var logState = state.logStates[log.tenant] ?? LogState()
                 let known = logState.refusal
                 logState.note(log, round, now: now, pause: refusalPause)
                 if let refusal = round.refusals[log.tenant], refusal != known, log.isHeld {
@@ -197,7 +197,7 @@ final class SealingBoard: Sendable {
             let known = state.logStates[tenant]?.refusal
             if case .logTruncated = known { return false }
             let isNew = known != refusal
-            state.logStates[tenant, default: Place()].refusal = refusal
+            state.logStates[tenant, default: LogState()].refusal = refusal
             state.logStates[tenant]?.isFromAudit = true
             return isNew
         }

@@ -84,8 +84,8 @@ package struct SealingFinding: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        let place = position.map { "position \($0): " } ?? ""
+        let location = position.map { "position \($0): " } ?? ""
         let end = before.map { "and \($0)" } ?? "and what is not signed yet"
-        return "\(place)\(what); it lies between the checkpoints of sizes \(after) \(end)"
+        return "\(location)\(what); it lies between the checkpoints of sizes \(after) \(end)"
     }
 }

@@ -51,13 +51,13 @@ struct TreeCheck {
         let range = try await store.reread(start..<signed.size, of: tenant)
         let first = StoredHashIndex.count(leaves: start)
         for position in start..<signed.size {
-            let place = Int(position - start)
+            let offset = Int(position - start)
             let index = Int(StoredHashIndex.index(level: 0, of: position) - first)
-            let isThere = place < range.leaves.count && index < range.hashes.count
-            guard isThere, range.leaves[place] == range.hashes[index] else {
+            let isThere = offset < range.leaves.count && index < range.hashes.count
+            guard isThere, range.leaves[offset] == range.hashes[index] else {
                 throw SealingRefusal.contradicts(
                     SealingFinding(
-                        what: place < range.leaves.count
+                        what: offset < range.leaves.count
                             ? "the entry is not the one that was hashed" : "the event is missing",
                         position: position, after: 0, before: signed.size))
             }

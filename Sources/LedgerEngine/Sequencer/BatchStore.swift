@@ -72,7 +72,7 @@ package enum BatchFault: Error, CustomStringConvertible {
         switch self {
         case .store(let reason, _): reason
         case .fold(let fault): "a decision that does not fit the state: \(fault)"
-        case .damaged(let place): "unreadable: \(place)"
+        case .damaged(let location): "unreadable: \(location)"
         case .otherSchema(let other): other.description
         }
     }

@@ -123,13 +123,13 @@ package struct DeliveryQueue: Sendable {
     mutating func remove(_ position: LogPosition) {
         started.remove(position)
         guard let node = nodes.removeValue(forKey: position) else { return }
-        let index = place(of: position)
+        let index = insertionIndex(of: position)
         if index < first.count, first[index] == position { first.remove(at: index) }
         for account in node.item.accounts where last[account] == position { last[account] = nil }
         for follower in node.dependents {
             nodes[follower]?.dependencyCount -= 1
             if nodes[follower]?.dependencyCount == 0 {
-                first.insert(follower, at: place(of: follower))
+                first.insert(follower, at: insertionIndex(of: follower))
             }
         }
         if barrier == position { barrier = nil }
@@ -169,11 +169,13 @@ package struct DeliveryQueue: Sendable {
             node.dependencyCount += 1
         }
         nodes[item.position] = node
-        if node.dependencyCount == 0 { first.insert(item.position, at: place(of: item.position)) }
+        if node.dependencyCount == 0 {
+            first.insert(item.position, at: insertionIndex(of: item.position))
+        }
     }
 
     /// Returns the index of an event among the first ones, or its insertion index.
-    private func place(of position: LogPosition) -> Int {
+    private func insertionIndex(of position: LogPosition) -> Int {
         var (low, high) = (0, first.count)
         while low < high {
             let middle = (low + high) / 2

@@ -16,7 +16,7 @@ final class AccountStateCache: Sendable {
         let writtenAt: Int64
     }
 
-    private struct Place: Hashable {
+    private struct Partition: Hashable {
         let tenant: TenantID
         let table: ProjectionTable
     }
@@ -28,7 +28,7 @@ final class AccountStateCache: Sendable {
     }
 
     private struct State {
-        var places: [Place: (number: Int, marker: Marker)] = [:]
+        var partitions: [Partition: (number: Int, marker: Marker)] = [:]
         var numberCount = 0
         var recent: [Key: AccountAuditFold.HistoryState] = [:]
         var older: [Key: AccountAuditFold.HistoryState] = [:]
@@ -49,17 +49,17 @@ final class AccountStateCache: Sendable {
         _ accounts: some Collection<AccountID>, of tenant: TenantID, in table: ProjectionTable
     ) -> (marker: Marker?, historyStates: [AccountID: AccountAuditFold.HistoryState]) {
         state.withLock { state in
-            guard let place = state.places[Place(tenant: tenant, table: table)] else {
+            guard let partition = state.partitions[Partition(tenant: tenant, table: table)] else {
                 return (marker: nil, historyStates: [:])
             }
             var historyStates: [AccountID: AccountAuditFold.HistoryState] = [:]
             for account in accounts {
-                let key = Key(number: place.number, account: account)
+                let key = Key(number: partition.number, account: account)
                 if let historyState = state.recent[key] ?? state.older[key] {
                     historyStates[account] = historyState
                 }
             }
-            return (marker: place.marker, historyStates: historyStates)
+            return (marker: partition.marker, historyStates: historyStates)
         }
     }
 
@@ -69,15 +69,15 @@ final class AccountStateCache: Sendable {
         to: Marker
     ) {
         state.withLock { state in
-            let place = Place(tenant: tenant, table: table)
+            let partition = Partition(tenant: tenant, table: table)
             let number: Int
-            if let known = state.places[place], known.marker == from {
+            if let known = state.partitions[partition], known.marker == from {
                 number = known.number
             } else {
                 state.numberCount += 1
                 number = state.numberCount
             }
-            state.places[place] = (number: number, marker: to)
+            state.partitions[partition] = (number: number, marker: to)
             for row in rows {
                 let links = row.providersAfter.map {
                     AccountAuditFold.Link(identity: nil, provider: $0)

@@ -89,9 +89,9 @@ enum Checkpoints {
             current = tenant
             let position = try result.optionalInt8(row, result.column("position"))
             if position == nil { new.append((tenant: tenant, table: table)) }
-            let place = LogPosition(position ?? 0)
-            if place < LogPosition(try result.int8(row, result.column("next_position"))) {
-                tables.append(ProjectionBacklog.Behind(table: table, position: place))
+            let reached = LogPosition(position ?? 0)
+            if reached < LogPosition(try result.int8(row, result.column("next_position"))) {
+                tables.append(ProjectionBacklog.Behind(table: table, position: reached))
             }
         }
         close()

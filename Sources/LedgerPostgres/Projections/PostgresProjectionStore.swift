@@ -143,9 +143,9 @@ struct PostgresProjectionStore: ProjectionStore {
                     results, held: checkpoint.marker, on: connection)
             }
             var conflicts: [Conflict] = []
-            if let place = conflictLoads[checkpoint.table] {
-                for row in 0..<results[place].rowCount {
-                    conflicts.append(try ConflictsTable.read(results[place], row))
+            if let index = conflictLoads[checkpoint.table] {
+                for row in 0..<results[index].rowCount {
+                    conflicts.append(try ConflictsTable.read(results[index], row))
                 }
             }
             found.append(

@@ -17,8 +17,8 @@ enum WriteFault {
         case .server(let refusal):
             // Data exceptions, violated constraints and the like; the message itself may quote a value.
             if ["21", "22", "23", "54", "P0"].contains(refusal.state.conditionClass) {
-                let place = refusal.constraint.map { " (\($0))" } ?? ""
-                self = .pageRefused("the table rejects the rows: \(refusal.state)\(place)")
+                let constraint = refusal.constraint.map { " (\($0))" } ?? ""
+                self = .pageRefused("the table rejects the rows: \(refusal.state)\(constraint)")
             } else {
                 self = .databaseFailed(error)
             }

@@ -52,25 +52,25 @@ struct TableComparison: Sendable {
                 .filter { !settled.contains($0.tenant) }
             let comparable = positions.filter { $0.isComparable }
             var found = Found()
-            for place in positions where !place.isComparable {
-                if place.skipsComparison {
-                    found.past.append(place.tenant)
+            for pair in positions where !pair.isComparable {
+                if pair.skipsComparison {
+                    found.past.append(pair.tenant)
                 } else {
-                    found.apart.append(place.tenant)
+                    found.apart.append(pair.tenant)
                 }
             }
             guard !comparable.isEmpty else { return found }
             let olds = try Self.sums(of: old, on: connection)
             let news = try Self.sums(of: new, on: connection)
-            for place in comparable {
-                let name = place.tenant.description
+            for pair in comparable {
+                let name = pair.tenant.description
                 let sum = news[name] ?? Sum()
                 found.rows += sum.count
-                found.equal.append(place.tenant)
+                found.equal.append(pair.tenant)
                 if olds[name] ?? Sum() != sum {
                     found.different.append(
                         try Self.difference(
-                            old, new, of: place.tenant, at: place.new, on: connection))
+                            old, new, of: pair.tenant, at: pair.new, on: connection))
                 }
             }
             return found

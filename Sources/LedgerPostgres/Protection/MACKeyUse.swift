@@ -10,15 +10,16 @@ package enum MACKeyUse {
     package static func first(
         of key: MACKey.ID, on connection: Connection
     ) throws(PostgresError) -> String? {
-        let places =
+        let locations =
             [(name: "the head", table: "ledger_head", live: "true")]
             + ProtectedTable.allCases.map {
                 (name: "rows of \($0.rawValue)", table: $0.rawValue, live: $0.live)
             }
-        for place in places {
+        for location in locations {
             let found = try connection.query(
-                AllTenants.usingMACKey(in: place.table, where: place.live), [.bytes(key.bytes)])
-            if found.rowCount > 0 { return "\(place.name) of tenant \(try found.text(0, 0))" }
+                AllTenants.usingMACKey(in: location.table, where: location.live),
+                [.bytes(key.bytes)])
+            if found.rowCount > 0 { return "\(location.name) of tenant \(try found.text(0, 0))" }
         }
         return nil
     }

@@ -102,8 +102,8 @@ enum AccountQuery {
                 return
             }
             let position = try result.int8(row, columns.linkedPosition)
-            let place = positions.lastIndex { $0 <= position }.map { $0 + 1 } ?? 0
-            positions.insert(position, at: place)
+            let index = positions.lastIndex { $0 <= position }.map { $0 + 1 } ?? 0
+            positions.insert(position, at: index)
             let isVerified = try result.optionalBool(row, columns.isVerified)
             identities.insert(
                 LinkedIdentity(
@@ -112,7 +112,7 @@ enum AccountQuery {
                         Email($0, isVerified: isVerified)
                     },
                     linkedAt: Timestamp(
-                        microseconds: try result.timestamp(row, columns.linkedAt))), at: place)
+                        microseconds: try result.timestamp(row, columns.linkedAt))), at: index)
         }
 
         var answer: AccountReads.Answer {

@@ -189,7 +189,7 @@ package struct EventReads: EventReader {
             Self.page,
             [
                 name, .int8(window.start), .int8(window.end),
-                .byteArrays(query.pieces.map { Array($0.utf8) }), .int8(Int64(query.limit)),
+                .byteArrays(query.fragments.map { Array($0.utf8) }), .int8(Int64(query.limit)),
             ])
         let (found, forgery) = try authentic(rows, in: tenant, on: connection)
         let end = forgery?.position.value ?? .max

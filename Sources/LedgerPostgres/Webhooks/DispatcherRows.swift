@@ -151,19 +151,19 @@ enum DispatcherRows {
             page,
             [
                 .text(tenant.description), .int8(from.value), .int8(Int64(limit)),
-                .byteArrays(pieces(types)),
+                .byteArrays(fragments(types)),
             ])
     }
 
     /// Returns the strings of which the entry of a wanted event holds one; empty when all events are wanted.
     ///
     /// A restore is sent to every endpoint, since it invalidates events that were sent.
-    private static func pieces(_ types: [String]) -> [[UInt8]] {
+    private static func fragments(_ types: [String]) -> [[UInt8]] {
         guard !types.isEmpty else { return [] }
         return (types.compactMap(Event.Name.init(rawValue:)) + [.ledgerRestored]).flatMap { type in
             var query = EventQuery(limit: 0)
             query.type = type
-            return query.pieces.map { Array($0.utf8) }
+            return query.fragments.map { Array($0.utf8) }
         }
     }
 

@@ -49,7 +49,7 @@ package final class WireClient: Sendable {
     /// Creates a client for the server at `http://host:port`.
     ///
     /// A persistent client repeats what is answered 503, as the answer's `Retry-After` says. Its commands have
-    /// idempotency keys, so that none is carried out twice.
+    /// idempotency keys, so that none is executed twice.
     package init(base: String, isPersistent: Bool = false) {
         self.base = base
         self.isPersistent = isPersistent

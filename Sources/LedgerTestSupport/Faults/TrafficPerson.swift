@@ -14,13 +14,13 @@ struct TrafficPerson {
 
     func live(on target: WireClient) async {
         guard
-            let session = await carryOut(
+            let session = await execute(
                 .signUp, "POST", "/v1/auth/sign-in/apple",
                 ["id_token": traffic.token(traffic.apple, subject)], on: target),
             let accessToken = session.text("access_token"),
             let refreshToken = session.text("refresh_token"),
             let userID = session.text("user_id"),
-            await carryOut(
+            await execute(
                 .link, "POST", "/v1/auth/link/google",
                 ["id_token": traffic.token(traffic.google, subject)], on: target,
                 token: accessToken, isKeyed: number.isMultiple(of: 2)) != nil
@@ -29,11 +29,11 @@ struct TrafficPerson {
         guard let fresh = await refresh(refreshToken, on: target) else { return }
         switch number % 4 {
         case 0:
-            _ = await carryOut(
+            _ = await execute(
                 .unlink, "DELETE", "/v1/auth/link/google", on: target, token: accessToken,
                 isKeyed: number.isMultiple(of: 8))
         case 1:
-            _ = await carryOut(
+            _ = await execute(
                 .signOut, "POST", "/v1/auth/sign-out", [:], on: target, token: accessToken)
         default:
             traffic.add(
@@ -42,7 +42,7 @@ struct TrafficPerson {
     }
 
     /// Sends a command, repeatedly if it has a key, and records the answers.
-    private func carryOut(
+    private func execute(
         _ kind: TrafficCommand.Kind, _ method: String, _ path: String,
         _ members: [String: any Sendable]? = nil, on target: WireClient, token: String? = nil,
         isKeyed: Bool = false

@@ -73,11 +73,11 @@ enum HistoryCommand {
     private static func statement(
         _ count: Int64, of account: AccountID, _ page: HistoryPage
     ) -> String {
-        let place = page.asOf?.text ?? "before the first event"
+        let moment = page.asOf?.text ?? "before the first event"
         guard count > 0 else {
-            return "complete: no event touches account \(account) up to \(place); \(page.log.text)"
+            return "complete: no event touches account \(account) up to \(moment); \(page.log.text)"
         }
-        return "complete: \(count) events touch account \(account) up to \(place), seq 0 to"
+        return "complete: \(count) events touch account \(account) up to \(moment), seq 0 to"
             + " \(count - 1), each naming the one before it; \(page.log.text)"
     }
 }

@@ -83,9 +83,11 @@ enum KeysRemoveCommand {
                 "MAC key \(id) authenticates new events in the log of tenant \(tenant)")
         }
         guard let key = MACKey.ID(id) else { return }
-        let place = try SchemaCheck.withConnection(to: url) { try MACKeyUse.first(of: key, on: $0) }
-        if let place {
-            throw Fault("MAC key \(id) authenticates \(place): run \(Syntax.program) protect")
+        let location = try SchemaCheck.withConnection(to: url) {
+            try MACKeyUse.first(of: key, on: $0)
+        }
+        if let location {
+            throw Fault("MAC key \(id) authenticates \(location): run \(Syntax.program) protect")
         }
     }
 }

@@ -53,9 +53,9 @@ enum OwnerCommand {
                 "the subject has no identity in tenant \(tenant): it never had one, or the account"
                     + " that held it last was erased")
         }
-        let place = found.asOf?.text ?? "before the first event"
+        let moment = found.asOf?.text ?? "before the first event"
         let holder = found.holding.map { "account \($0.account) held" } ?? "no account held"
-        try output.add("as of \(place) \(holder) identity \(found.identity); \(found.log.text)\n")
+        try output.add("as of \(moment) \(holder) identity \(found.identity); \(found.log.text)\n")
         try output.finish()
         return .success
     }

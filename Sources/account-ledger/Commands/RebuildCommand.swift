@@ -118,13 +118,13 @@ enum RebuildCommand {
         if let fault = report.fault {
             return "\(start) stops at \(fault); nothing was changed\n"
         }
-        let place = "at position \(report.position)"
+        let location = "at position \(report.position)"
         guard let first = report.first else {
-            return "\(start) equals the log \(place)\n"
+            return "\(start) equals the log \(location)\n"
         }
         let columns = first.columns.isEmpty ? "" : " (\(first.columns))"
         return """
-            \(start) differed and was repaired \(place): \(report.missing) rows missing, \
+            \(start) differed and was repaired \(location): \(report.missing) rows missing, \
             \(report.surplus) surplus, \(report.different) different
               first: position \(first.position), account \(first.account), \
             \(first.kind.rawValue)\(columns)

@@ -90,22 +90,22 @@ extension SearchResult {
 extension FoundAccount {
     fileprivate var lines: [String] {
         let names = linkedProviders.map(\.description).joined(separator: ", ")
-        let standing =
+        let state =
             switch state {
             case .live: "live, sign-in with \(names)"
             case .absorbed: "merged into account \(mergedInto?.description ?? "?")"
             case .erased: "erased"
             }
-        return ["account \(id)  \(standing)  (\(matchedBy.text))"]
+        return ["account \(id)  \(state)  (\(matchedBy.text))"]
             + absorbed.map { "  absorbed account \($0)" }
     }
 }
 
 extension FoundIdentity {
     fileprivate var line: String {
-        let place = account == nil ? "last of account" : "of account"
+        let relation = account == nil ? "last of account" : "of account"
         let isKnown = isEmailVerified != nil || !matchedBy.contains(where: \.isByEmail)
-        return "identity \(id)  \(provider)  \(place) \(lastAccount)  (\(matchedBy.text)"
+        return "identity \(id)  \(provider)  \(relation) \(lastAccount)  (\(matchedBy.text)"
             + (isKnown ? ")" : "; not known to be verified)")
     }
 }

@@ -74,14 +74,14 @@ extension KeyDirectory {
     /// - Returns: Whether they were valid.
     func endUnprotectedLogs() throws(Fault) -> Bool {
         guard try (list() ?? []).contains(.unprotectedLogs) else { return false }
-        let place = path(of: .unprotectedLogs)
+        let location = path(of: .unprotectedLogs)
         do {
-            try FileManager.default.removeItem(atPath: place)
+            try FileManager.default.removeItem(atPath: location)
             let directory = FileHandle(forReadingAtPath: path)
             try directory?.synchronize()
             try directory?.close()
         } catch {
-            throw fault("\(place) can't be removed")
+            throw fault("\(location) can't be removed")
         }
         return true
     }

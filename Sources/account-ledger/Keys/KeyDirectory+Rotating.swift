@@ -96,20 +96,20 @@ extension KeyDirectory {
 
     /// Replaces the file `current` atomically.
     private func replaceChoice(_ choice: KeyChoice) throws(Fault) {
-        let place = path(of: .current)
-        guard FileManager.default.fileExists(atPath: place) else {
+        let location = path(of: .current)
+        guard FileManager.default.fileExists(atPath: location) else {
             return try write(Array(choice.text.utf8), to: .current)
         }
         do {
             // It keeps the mode of the file that it replaces.
-            try Data(choice.text.utf8).write(to: URL(fileURLWithPath: place), options: .atomic)
-            for name in [place, path] {
+            try Data(choice.text.utf8).write(to: URL(fileURLWithPath: location), options: .atomic)
+            for name in [location, path] {
                 let handle = FileHandle(forReadingAtPath: name)
                 try handle?.synchronize()
                 try handle?.close()
             }
         } catch {
-            throw fault("can't write \(place)")
+            throw fault("can't write \(location)")
         }
     }
 }

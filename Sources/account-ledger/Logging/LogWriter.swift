@@ -13,7 +13,7 @@ import Synchronization
 final class LogWriter: Sendable {
     private struct State {
         /// Chunks of whole lines, each written with one call.
-        var pieces: [[UInt8]] = []
+        var chunks: [[UInt8]] = []
         var byteCount = 0
         var isDraining = false
         /// The earliest time of the next write.
@@ -21,14 +21,14 @@ final class LogWriter: Sendable {
 
         mutating func append(_ line: [UInt8]) {
             byteCount += line.count
-            if let last = pieces.indices.last, pieces[last].count + line.count <= LogLine.bytesMax {
-                pieces[last] += line
+            if let last = chunks.indices.last, chunks[last].count + line.count <= LogLine.bytesMax {
+                chunks[last] += line
                 return
             }
-            var piece: [UInt8] = []
-            piece.reserveCapacity(LogLine.bytesMax)
-            piece += line
-            pieces.append(piece)
+            var chunk: [UInt8] = []
+            chunk.reserveCapacity(LogLine.bytesMax)
+            chunk += line
+            chunks.append(chunk)
         }
     }
 
@@ -72,18 +72,18 @@ final class LogWriter: Sendable {
     }
 
     private func drain() {
-        let pieces = state.withLock { state in
+        let chunks = state.withLock { state in
             defer {
-                state.pieces = []
+                state.chunks = []
                 state.byteCount = 0
                 state.isDraining = false
                 state.pauseEnd = .now() + Self.pause
             }
-            return state.pieces
+            return state.chunks
         }
-        for piece in pieces {
+        for chunk in chunks {
             // A log that can't be written must not end the process.
-            try? FileHandle.standardError.write(contentsOf: Data(piece))
+            try? FileHandle.standardError.write(contentsOf: Data(chunk))
         }
     }
 }

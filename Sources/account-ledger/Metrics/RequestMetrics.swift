@@ -20,8 +20,8 @@ final class RequestMetrics: Sendable {
         var seconds = Histogram()
 
         mutating func observe(_ status: Int, _ duration: Double) {
-            if let place = statuses.firstIndex(where: { $0.status == status }) {
-                statuses[place].count += 1
+            if let index = statuses.firstIndex(where: { $0.status == status }) {
+                statuses[index].count += 1
             } else {
                 statuses.append((status: status, count: 1))
             }

@@ -47,12 +47,12 @@ enum APITarget {
 
     private static func repeats(_ answer: [UInt8], _ text: [UInt8]) -> Bool {
         guard text.count >= repeatedBytesMax, answer.count >= repeatedBytesMax else { return false }
-        var pieces: Set<ArraySlice<UInt8>> = []
+        var slices: Set<ArraySlice<UInt8>> = []
         for start in 0...(answer.count - repeatedBytesMax) {
-            pieces.insert(answer[start..<(start + repeatedBytesMax)])
+            slices.insert(answer[start..<(start + repeatedBytesMax)])
         }
         return (0...(text.count - repeatedBytesMax)).contains { start in
-            pieces.contains(text[start..<(start + repeatedBytesMax)])
+            slices.contains(text[start..<(start + repeatedBytesMax)])
         }
     }
 

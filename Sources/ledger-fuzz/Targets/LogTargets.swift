@@ -64,8 +64,8 @@ enum LogTargets {
 
     /// A bundle that verifies contains the signed events.
     static func bundles(directory: String) throws -> FuzzTarget {
-        let place = directory.isEmpty ? NSTemporaryDirectory() : directory
-        let path = place + "/bundle-\(ProcessInfo.processInfo.processIdentifier).tar"
+        let location = directory.isEmpty ? NSTemporaryDirectory() : directory
+        let path = location + "/bundle-\(ProcessInfo.processInfo.processIdentifier).tar"
         let account = AccountID(bits: 1)
         var (tree, events) = (CompactRange(), [ExportedEvent]())
         for position in 0..<3 as Range<Int64> {

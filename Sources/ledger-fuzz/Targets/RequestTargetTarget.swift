@@ -101,13 +101,13 @@ enum RequestTargetTarget {
     /// Foundation decodes escapes that are not UTF-8; here they invalidate the text.
     private static func decoded(_ text: String) -> String? {
         var bytes: [UInt8] = []
-        for (index, piece) in text.components(separatedBy: "%").enumerated() {
+        for (index, part) in text.components(separatedBy: "%").enumerated() {
             guard index > 0 else {
-                bytes += piece.utf8
+                bytes += part.utf8
                 continue
             }
-            guard let escaped = Hex.decode(piece.prefix(2)), escaped.count == 1 else { return nil }
-            bytes += escaped + piece.utf8.dropFirst(2)
+            guard let escaped = Hex.decode(part.prefix(2)), escaped.count == 1 else { return nil }
+            bytes += escaped + part.utf8.dropFirst(2)
         }
         return String(validating: bytes, as: UTF8.self)
     }

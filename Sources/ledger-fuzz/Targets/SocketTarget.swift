@@ -146,8 +146,8 @@ enum SocketTarget {
 
     /// Replaces a placeholder for the length by the length of the body.
     private static func measured(_ bytes: [UInt8]) -> [UInt8] {
-        let place = Array("<LENGTH>".utf8)
-        guard let found = bytes.firstRange(of: place),
+        let placeholder = Array("<LENGTH>".utf8)
+        guard let found = bytes.firstRange(of: placeholder),
             let end = bytes[found.upperBound...].firstRange(of: Array("\r\n\r\n".utf8))
         else { return bytes }
         let length = Array("\(bytes.count - end.upperBound)".utf8)

@@ -38,7 +38,7 @@ enum StoredTargets {
         var commands = RandomCommands(seed: 1)
         for second in 0..<400 {
             let now = Timestamp(seconds: 1_790_000_000 + Int64(second))
-            commands.learn(try ledger.carryOut(commands.next(), at: now).result)
+            commands.learn(try ledger.execute(commands.next(), at: now).result)
         }
         var kinds: [String: [UInt8]] = [:]
         for recording in ledger.log {

@@ -29,17 +29,17 @@ import Testing
         /// Sends a request until it has an answer, each time to the next server; requests with an idempotency
         /// key can be repeated indefinitely.
         func ask(
-            from place: Int, _ request: (CaseWorker) async throws -> WireClient.Answer
+            from index: Int, _ request: (CaseWorker) async throws -> WireClient.Answer
         ) async throws -> WireClient.Answer {
             let deadline = ContinuousClock.now + .seconds(120)
-            var place = place
+            var index = index
             while ContinuousClock.now < deadline {
-                let server = state.withLock { $0.servers[place % 2] }
+                let server = state.withLock { $0.servers[index % 2] }
                 if let answer = try? await request(support.at(server)), answer.status != 503 {
-                    state.withLock { $0.acknowledged[place % 2] += 1 }
+                    state.withLock { $0.acknowledged[index % 2] += 1 }
                     return answer
                 }
-                place += 1
+                index += 1
                 try await Task.sleep(for: .milliseconds(20))
             }
             throw TestTimeout(waitingFor: "an answer from either server")
@@ -65,12 +65,12 @@ import Testing
             }
             defer { world.end.tell() }
             for round in 0..<Self.rounds {
-                let place = round % 2
-                try await Self.progress(world, of: place, by: 8)
-                try await world.state.withLock { $0.servers[place] }.kill()
-                try await Self.progress(world, of: 1 - place, by: 4)
+                let index = round % 2
+                try await Self.progress(world, of: index, by: 8)
+                try await world.state.withLock { $0.servers[index] }.kill()
+                try await Self.progress(world, of: 1 - index, by: 4)
                 let server = try await deployment.serve()
-                world.state.withLock { $0.servers[place] = server }
+                world.state.withLock { $0.servers[index] = server }
             }
             try await Self.progress(world, of: 0, by: 4)
             world.end.tell()
@@ -119,11 +119,11 @@ import Testing
 
     /// Waits until a server has acknowledged this number of further requests.
     private static func progress(
-        _ world: MergeTraffic, of place: Int, by count: Int
+        _ world: MergeTraffic, of index: Int, by count: Int
     ) async throws {
-        let start = world.state.withLock { $0.acknowledged[place] }
-        try await eventually("server \(place) to go on", within: .seconds(120)) {
-            world.state.withLock { $0.acknowledged[place] } >= start + count ? true : nil
+        let start = world.state.withLock { $0.acknowledged[index] }
+        try await eventually("server \(index) to go on", within: .seconds(120)) {
+            world.state.withLock { $0.acknowledged[index] } >= start + count ? true : nil
         }
     }
 }

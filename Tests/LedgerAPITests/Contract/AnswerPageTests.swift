@@ -61,21 +61,22 @@ import Testing
     }
 
     /// Returns the paths of a value's members, such as `links[].provider`.
-    private func members(of value: JSONValue, at place: String) -> Set<String> {
-        if Self.whole.contains(place) || place.hasSuffix("].details") { return [place] }
+    private func members(of value: JSONValue, at location: String) -> Set<String> {
+        if Self.whole.contains(location) || location.hasSuffix("].details") { return [location] }
         if let members = value.members {
-            if Set(members.keys) == Self.mark, !place.isEmpty { return [place] }
+            if Set(members.keys) == Self.mark, !location.isEmpty { return [location] }
             return members.reduce(into: []) { found, member in
                 found.formUnion(
                     self.members(
-                        of: member.value, at: place.isEmpty ? member.key : "\(place).\(member.key)")
+                        of: member.value,
+                        at: location.isEmpty ? member.key : "\(location).\(member.key)")
                 )
             }
         }
         guard let elements = value.array, elements.contains(where: { $0.members != nil }) else {
-            return [place]
+            return [location]
         }
-        return elements.reduce(into: []) { $0.formUnion(members(of: $1, at: place + "[]")) }
+        return elements.reduce(into: []) { $0.formUnion(members(of: $1, at: location + "[]")) }
     }
 
     private func sections() throws -> [String: Section] {

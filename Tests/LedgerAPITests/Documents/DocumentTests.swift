@@ -86,10 +86,10 @@ struct DocumentTests {
     }
 
     /// A generated client makes a class of each object, which needs a name.
-    private func expectNames(in schema: JSONValue, at place: String) {
+    private func expectNames(in schema: JSONValue, at location: String) {
         for (name, property) in schema.members?["properties"]?.members ?? [:] {
             let inner = property.members?["items"] ?? property
-            #expect(inner.members?["properties"] == nil, "\(place).\(name) has no name")
+            #expect(inner.members?["properties"] == nil, "\(location).\(name) has no name")
         }
     }
 

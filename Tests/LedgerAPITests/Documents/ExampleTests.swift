@@ -29,17 +29,17 @@ struct ExampleTests {
 
     /// Returns the paths of a value's members, such as `links[].provider`; objects whose members are
     /// data count as one.
-    private func members(of value: JSONValue, at place: String) -> Set<String> {
-        if ["entry", "details", "disclosures"].contains(where: { place.hasSuffix($0) }) {
-            return [place]
+    private func members(of value: JSONValue, at location: String) -> Set<String> {
+        if ["entry", "details", "disclosures"].contains(where: { location.hasSuffix($0) }) {
+            return [location]
         }
         if let elements = value.array {
-            return elements.reduce(into: [place]) {
-                $0.formUnion(members(of: $1, at: place + "[]"))
+            return elements.reduce(into: [location]) {
+                $0.formUnion(members(of: $1, at: location + "[]"))
             }
         }
-        return (value.members ?? [:]).reduce(into: [place]) { found, member in
-            found.formUnion(members(of: member.value, at: "\(place).\(member.key)"))
+        return (value.members ?? [:]).reduce(into: [location]) { found, member in
+            found.formUnion(members(of: member.value, at: "\(location).\(member.key)"))
         }
     }
 

@@ -21,41 +21,41 @@ struct SchemaChecker: Sendable {
     }
 
     /// Returns the differences between a value and a schema.
-    func problems(of value: JSONValue, by schema: JSONValue, at place: String = "") -> [String] {
-        guard let schema = schema.members else { return ["\(place): there is no schema"] }
+    func problems(of value: JSONValue, by schema: JSONValue, at location: String = "") -> [String] {
+        guard let schema = schema.members else { return ["\(location): there is no schema"] }
         if let unknown = schema.keys.first(where: { !Self.keywords.contains($0) }) {
-            return ["\(place): the keyword \(unknown) is unknown"]
+            return ["\(location): the keyword \(unknown) is unknown"]
         }
         if let reference = schema["$ref"]?.string {
             guard let found = self.schema(at: reference) else {
-                return ["\(place): \(reference) does not exist"]
+                return ["\(location): \(reference) does not exist"]
             }
-            return problems(of: value, by: .object(found), at: place)
+            return problems(of: value, by: .object(found), at: location)
         }
         if let choices = (schema["oneOf"] ?? schema["anyOf"])?.array {
-            let each = choices.map { problems(of: value, by: $0, at: place) }
+            let each = choices.map { problems(of: value, by: $0, at: location) }
             return each.contains(where: \.isEmpty) ? [] : each.flatMap(\.self)
         }
         let types = schema["type"]?.array?.compactMap(\.string) ?? [schema["type"]?.string ?? ""]
         guard let type = types.first(where: { isOf($0, value) }) else {
-            return ["\(place): \(value) is not \(types)"]
+            return ["\(location): \(value) is not \(types)"]
         }
         if let listed = schema["enum"]?.array, !listed.contains(value) {
-            return ["\(place): \(value) is not listed"]
+            return ["\(location): \(value) is not listed"]
         }
         switch type {
-        case "string": return problems(ofText: value.string ?? "", by: schema, at: place)
+        case "string": return problems(ofText: value.string ?? "", by: schema, at: location)
         case "integer":
             let number = value.number ?? .nan
             let isInRange =
                 number >= schema["minimum"]?.number ?? -.infinity
                 && number <= schema["maximum"]?.number ?? .infinity
-            return isInRange ? [] : ["\(place): \(number) is out of range"]
+            return isInRange ? [] : ["\(location): \(number) is out of range"]
         case "array":
             return (value.array ?? []).flatMap {
-                problems(of: $0, by: schema["items"] ?? .null, at: "\(place)[]")
+                problems(of: $0, by: schema["items"] ?? .null, at: "\(location)[]")
             }
-        case "object": return problems(ofObject: value.members ?? [:], by: schema, at: place)
+        case "object": return problems(ofObject: value.members ?? [:], by: schema, at: location)
         default: return []
         }
     }
@@ -71,12 +71,12 @@ struct SchemaChecker: Sendable {
     }
 
     private func problems(
-        ofText text: String, by schema: JSONMembers, at place: String
+        ofText text: String, by schema: JSONMembers, at location: String
     ) -> [String] {
         var problems: [String] = []
         if let pattern = schema["pattern"]?.string {
             let isMatch = (try? Regex(pattern).wholeMatch(in: text)) != nil
-            if !isMatch { problems.append("\(place): \(text) does not match \(pattern)") }
+            if !isMatch { problems.append("\(location): \(text) does not match \(pattern)") }
         }
         if let format = schema["format"]?.string {
             let pattern =
@@ -86,30 +86,30 @@ struct SchemaChecker: Sendable {
                 default: "$^"
                 }
             let isMatch = (try? Regex(pattern).wholeMatch(in: text)) != nil
-            if !isMatch { problems.append("\(place): \(text) is no \(format)") }
+            if !isMatch { problems.append("\(location): \(text) is no \(format)") }
         }
         let length = Double(text.unicodeScalars.count)
         let lengthMax = schema["maxLength"]?.number ?? .infinity
         if length < schema["minLength"]?.number ?? 0 || length > lengthMax {
-            problems.append("\(place): the length \(length) is out of range")
+            problems.append("\(location): the length \(length) is out of range")
         }
         return problems
     }
 
     private func problems(
-        ofObject members: JSONMembers, by schema: JSONMembers, at place: String
+        ofObject members: JSONMembers, by schema: JSONMembers, at location: String
     ) -> [String] {
         guard let properties = schema["properties"]?.members else {
             guard let value = schema["additionalProperties"] else { return [] }
-            return members.flatMap { problems(of: $1, by: value, at: "\(place).\($0)") }
+            return members.flatMap { problems(of: $1, by: value, at: "\(location).\($0)") }
         }
         let required = schema["required"]?.array?.compactMap(\.string) ?? []
-        return required.filter { members[$0] == nil }.map { "\(place).\($0) is missing" }
+        return required.filter { members[$0] == nil }.map { "\(location).\($0) is missing" }
             + members.flatMap { name, value in
                 guard let property = properties[name] else {
-                    return ["\(place).\(name) is not described"]
+                    return ["\(location).\(name) is not described"]
                 }
-                return problems(of: value, by: property, at: "\(place).\(name)")
+                return problems(of: value, by: property, at: "\(location).\(name)")
             }
     }
 }

@@ -197,8 +197,8 @@ import Testing
         let story = try await MergeStory()
         let auditor = try story.service.audit.key(.auditor)
         let path = "/v1/accounts/\(story.ada.userID)/merge"
-        for place in [path, path + "/preview"] {
-            #expect(try await story.post(place, [:], by: auditor).summary == "403 FORBIDDEN")
+        for location in [path, path + "/preview"] {
+            #expect(try await story.post(location, [:], by: auditor).summary == "403 FORBIDDEN")
         }
         let key = try story.service.audit.key(.support)
         let first = try #require(story.service.ledger.recordings().first?.recorded.id)

@@ -40,17 +40,17 @@ import Testing
         Catalogue.tables.flatMap { table in
             var lines: [String] = []
             func add(
-                _ privileges: [CatalogueTable.Privilege], _ columns: [String], at place: String
+                _ privileges: [CatalogueTable.Privilege], _ columns: [String], at relation: String
             ) {
                 for privilege in privileges where privilege != .delete {
-                    lines += columns.map { "\(place).\($0) \(privilege.rawValue)" }
+                    lines += columns.map { "\(relation).\($0) \(privilege.rawValue)" }
                 }
             }
             let columns = table.columns.map(\.name)
-            let places = table.isReadModel ? [table.name, table.name + "_1"] : [table.name]
+            let relations = table.isReadModel ? [table.name, table.name + "_1"] : [table.name]
             switch role {
             case roles.auditor:
-                for place in places { add([.select], table.columns(.auditor), at: place) }
+                for relation in relations { add([.select], table.columns(.auditor), at: relation) }
             case roles.support: add([.select], table.columns(.support), at: table.name)
             case roles.sealer:
                 add([.select], table.columns(.sealer), at: table.name)
@@ -58,10 +58,10 @@ import Testing
                 if table.sealer.contains(.delete) { lines.append("\(table.name) DELETE") }
             default:
                 if table.isReadModel { add([.select], columns, at: table.name) }
-                add(table.server, columns, at: places[places.count - 1])
+                add(table.server, columns, at: relations[relations.count - 1])
                 add([.update], table.columns(.serverUpdates), at: table.name)
                 if table.server.contains(.delete) {
-                    lines.append("\(places[places.count - 1]) DELETE")
+                    lines.append("\(relations[relations.count - 1]) DELETE")
                 }
             }
             return lines

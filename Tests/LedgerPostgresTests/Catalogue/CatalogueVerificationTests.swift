@@ -14,7 +14,7 @@ import Testing
     @Test(arguments: tables)
     func `verify compares every column that it has to`(name: String) async throws {
         let table = try #require(Catalogue.tables.first { $0.name == name })
-        let place = table.isReadModel ? "\(name)_1" : name
+        let relation = table.isReadModel ? "\(name)_1" : name
         try await PreparedLedger.with { ledger in
             try await ledger.copy()
             try await addRareRows(to: ledger)
@@ -23,13 +23,13 @@ import Testing
             where !column.attributes.isDisjoint(with: [.verified, .mac]) {
                 try await ledger.copied.lift(
                     """
-                    CREATE TABLE kept_rows AS TABLE \(place);
-                    UPDATE \(place) SET \(column.name) = \(Self.otherValue(of: column, in: name))
+                    CREATE TABLE kept_rows AS TABLE \(relation);
+                    UPDATE \(relation) SET \(column.name) = \(Self.otherValue(of: column, in: name))
                     """)
                 #expect(try await findings(ledger) != [], "\(name).\(column.name) is not compared")
                 try await ledger.copied.lift(
                     """
-                    DELETE FROM \(place); INSERT INTO \(place) SELECT * FROM kept_rows;
+                    DELETE FROM \(relation); INSERT INTO \(relation) SELECT * FROM kept_rows;
                     DROP TABLE kept_rows
                     """)
             }

@@ -192,9 +192,9 @@ import Testing
                     }
                     #expect(try await submit(bob, agreed: digest, key: key, on: other) == merged)
                     // The link of the fixture and the merge are two of five.
-                    for (token, place) in [first, other, first].enumerated() {
+                    for (token, sequencer) in [first, other, first].enumerated() {
                         #expect(
-                            try await submit(nil, token: token, on: place)
+                            try await submit(nil, token: token, on: sequencer)
                                 == .failure(.invalidProviderToken))
                     }
                     guard case .failure(.rateLimited) = try await submit(nil, token: 9, on: other)

@@ -62,29 +62,30 @@ import Testing
                 let others = try await Self.protection(database, of: acme)
                 #expect(protection.protectedFrom == LogPosition(0) && log.count == 4)
                 for (event, mac) in zip(log, macs) {
-                    let place = event.recorded.position
-                    #expect(try protection.check(mac, at: place, leaf: event.leaf))
+                    let position = event.recorded.position
+                    #expect(try protection.check(mac, at: position, leaf: event.leaf))
                     #expect(mac == (try Self.mac(Fixture.macKey, of: event, in: log)))
                     #expect(throws: LogDamage.self, "another position") {
-                        try protection.check(mac, at: place.next, leaf: event.leaf)
+                        try protection.check(mac, at: position.next, leaf: event.leaf)
                     }
                     #expect(throws: LogDamage.self, "another tenant") {
-                        try others.check(mac, at: place, leaf: event.leaf)
+                        try others.check(mac, at: position, leaf: event.leaf)
                     }
                     #expect(throws: LogDamage.self, "another entry") {
-                        try protection.check(mac, at: place, leaf: Self.otherLeaf)
+                        try protection.check(mac, at: position, leaf: Self.otherLeaf)
                     }
                     #expect(throws: LogDamage.self, "null") {
-                        try protection.check(nil, at: place, leaf: event.leaf)
+                        try protection.check(nil, at: position, leaf: event.leaf)
                     }
                     #expect(throws: LogDamage.self, "another number") {
                         try protection.check(
-                            try Self.mac(Fixture.macKey, of: event, in: log, number: 2), at: place,
+                            try Self.mac(Fixture.macKey, of: event, in: log, number: 2),
+                            at: position,
                             leaf: event.leaf)
                     }
                     #expect(throws: LogDamage.self, "a key that the log does not name") {
                         try protection.check(
-                            try Self.mac(Fixture.nextMACKey, of: event, in: log), at: place,
+                            try Self.mac(Fixture.nextMACKey, of: event, in: log), at: position,
                             leaf: event.leaf)
                     }
                 }
@@ -122,14 +123,14 @@ import Testing
                 let protection = try await Self.protection(database)
                 #expect(protection.roots.map(\.size) == [4] && log.count == 6)
                 for (event, mac) in zip(log, try await Self.macs(database)) {
-                    let place = event.recorded.position
-                    let isNew = place >= LogPosition(4)
-                    #expect(try protection.check(mac, at: place, leaf: event.leaf))
+                    let position = event.recorded.position
+                    let isNew = position >= LogPosition(4)
+                    #expect(try protection.check(mac, at: position, leaf: event.leaf))
                     #expect(throws: LogDamage.self, "a key outside of its range") {
                         try protection.check(
                             try Self.mac(
                                 isNew ? Fixture.macKey : Fixture.nextMACKey, of: event, in: log),
-                            at: place, leaf: event.leaf)
+                            at: position, leaf: event.leaf)
                     }
                 }
                 let later = try await Self.protection(
@@ -137,15 +138,15 @@ import Testing
                 let early = try await Self.protection(
                     database, keys: MACKeys(current: Fixture.macKey))
                 for (event, mac) in zip(log, try await Self.macs(database)) {
-                    let place = event.recorded.position
-                    let isNew = place >= LogPosition(4)
-                    #expect(try later.check(mac, at: place, leaf: event.leaf) == isNew)
+                    let position = event.recorded.position
+                    let isNew = position >= LogPosition(4)
+                    #expect(try later.check(mac, at: position, leaf: event.leaf) == isNew)
                     guard isNew else {
-                        #expect(try early.check(mac, at: place, leaf: event.leaf))
+                        #expect(try early.check(mac, at: position, leaf: event.leaf))
                         continue
                     }
                     let damage = #expect(throws: LogDamage.self) {
-                        try early.check(mac, at: place, leaf: event.leaf)
+                        try early.check(mac, at: position, leaf: event.leaf)
                     }
                     #expect(damage?.lacksKey == true, "no fault is known")
                 }
@@ -203,12 +204,12 @@ import Testing
                 for (event, mac) in zip(
                     try await fixture.log(), try await Self.macs(database))
                 {
-                    let place = event.recorded.position
-                    if place.value < mark {
-                        #expect(try protection.check(mac, at: place, leaf: event.leaf))
+                    let position = event.recorded.position
+                    if position.value < mark {
+                        #expect(try protection.check(mac, at: position, leaf: event.leaf))
                     } else {
                         #expect(throws: LogDamage.self) {
-                            try protection.check(mac, at: place, leaf: event.leaf)
+                            try protection.check(mac, at: position, leaf: event.leaf)
                         }
                     }
                 }

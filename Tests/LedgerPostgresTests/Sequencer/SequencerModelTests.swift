@@ -11,11 +11,11 @@ import Testing
             try await SequencerFixture.with(database) { fixture in
                 var commands = RandomCommands(seed: seed)
                 var model = ModelLedger(policy: SequencerFixture.unlimitedPolicy)
-                _ = try model.carryOut(SequencerFixture.opening(of: .default))
+                _ = try model.execute(SequencerFixture.opening(of: .default))
                 for _ in 0..<250 {
                     let command = commands.next()
                     let real = try await fixture.sequencer.submit(command)
-                    let expected = try model.carryOut(command)
+                    let expected = try model.execute(command)
                     #expect(real.comparable == expected.comparable)
                     model.alias(expected, as: real)
                     commands.learn(real)

@@ -107,7 +107,7 @@ struct Witnesses: CustomStringConvertible {
 
     /// Returns every cell of a row except the first two.
     func cells(at position: Int64?) -> [String] {
-        verdicts.map(\.rawValue) + [place(at: position)]
+        verdicts.map(\.rawValue) + [location(at: position)]
     }
 
     /// Whether the case is undetected.
@@ -122,7 +122,7 @@ struct Witnesses: CustomStringConvertible {
     }
 
     /// Returns the place of the finding, preferably at its position and by the checkpoints.
-    private func place(at position: Int64?) -> String {
+    private func location(at position: Int64?) -> String {
         guard isGuarded else { return "the guards" }
         let exact = findings.filter { $0.position?.value == position && position != nil }
         if let best = exact.first(where: { $0.check == .checkpoints }) ?? exact.first {
@@ -134,10 +134,10 @@ struct Witnesses: CustomStringConvertible {
             return "`\(between.check.rawValue)`: between two checkpoints"
         }
         guard let first = findings.first else { return areSilent ? "undetected" : "-" }
-        let place =
+        let location =
             first.position != nil
             ? "another position" : first.text.contains("row") ? "the row" : "the tenant"
-        return "`\(first.check.rawValue)`: \(place)"
+        return "`\(first.check.rawValue)`: \(location)"
     }
 
     /// Returns the range of positions that a finding names.

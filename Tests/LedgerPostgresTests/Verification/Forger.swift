@@ -39,7 +39,7 @@ struct Forger {
 
     /// The statements that write the forged events, in one transaction.
     var sql: String {
-        (["BEGIN"] + statements + standings + ["COMMIT"]).joined(separator: ";\n")
+        (["BEGIN"] + statements + rowUpdates + ["COMMIT"]).joined(separator: ";\n")
     }
 
     /// Returns a new id.
@@ -100,7 +100,7 @@ struct Forger {
 
 extension Forger {
     /// The decision state that the fold gives, row by row.
-    private var standings: [String] {
+    private var rowUpdates: [String] {
         let accounts = state.accounts.values.map { account in
             let holds = account.holds.map { "'\($0)'" }.joined(separator: ", ")
             let survivor = account.mergedInto.map { "'\($0)'" } ?? "NULL"

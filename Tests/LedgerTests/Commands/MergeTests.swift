@@ -41,7 +41,7 @@ import Testing
         }
 
         mutating func plan(keeping: Set<ProviderName> = []) throws -> (MergePlan, Digest) {
-            let reply = try model.carryOut(.mergeAccounts(intent(keeping: keeping))).get()
+            let reply = try model.execute(.mergeAccounts(intent(keeping: keeping))).get()
             guard case .mergePlanned(let plan, let digest) = reply else {
                 throw ModelLedger.Unexpected(result: .success(reply))
             }
@@ -51,7 +51,7 @@ import Testing
         mutating func merge(keeping: Set<ProviderName> = []) throws -> EventID {
             let (_, digest) = try plan(keeping: keeping)
             let merged = intent(keeping: keeping, agreed: digest)
-            let reply = try model.carryOut(.mergeAccounts(merged)).get()
+            let reply = try model.execute(.mergeAccounts(merged)).get()
             guard case .merged(_, let event?) = reply else {
                 throw ModelLedger.Unexpected(result: .success(reply))
             }
@@ -61,7 +61,7 @@ import Testing
         mutating func undo(
             _ merge: EventID, isPreview: Bool = false
         ) throws -> Result<Reply, Refusal> {
-            try model.carryOut(
+            try model.execute(
                 .unmergeAccounts(
                     UnmergeAccounts(
                         merge: merge, survivor: ada.account, absorbed: other.account,
@@ -140,7 +140,7 @@ import Testing
         let (_, digest) = try story.plan()
         _ = try story.model.unlink(story.other, "google").get()
         #expect(
-            try story.model.carryOut(
+            try story.model.execute(
                 .mergeAccounts(
                     story.intent(proving: subject("facebook", "other"), agreed: digest)))
                 == .failure(.mergePlanChanged))
@@ -149,7 +149,7 @@ import Testing
     @Test func `accounts that cannot be merged are refused, each with its reason`() throws {
         var story = try Story()
         func refusal(_ intent: MergeAccounts) throws -> Refusal? {
-            switch try story.model.carryOut(.mergeAccounts(intent)) {
+            switch try story.model.execute(.mergeAccounts(intent)) {
             case .success: nil
             case .failure(let refusal): refusal
             }
@@ -194,7 +194,7 @@ import Testing
     {
         var story = try Story()
         func refusal(_ intent: MergeAccounts) throws -> Refusal? {
-            switch try story.model.carryOut(.mergeAccounts(intent)) {
+            switch try story.model.execute(.mergeAccounts(intent)) {
             case .success: nil
             case .failure(let refusal): refusal
             }
@@ -226,7 +226,7 @@ import Testing
         _ = try story.model.signIn(subject("apple", "ada"))
         let later = try story.model.signIn(subject("apple", "ada"))
         #expect(
-            try story.model.carryOut(
+            try story.model.execute(
                 .mergeAccounts(
                     MergeAccounts(
                         authority: .accountHolder(
@@ -250,29 +250,29 @@ import Testing
         }
         let (_, planned) = try story.plan(keeping: [provider("google")])
         let merge = story.intent(keeping: [provider("google")], agreed: planned, key: key(1))
-        let first = try story.model.carryOut(.mergeAccounts(merge))
+        let first = try story.model.execute(.mergeAccounts(merge))
         guard case .success(.merged(_, let event?)) = first else {
             throw ModelLedger.Unexpected(result: first)
         }
         func undo(_ key: IdempotencyKey) throws -> Result<Reply, Refusal> {
-            try story.model.carryOut(
+            try story.model.execute(
                 .unmergeAccounts(
                     UnmergeAccounts(
                         merge: event, survivor: story.ada.account, absorbed: story.other.account,
                         actor: Self.support, reason: "two people", caseReference: "8",
                         isPreview: false, idempotency: key)))
         }
-        #expect(try story.model.carryOut(.mergeAccounts(merge)) == first)
+        #expect(try story.model.execute(.mergeAccounts(merge)) == first)
         let undone = try undo(key(2))
         guard case .success(.unmerged) = undone else {
             throw ModelLedger.Unexpected(result: undone)
         }
         let events = story.model.events.count
         #expect(try undo(key(2)) == undone)
-        #expect(try story.model.carryOut(.mergeAccounts(merge)) == first, "even when it is undone")
+        #expect(try story.model.execute(.mergeAccounts(merge)) == first, "even when it is undone")
         let other = story.intent(agreed: planned, key: key(1, content: 2))
         #expect(
-            try story.model.carryOut(.mergeAccounts(other)) == .failure(.idempotencyKeyReused))
+            try story.model.execute(.mergeAccounts(other)) == .failure(.idempotencyKeyReused))
         #expect(try undo(key(2, content: 2)) == .failure(.idempotencyKeyReused))
         #expect(story.model.events.count == events)
         for answer in [first, undone] {
@@ -311,14 +311,14 @@ import Testing
         let (_, digest) = try story.plan()
         let agreed = MergeAccounts(
             authority: story.intent().authority, keepsAbsorbed: [], agreed: digest, digest: sha256)
-        let reply = try story.model.carryOut(.mergeAccounts(agreed)).get()
+        let reply = try story.model.execute(.mergeAccounts(agreed)).get()
         guard case .merged(_, let merge?) = reply else {
             throw ModelLedger.Unexpected(result: .success(reply))
         }
         // The identity that proves the other account was not moved.
-        #expect(try story.model.carryOut(.mergeAccounts(agreed)) == .failure(.sameAccount))
+        #expect(try story.model.execute(.mergeAccounts(agreed)) == .failure(.sameAccount))
         _ = try story.undo(merge).get()
-        #expect(try story.model.carryOut(.mergeAccounts(agreed)) == .failure(.mergePlanChanged))
+        #expect(try story.model.execute(.mergeAccounts(agreed)) == .failure(.mergePlanChanged))
     }
 
     @Test func `undoing a merge that no entry can hold is refused`() throws {
@@ -346,7 +346,7 @@ extension MergeTests.Story {
                 MergeAccounts.Case(
                     survivor: survivor.account, absorbed: absorbed.account, reason: "one person",
                     reference: "7")), keepsAbsorbed: [], agreed: agreed, digest: sha256)
-        switch try model.carryOut(.mergeAccounts(intent)).get() {
+        switch try model.execute(.mergeAccounts(intent)).get() {
         case .mergePlanned(let plan, let digest): return (plan, digest)
         case .merged(let plan, _): return (plan, .zero)
         case let reply: throw ModelLedger.Unexpected(result: .success(reply))

@@ -11,7 +11,7 @@ import Testing
         _ = try story.merge()
         let erase = EraseAccount(
             account: story.other.account, basis: .dataSubjectRequest, actor: MergeTests.support)
-        let reply = try story.model.carryOut(.eraseAccount(erase)).get()
+        let reply = try story.model.execute(.eraseAccount(erase)).get()
         guard case .erased(_, isNew: true, let covering) = reply else {
             Issue.record("not erased: \(reply)")
             return
@@ -73,7 +73,7 @@ import Testing
         let plan = try story.erasurePlan(story.other.account)
         let hold = SetLegalHold(
             account: story.other.account, newHold: HoldID(bits: 4), actor: MergeTests.support)
-        _ = try story.model.carryOut(.setLegalHold(hold)).get()
+        _ = try story.model.execute(.setLegalHold(hold)).get()
         #expect(try story.erase(story.other.account, plan.agreed) == .failure(.erasurePlanChanged))
         #expect(try story.erase(story.other.account, .named) == .failure(.legalHold))
     }
@@ -83,10 +83,10 @@ import Testing
         _ = try story.merge()
         let hold = SetLegalHold(
             account: story.other.account, newHold: HoldID(bits: 4), actor: MergeTests.support)
-        _ = try story.model.carryOut(.setLegalHold(hold)).get()
+        _ = try story.model.execute(.setLegalHold(hold)).get()
         let erase = EraseAccount(
             account: story.ada.account, basis: .dataSubjectRequest, actor: MergeTests.support)
-        #expect(try story.model.carryOut(.eraseAccount(erase)) == .failure(.legalHold))
+        #expect(try story.model.execute(.eraseAccount(erase)) == .failure(.legalHold))
     }
 }
 
@@ -99,7 +99,7 @@ extension MergeTests.Story {
     fileprivate mutating func erase(
         _ account: AccountID, _ agreement: EraseAccount.Agreement
     ) throws -> Result<Reply, Refusal> {
-        try model.carryOut(
+        try model.execute(
             .eraseAccount(
                 EraseAccount(
                     account: account, basis: .operator, agreement: agreement,

@@ -180,15 +180,15 @@ import Testing
         #expect(
             try story.model.relink(IdentityID(bits: 78), to: story.ada.account)
                 == .failure(.relinkRefused(.notLinkedHereLast)))
-        let plan = try story.model.carryOut(merge(story.ada, into: stranger, agreed: nil)).get()
+        let plan = try story.model.execute(merge(story.ada, into: stranger, agreed: nil)).get()
         guard case .mergePlanned(_, let digest) = plan else {
             throw ModelLedger.Unexpected(result: .success(plan))
         }
-        _ = try story.model.carryOut(merge(story.ada, into: stranger, agreed: digest)).get()
+        _ = try story.model.execute(merge(story.ada, into: stranger, agreed: digest)).get()
         #expect(
             try story.model.relink(story.google, to: story.ada.account)
                 == .failure(.accountMerged(into: stranger.account)))
-        _ = try story.model.carryOut(
+        _ = try story.model.execute(
             .eraseAccount(
                 EraseAccount(
                     account: story.ada.account, basis: .dataSubjectRequest, actor: .system))
@@ -208,7 +208,7 @@ import Testing
             let intent = RelinkProvider(
                 account: story.ada.account, identity: story.google, former: former,
                 actor: .system, reason: "r", caseReference: "c", isPreview: false)
-            switch try story.model.carryOut(.relinkProvider(intent)) {
+            switch try story.model.execute(.relinkProvider(intent)) {
             case .success: return nil
             case .failure(let refusal): return refusal
             }

@@ -14,7 +14,7 @@ import Testing
     /// An opened ledger with rules, whose configuration has no providers.
     private static func ledger() throws -> ModelLedger {
         var ledger = ModelLedger(policy: TenantPolicy(providers: [:]))
-        _ = try ledger.carryOut(SequencerFixture.opening(of: .default))
+        _ = try ledger.execute(SequencerFixture.opening(of: .default))
         _ = try set(TenantPolicy(providers: pins), in: &ledger).get()
         return ledger
     }
@@ -24,7 +24,7 @@ import Testing
         accepting accepted: Set<ProviderName> = [], in ledger: inout ModelLedger
     ) throws -> Result<RulesSet, Refusal> {
         let request = SetRules(policy, condition: condition, acceptedIssuers: accepted)
-        return try ledger.carryOut(.setRules(request)).map { reply in
+        return try ledger.execute(.setRules(request)).map { reply in
             guard case .rulesRecorded(let rules, _, _) = reply else {
                 preconditionFailure("another reply: \(reply)")
             }
@@ -176,7 +176,7 @@ import Testing
         throws
     {
         var ledger = ModelLedger(policy: TenantPolicy(providers: Self.pins))
-        _ = try ledger.carryOut(SequencerFixture.opening(of: .default))
+        _ = try ledger.execute(SequencerFixture.opening(of: .default))
         _ = try ledger.signIn(subject("google", "ada"))
         let right = TenantPolicy(providers: Self.pins)
         var wrong = right
@@ -197,7 +197,7 @@ import Testing
 
     @Test func `a provider that the first rules omit is pinned by its addition`() throws {
         var ledger = ModelLedger(policy: TenantPolicy(providers: Self.pins))
-        _ = try ledger.carryOut(SequencerFixture.opening(of: .default))
+        _ = try ledger.execute(SequencerFixture.opening(of: .default))
         _ = try ledger.signIn(subject("google", "ada"))
         _ = try Self.set(Self.policy(without: Self.google), .noneRecorded, in: &ledger).get()
         var other = TenantPolicy(providers: Self.pins)

@@ -27,7 +27,7 @@ struct Scenario {
     /// Executes a command.
     mutating func when(_ intent: Command.Intent) throws -> Effects {
         let count = given.events.count
-        let result = try given.carryOut(intent)
+        let result = try given.execute(intent)
         return Effects(result: result, events: Array(given.events[count...]))
     }
 }

@@ -86,14 +86,14 @@ import Testing
         let account = AccountID(bits: 1)
         var conflicts = (Int64(0)..<100).map { conflict($0) }
         for _ in 0..<50 {
-            for place in conflicts.indices { indexes.add(place, to: account) }
+            for index in conflicts.indices { indexes.add(index, to: account) }
             let found = indexes.indexes(of: [account], [], merge: nil, in: conflicts)
             #expect(found == Array(0..<100))
             #expect(indexes.count == 100)
         }
         conflicts[7] = conflict(7, endedBy: "AccountsMerged")
-        for place in 50..<100 {
-            conflicts[place] = conflict(Int64(place), endedBy: "AccountErased")
+        for index in 50..<100 {
+            conflicts[index] = conflict(Int64(index), endedBy: "AccountErased")
         }
         let found = indexes.indexes(of: [account], [], merge: nil, in: conflicts)
         #expect(found == Array(0..<50) && indexes.count == 50)
@@ -134,8 +134,8 @@ private struct NaiveConflicts {
     mutating func take(_ index: Int, of log: RandomLog) {
         let step = log.steps[index]
         let attempt = note(step.recorded)
-        for place in conflicts.indices {
-            let old = conflicts[place]
+        for index in conflicts.indices {
+            let old = conflicts[index]
             var resolution = old.resolution
             guard resolution == nil || resolution?.type == "AccountsMerged" else { continue }
             var callers = [old.caller]
@@ -145,7 +145,7 @@ private struct NaiveConflicts {
                 stands(old, callers: callers, holder: holder, step.state)
                 && !Self.shows(step.recorded.event, thatSeveralAreAllowedTo: callers.last, old)
             if resolution == nil {
-                if !stands, place != attempt { resolution = Conflict.Resolution(step.recorded) }
+                if !stands, index != attempt { resolution = Conflict.Resolution(step.recorded) }
             } else if case .accountErased(let fact) = step.recorded.event,
                 fact.account == old.caller
             {
@@ -159,7 +159,7 @@ private struct NaiveConflicts {
             } else {
                 holder = old.holderNow
             }
-            conflicts[place] = Conflict(
+            conflicts[index] = Conflict(
                 callers: callers, reason: old.reason, provider: old.provider,
                 identity: old.identity, holder: old.holder, holderNow: holder, first: old.first,
                 last: old.last, attempts: old.attempts, resolution: resolution)

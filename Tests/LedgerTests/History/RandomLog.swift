@@ -25,7 +25,7 @@ struct RandomLog {
         for step in 0..<count {
             let now = Timestamp(seconds: 1_790_000_000 + Int64(step))
             let size = model.log.count
-            let decision = try model.carryOut(commands.next(), at: now)
+            let decision = try model.execute(commands.next(), at: now)
             for recording in model.log[size...] {
                 let recorded = try EntryEncoding.decode(recording.entry)
                 let leaf = leafHash(recording.entry)

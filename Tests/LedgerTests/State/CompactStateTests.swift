@@ -98,7 +98,7 @@ import Testing
         policy.signInBudget = Budget(limit: 100_000, windowSeconds: 3600)
         var commands = RandomCommands(seed: seed)
         var model = ModelLedger(policy: policy, seed: seed)
-        for _ in 0..<300 { commands.learn(try model.carryOut(commands.next())) }
+        for _ in 0..<300 { commands.learn(try model.execute(commands.next())) }
         return model.log
     }
 }

@@ -20,7 +20,7 @@ import Testing
                 step % 9 == 8 ? relink(in: replayed, model.log, &generator) : commands.next()
             let now = Timestamp(seconds: 1_790_000_000 + Int64(step))
             let size = model.log.count
-            let decision = try model.carryOut(command, at: now)
+            let decision = try model.execute(command, at: now)
             for recording in model.log[size...] {
                 try replayed.apply(
                     EntryEncoding.decode(recording.entry), leaf: leafHash(recording.entry))

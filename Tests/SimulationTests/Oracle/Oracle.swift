@@ -12,7 +12,7 @@ struct Oracle {
     private let deliveries: [Delivery]
     private var replays: [TenantID: TenantReplay] = [:]
     /// The batches in which each delivery's command was decided.
-    private var places: [Int: [Int]] = [:]
+    private var batches: [Int: [Int]] = [:]
     private var decided: [Int: Decision] = [:]
 
     init(_ world: World) {
@@ -29,7 +29,7 @@ struct Oracle {
         let journal = world.database.journal
         do throws(Contradiction) {
             for (index, batch) in journal.enumerated() {
-                try place(batch, number: index)
+                try note(batch, number: index)
             }
             for (index, batch) in journal.enumerated() {
                 try replay(batch, number: index)
@@ -51,13 +51,13 @@ struct Oracle {
         } + SealCheck(world).contradictions + DeliveryCheck(world).contradictions
     }
 
-    private mutating func place(_ batch: CommittedBatch, number: Int) throws(Contradiction) {
+    private mutating func note(_ batch: CommittedBatch, number: Int) throws(Contradiction) {
         let arrivals = world.processes[batch.process].arrivals
         guard batch.arrivals.upperBound <= arrivals.count else {
             throw Contradiction("batch \(number) holds commands without a request")
         }
         for delivery in arrivals[batch.arrivals] {
-            places[delivery, default: []].append(number)
+            batches[delivery, default: []].append(number)
         }
     }
 
@@ -86,18 +86,18 @@ struct Oracle {
         deliveries.indices.compactMap { index in
             let delivery = deliveries[index]
             let what = "delivery \(index) (\(delivery.command.summary))"
-            let places = places[index] ?? []
-            guard places.count <= 1 else { return "\(what) was committed \(places.count) times" }
+            let batches = batches[index] ?? []
+            guard batches.count <= 1 else { return "\(what) was committed \(batches.count) times" }
             guard let answer = delivery.answer, let answeredAt = delivery.answeredAt else {
                 return nil
             }
             switch answer {
             case .success(let result):
-                guard let place = places.first else {
+                guard let batch = batches.first else {
                     return "\(what) was answered (\(answer.summary)) but not committed"
                 }
-                guard delivery.askedAt <= place, place < answeredAt else {
-                    return "\(what) was committed as batch \(place), requested after "
+                guard delivery.askedAt <= batch, batch < answeredAt else {
+                    return "\(what) was committed as batch \(batch), requested after "
                         + "\(delivery.askedAt) and answered after \(answeredAt)"
                 }
                 guard let decision = decided[index] else { return nil }
@@ -106,7 +106,7 @@ struct Oracle {
                     : "\(what) was answered (\(answer.summary)), but must be "
                         + Sequencer.Answer.success(decision.result).summary
             case .failure(.overloaded), .failure(.rulesDiffer), .failure(.internalFailure):
-                guard places.isEmpty else {
+                guard batches.isEmpty else {
                     return "\(what) was refused for lack of capacity but committed"
                 }
                 let isExcused = answer.isOverload || delivery.wasRefused
@@ -134,13 +134,13 @@ struct Oracle {
         return byKey.values.compactMap { indices in
             var kept: (delivery: Int, at: Timestamp)?
             let inOrder = indices.sorted {
-                (places[$0]?.first ?? 0, $0) < (places[$1]?.first ?? 0, $1)
+                (batches[$0]?.first ?? 0, $0) < (batches[$1]?.first ?? 0, $1)
             }
             for index in inOrder {
-                guard let place = places[index]?.first, let decision = decided[index] else {
+                guard let batch = batches[index]?.first, let decision = decided[index] else {
                     continue
                 }
-                let now = world.database.journal[place].now
+                let now = world.database.journal[batch].now
                 if let kept, now < kept.at.adding(seconds: 86_400) {
                     guard decision.drafts.isEmpty else {
                         return "deliveries \(kept.delivery) and \(index) of one key have appended"

@@ -66,15 +66,15 @@ struct RowCheck {
     private var readModelDifferences: [String] {
         MemoryProjections.tables.compactMap { table in
             let partition = world.projections.partition(replay.tenant, table)
-            let place = "\(table) of \(replay.tenant)"
-            if let failure = partition.failure { return "\(place) has stopped: \(failure)" }
+            let location = "\(table) of \(replay.tenant)"
+            if let failure = partition.failure { return "\(location) has stopped: \(failure)" }
             guard partition.position == replay.state.ledger.nextPosition else {
-                return "\(place) is at \(partition.position)"
+                return "\(location) is at \(partition.position)"
             }
             switch table.projection {
             case .userProviders:
                 return partition.userProviders == replay.userProviders
-                    ? nil : "\(place) is not the fold of the log"
+                    ? nil : "\(location) is not the fold of the log"
             case .accountAudit:
                 let lines = partition.audit.mapValues { rows in
                     rows.map {
@@ -84,17 +84,17 @@ struct RowCheck {
                             providersAfter: $0.providersAfter, clientIP: $0.clientIP)
                     }
                 }
-                return lines == replay.audit ? nil : "\(place) is not the fold of the log"
+                return lines == replay.audit ? nil : "\(location) is not the fold of the log"
             case .conflicts:
                 var fold = ConflictFold()
                 for recording in replay.log {
                     guard (try? fold.apply(recording.recorded)) != nil else {
-                        return "\(place) can't be folded"
+                        return "\(location) can't be folded"
                     }
                 }
                 let rows = partition.conflicts.sorted { $0.key < $1.key }.map(\.value)
                 return rows == fold.conflicts
-                    ? nil : "\(place) is not the fold of the log"
+                    ? nil : "\(location) is not the fold of the log"
             }
         }
     }

@@ -90,32 +90,32 @@ struct TenantReplay {
         _ draft: Decision.Draft, of command: Command, at now: Timestamp
     ) throws(Contradiction) {
         let position = state.ledger.nextPosition
-        let place = "\(tenant) #\(position)"
+        let location = "\(tenant) #\(position)"
         guard log.indices.contains(Int(position.value)) else {
-            throw Contradiction("\(place) is not in the log: \(draft.event)")
+            throw Contradiction("\(location) is not in the log: \(draft.event)")
         }
         let recording = log[Int(position.value)]
         let recorded: RecordedEvent
         do throws(EntryFault) {
             recorded = try EntryEncoding.decode(recording.entry)
         } catch {
-            throw Contradiction("\(place) cannot be read: \(error)")
+            throw Contradiction("\(location) cannot be read: \(error)")
         }
         guard recorded.event == draft.event, recorded.actor == draft.actor,
             recorded.command == command.id, recorded.request == command.origin.request
         else {
             throw Contradiction(
-                "\(place) is \(recorded.event) of command \(short(recorded.command)), but must be "
+                "\(location) is \(recorded.event) of command \(short(recorded.command)), but must be "
                     + "\(draft.event) of command \(short(command.id))")
         }
         guard recorded.recordedAt == max(now, state.ledger.lastRecordedAt) else {
-            throw Contradiction("\(place) is dated \(recorded.recordedAt)")
+            throw Contradiction("\(location) is dated \(recorded.recordedAt)")
         }
         let before = providers(of: recorded)
         do throws(FoldFault) {
             try state.ledger.apply(recorded, leaf: leafHash(recording.entry))
         } catch {
-            throw Contradiction("\(place) cannot follow: \(error)")
+            throw Contradiction("\(location) cannot follow: \(error)")
         }
         note(recorded, DisclosedValues(recording.disclosures), before: before)
         lastCommand = recorded.command

@@ -41,19 +41,19 @@ final class MemoryProjectionStore: ProjectionStore {
         return LogPage(
             from: from,
             events: whole.dropFirst(Int(from.value)).prefix(limit).map { recording in
-                let places = recording.recorded.linkPositions
+                let positions = recording.recorded.linkPositions
                 return DisclosedEvent(
                     recorded: recording.recorded,
                     disclosed: DisclosedValues(recording.disclosures),
                     linked: Dictionary(
-                        uniqueKeysWithValues: places.map { place in
-                            let pair = whole.dropFirst(Int(place.value)).prefix(2).map {
+                        uniqueKeysWithValues: positions.map { position in
+                            let pair = whole.dropFirst(Int(position.value)).prefix(2).map {
                                 DisclosedEvent(
                                     recorded: $0.recorded,
                                     disclosed: DisclosedValues($0.disclosures))
                             }
                             return (
-                                place,
+                                position,
                                 pair[0].linkDisclosures(before: pair.dropFirst().first)
                             )
                         }))

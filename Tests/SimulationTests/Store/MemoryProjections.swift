@@ -71,11 +71,11 @@ final class MemoryProjections: Sendable {
             state.transactions[id] = process
             var held: [(table: ProjectionTable, partition: Partition)] = []
             for table in tables {
-                let place = TableKey(tenant: tenant, table: table)
-                guard let partition = state.partitions[place],
+                let key = TableKey(tenant: tenant, table: table)
+                guard let partition = state.partitions[key],
                     partition.holder == nil || ignoringLocks
                 else { continue }
-                state.partitions[place]?.holder = id
+                state.partitions[key]?.holder = id
                 held.append((table: table, partition: partition))
             }
             return (transaction: id, held: held)
@@ -90,9 +90,8 @@ final class MemoryProjections: Sendable {
     func end(_ transaction: Int) {
         state.withLock { state in
             state.transactions[transaction] = nil
-            for place in state.partitions.keys where state.partitions[place]?.holder == transaction
-            {
-                state.partitions[place]?.holder = nil
+            for key in state.partitions.keys where state.partitions[key]?.holder == transaction {
+                state.partitions[key]?.holder = nil
             }
         }
     }
@@ -136,11 +135,11 @@ final class MemoryProjections: Sendable {
             var partitions = state.partitions
             state.before = state.before.suffix(2) + [partitions]
             for step in steps {
-                let place = TableKey(tenant: tenant, table: step.table)
-                if rows { try partitions[place]?.write(step.rows) }
+                let key = TableKey(tenant: tenant, table: step.table)
+                if rows { try partitions[key]?.write(step.rows) }
                 guard checkpoints else { continue }
-                partitions[place]?.position = step.position
-                partitions[place]?.failure = step.failure
+                partitions[key]?.position = step.position
+                partitions[key]?.failure = step.failure
             }
             state.partitions = partitions
         }
@@ -168,7 +167,7 @@ extension MemoryProjections.Partition {
                 audit[row.account, default: []].append(row)
             }
         case .conflicts(let changes):
-            for place in changes.replaced where conflicts.removeValue(forKey: place) == nil {
+            for key in changes.replaced where conflicts.removeValue(forKey: key) == nil {
                 throw ProjectionRefusal(reason: "a changed conflict is missing")
             }
             for row in changes.rows {

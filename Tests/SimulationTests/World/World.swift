@@ -6,7 +6,7 @@ import Synchronization
 /// The whole of a simulation: the database, the processes, the network and the faults.
 final class World: Sendable {
     private struct State {
-        var places: [SimulatedProcess?]
+        var slots: [SimulatedProcess?]
         var processes: [SimulatedProcess] = []
         var poisoned: Set<CommandID> = []
         var faultsAreOn = false
@@ -49,7 +49,7 @@ final class World: Sendable {
         projections = MemoryProjections(
             tenants: policies.keys.sorted(), scheduler: scheduler)
         decider = BatchDecider(policy: { policies[$0] }, random: { dice.bytes($0) })
-        state = Mutex(State(places: Array(repeating: nil, count: parameters.processes)))
+        state = Mutex(State(slots: Array(repeating: nil, count: parameters.processes)))
     }
 
     var tenants: [TenantID] { policies.keys.sorted() }
@@ -63,7 +63,7 @@ final class World: Sendable {
 
     /// Returns the process in a slot, or nil.
     func process(at slot: Int) -> SimulatedProcess? {
-        state.withLock { $0.places[slot] }
+        state.withLock { $0.slots[slot] }
     }
 
     /// Starts a process in a slot.
@@ -73,7 +73,7 @@ final class World: Sendable {
             let process = SimulatedProcess(
                 number: state.processes.count, slot: slot, lane: scheduler.makeLane())
             state.processes.append(process)
-            state.places[slot] = process
+            state.slots[slot] = process
             return process
         }
         process.start(self)
@@ -86,7 +86,7 @@ final class World: Sendable {
         trace("crashes", in: process)
         scheduler.kill(process.lane)
         let pending = process.die()
-        state.withLock { $0.places[process.slot] = nil }
+        state.withLock { $0.slots[process.slot] = nil }
         // The database notices at once or a little later, and holds the locks until then.
         scheduler.after(microseconds: dice.microseconds(0...200_000)) { [self] in
             database.disconnect(process.number)

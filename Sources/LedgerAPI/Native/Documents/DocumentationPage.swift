@@ -67,7 +67,7 @@ enum DocumentationPage {
             entry.parameters.map { parameter in
                 [
                     code(parameter.name) + (parameter.isRequired ? ", required" : ""),
-                    parameter.place.rawValue,
+                    parameter.location.rawValue,
                     prose(parameter.about) + rules(of: parameter.schema),
                 ]
             })

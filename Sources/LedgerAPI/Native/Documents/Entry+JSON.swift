@@ -132,7 +132,7 @@ extension Parameter {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("name", name)
-            writer.member("in", place.rawValue)
+            writer.member("in", location.rawValue)
             writer.member("description", about)
             writer.name("required")
             writer.flag(isRequired)

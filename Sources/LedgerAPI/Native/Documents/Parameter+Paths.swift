@@ -12,7 +12,7 @@ extension Parameter {
 
     private static func inPath(_ name: String, _ schema: Schema, _ about: String) -> Parameter {
         Parameter(
-            name: name, place: .path, schema: schema, about: about, isRequired: true,
+            name: name, location: .path, schema: schema, about: about, isRequired: true,
             isInExample: true)
     }
 

@@ -8,7 +8,7 @@ enum IdempotencyHeader {
     private static let name = "Idempotency-Key"
 
     static let parameter = Parameter(
-        name: name, place: .header,
+        name: name, location: .header,
         schema: .text(
             "link-1",
             Schema.TextRules(pattern: "^[!-~]([ -~]*[!-~])?$", lengths: 1...charactersMax)),

@@ -141,14 +141,14 @@ struct MerkleSearch {
         }
         // An attacker who can rewrite a log can also have it signed again by a key that the database names.
         let start = isTrusted(signed) ? trusted : proved
-        let place = "between \(start) and \(signed.size - 1)"
+        let location = "between \(start) and \(signed.size - 1)"
         let what = signed.isAnchor ? "the checkpoint that was kept" : "what was signed"
         if let suspect, suspect.isEntry {
             add(
                 .checkpoints, suspect.position,
-                "the entry is not the one that was sealed; \(what) is contradicted \(place)")
+                "the entry is not the one that was sealed; \(what) is contradicted \(location)")
         } else {
-            add(.checkpoints, start, "the entries are not those of \(what), \(place)")
+            add(.checkpoints, start, "the entries are not those of \(what), \(location)")
         }
         suspect = nil
     }

@@ -106,10 +106,10 @@ struct LogRangeReader {
         guard let disclosures else { return true }
         for index in range.events.indices {
             let recorded = range.events[index].recorded
-            let places = Set(recorded.linkPositions)
-            guard !places.isEmpty else { continue }
+            let positions = Set(recorded.linkPositions)
+            guard !positions.isEmpty else { continue }
             let linked = try LinkedDisclosures.read(
-                at: places, in: tenant, with: disclosures, on: connection)
+                at: positions, in: tenant, with: disclosures, on: connection)
             guard let values = try? linked.values(of: recorded) else { return false }
             range.events[index].linked = values.mapValues {
                 (

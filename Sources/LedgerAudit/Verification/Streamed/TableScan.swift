@@ -90,7 +90,7 @@ enum TableScan: Sendable {
         of tenant: TenantID, isPersonal: Bool, on connection: Connection,
         _ body: (CopyRow) throws -> Void
     ) throws {
-        let place = "WHERE tenant_id = \(quoteLiteral(tenant.description))"
+        let condition = "WHERE tenant_id = \(quoteLiteral(tenant.description))"
         let query =
             switch self {
             case .accountAudit(let table):
@@ -98,47 +98,47 @@ enum TableScan: Sendable {
                 SELECT account_id, account_seq, position, event_id, recorded_at, type, outcome,
                     reason, actor, provider, identity_id, session_id, request_id,
                     providers_before, providers_after\(isPersonal ? ", client_ip" : "")
-                FROM \(table) \(place)
+                FROM \(table) \(condition)
                 """
             case .sessions:
                 """
                 SELECT session_id, account_id, identity_id, authenticated_at, methods,
                     opened_at, opened_position, ended_position
-                FROM sessions \(place) ORDER BY session_id
+                FROM sessions \(condition) ORDER BY session_id
                 """
             case .identities:
                 """
                 SELECT identity_id, provider, account_id, last_account_id, linked_at,
                     linked_position\(isPersonal ? ", provider_id" : "")
-                FROM identities \(place)
+                FROM identities \(condition)
                 """
             case .userProviders(let table):
                 """
                 SELECT user_id, identity_id, provider, linked_at, linked_position
                     \(isPersonal ? ", provider_id, \(ComparedEmail.sql)" : "")
-                FROM \(table) \(place)
+                FROM \(table) \(condition)
                 """
             case .conflicts(let table):
-                "SELECT \(ConflictsTable.columns) FROM \(table) \(place)"
+                "SELECT \(ConflictsTable.columns) FROM \(table) \(condition)"
             case .accounts:
                 """
                 SELECT account_id, next_seq, last_leaf, last_position, opened_position,
                     legal_holds::text[], merged_into
-                FROM accounts \(place)
+                FROM accounts \(condition)
                 """
             case .erasures:
                 """
                 SELECT account_id, next_seq, last_leaf, position, opened_position,
                     account_id, position, erased_at
-                FROM erasures \(place)
+                FROM erasures \(condition)
                 """
             case .merges:
                 """
                 SELECT event_id, position, survivor_id, absorbed_id, moved::text[],
                     dropped::text[], replaced::text[]
-                FROM merges \(place)
+                FROM merges \(condition)
                 """
-            case .rules: "SELECT version, body FROM rules \(place)"
+            case .rules: "SELECT version, body FROM rules \(condition)"
             }
         try connection.copyRows("COPY (\(query)) TO STDOUT (FORMAT binary)", body)
     }

@@ -4,7 +4,7 @@ import Synchronization
 /// The authenticated rules of each tenant, by the bytes of their rows.
 ///
 /// Every batch loads the rules, which rarely change: the same bytes are not parsed and authenticated again. There
-/// is one entry for each tenant whose commands the process has carried out.
+/// is one entry for each tenant whose commands the process has executed.
 final class RulesCache: Sendable {
     private struct Row {
         let body: String

@@ -8,7 +8,7 @@ struct StreamEventID: CustomStringConvertible {
     static let header = "Last-Event-ID"
 
     static let parameter = Parameter(
-        name: header, place: .header,
+        name: header, location: .header,
         schema: .text(
             "41",
             Schema.TextRules(
