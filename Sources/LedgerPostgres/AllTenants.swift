@@ -1,10 +1,10 @@
 package import Ledger
 package import Postgres
 
-/// What looks over all tenants: each statement reads only, locks nothing, and yields rows with their tenant.
+/// The statements over all tenants: each reads only and locks nothing.
 ///
-/// Whatever follows is a statement for one tenant. Other statements say `tenant_id = $n`; the tests of
-/// the rules for SQL read this file by other rules.
+/// They find tenants and rows of tenants; the work on these is done by statements of one tenant, which say
+/// `tenant_id = $n`. The tests of the rules for SQL hold this file to that.
 package enum AllTenants {
     // MARK: Logs
 
