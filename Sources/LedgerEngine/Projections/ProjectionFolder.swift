@@ -160,7 +160,7 @@ package struct ProjectionFolder: Sendable {
         }
         let damage = LogDamage(position: checkpoint.position, fault: reason)
         let step = ProjectionStep(
-            table: behind.table, rows: .accountAudit([]), position: checkpoint.position,
+            table: behind.table, rows: nil, position: checkpoint.position,
             failure: damage.description)
         try await store.commit([step], of: tenant)
         conclude([step], of: tenant, round: &round)

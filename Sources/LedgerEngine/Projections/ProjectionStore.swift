@@ -94,7 +94,8 @@ package struct HeldCheckpoint: Sendable {
 /// The rows and the new checkpoint of one table in a transaction.
 package struct ProjectionStep: Sendable {
     package let table: ProjectionTable
-    package let rows: ProjectionRows
+    /// The changes to the table's rows; nil to move the checkpoint only.
+    package let rows: ProjectionRows?
     /// The new position of the checkpoint.
     package let position: LogPosition
     /// Why the table stops there: the position and the fault, without personal data.
@@ -102,7 +103,7 @@ package struct ProjectionStep: Sendable {
 
     /// Creates the step of a table.
     package init(
-        table: ProjectionTable, rows: ProjectionRows, position: LogPosition, failure: String?
+        table: ProjectionTable, rows: ProjectionRows?, position: LogPosition, failure: String?
     ) {
         self.table = table
         self.rows = rows

@@ -166,6 +166,7 @@ struct PostgresProjectionStore: ProjectionStore {
         for step in steps {
             let name = step.table.description
             switch step.rows {
+            case nil: break
             case .userProviders(let steps):
                 try UserProvidersTable(name)
                     .write(steps, of: tenant, through: &rows, on: connection)
@@ -181,9 +182,9 @@ struct PostgresProjectionStore: ProjectionStore {
             Checkpoints.moveCall(steps, of: tenant), Call(.commit),
         ])
         for step in steps {
-            guard case .accountAudit(let added) = step.rows, let moved = results.first,
-                step.table.projection == .accountAudit
-            else { continue }
+            guard case .accountAudit(let added) = step.rows, let moved = results.first else {
+                continue
+            }
             cache.take(
                 added, of: tenant, in: step.table, from: held.marker(of: step.table),
                 to: try Checkpoints.marker(moved, of: step))

@@ -107,7 +107,7 @@ package struct Rebuild: Sendable {
         try connection.execute("ANALYZE \(table.name)")
         try table.repair(&report, on: connection)
         let step = ProjectionStep(
-            table: live, rows: .accountAudit([]), position: load.position, failure: nil)
+            table: live, rows: nil, position: load.position, failure: nil)
         _ = try connection.pipeline([Checkpoints.moveCall([step], of: tenant), Call(.commit)])
         return report
     }

@@ -136,7 +136,7 @@ final class MemoryProjections: Sendable {
             state.before = state.before.suffix(2) + [partitions]
             for step in steps {
                 let key = TableKey(tenant: tenant, table: step.table)
-                if rows { try partitions[key]?.write(step.rows) }
+                if rows, let changes = step.rows { try partitions[key]?.write(changes) }
                 guard checkpoints else { continue }
                 partitions[key]?.position = step.position
                 partitions[key]?.failure = step.failure
