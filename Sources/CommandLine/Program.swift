@@ -43,9 +43,9 @@ package struct Program<Context: Sendable>: Sendable {
             Terminal.print("\(name) \(version)\n")
             return .success
         case "--help", "-h":
-            return try help(about: [])
+            return try printHelp(about: [])
         case "help":
-            return try help(about: Array(words.dropFirst()))
+            return try printHelp(about: Array(words.dropFirst()))
         default:
             break
         }
@@ -63,17 +63,24 @@ package struct Program<Context: Sendable>: Sendable {
         return try await subcommand.body(arguments, context)
     }
 
-    private func help(about words: [String]) throws(UsageError) -> ExitCode {
-        if words.isEmpty {
-            Terminal.print(helpText.program(syntaxes, summary: summary))
-        } else if let subcommand = subcommands.first(where: { $0.syntax.words == words }) {
-            Terminal.print(helpText.subcommand(subcommand.syntax))
-        } else if !members(of: words).isEmpty {
-            Terminal.print(helpText.group(words.joined(separator: " "), members(of: words)))
-        } else {
+    private func printHelp(about words: [String]) throws(UsageError) -> ExitCode {
+        Terminal.print(try help(about: words))
+        return .success
+    }
+
+    /// Returns the help of the program, of a group of subcommands or of one.
+    ///
+    /// - Parameter words: The words after the program's name; none for the program.
+    /// - Throws: `UsageError` for words that name nothing.
+    package func help(about words: [String]) throws(UsageError) -> String {
+        if words.isEmpty { return helpText.program(syntaxes, summary: summary) }
+        if let subcommand = subcommands.first(where: { $0.syntax.words == words }) {
+            return helpText.subcommand(subcommand.syntax)
+        }
+        guard !members(of: words).isEmpty else {
             throw unknown(words.joined(separator: " "), in: [])
         }
-        return .success
+        return helpText.group(words.joined(separator: " "), members(of: words))
     }
 
     /// Handles a group without a subcommand, a group with an unknown one, and an unknown word.
@@ -88,7 +95,7 @@ package struct Program<Context: Sendable>: Sendable {
             throw usageError("\(group.joined(separator: " ")) requires a subcommand", in: group)
         }
         let next = words[group.count]
-        guard next != "--help", next != "-h" else { return try help(about: group) }
+        guard next != "--help", next != "-h" else { return try printHelp(about: group) }
         throw unknown(next, in: group)
     }
 
@@ -104,6 +111,9 @@ package struct Program<Context: Sendable>: Sendable {
     private func usageError(_ problem: String, in words: [String]) -> UsageError {
         UsageError(problem: problem, command: [name] + words)
     }
+
+    /// The words of each subcommand, in the order of the help.
+    package var words: [[String]] { syntaxes.map(\.words) }
 
     private var syntaxes: [Syntax] { subcommands.map(\.syntax) }
 

@@ -42,4 +42,25 @@ import Testing
         let environment = Environment(["LEDGER_LISTEM": "x", "LEDGER_LISTEN": "y", "HOME": "z"])
         #expect(environment.unknownNames == ["LEDGER_LISTEM"])
     }
+
+    @Test(arguments: [
+        ("LEDGER_MODE", "prod"), ("LEDGER_LISTEN", "8080"), ("LEDGER_LISTEN", "127.0.0.1:99999"),
+        ("LEDGER_ADMIN_LISTEN", "nowhere"), ("LEDGER_TRUSTED_PROXIES", "10.0.0.0/99"),
+        ("LEDGER_CORS_ORIGINS", "*"), ("LEDGER_ACCESS_TOKEN_SECONDS", "ten"),
+        ("LEDGER_ACCESS_TOKEN_SECONDS", "0"), ("LEDGER_LINK_LIMIT", "-1"),
+        ("LEDGER_QUEUE_LIMIT", "0"), ("LEDGER_LOG_LEVEL", "loud"), ("LEDGER_DOCS", "maybe"),
+        ("DATABASE_URL", ""), ("LEDGER_KEYS", ""),
+    ])
+    func `a wrong value is refused with one line that names it`(name: String, value: String) throws
+    {
+        let right = [
+            "DATABASE_URL": "postgres://a", "LEDGER_KEYS": "/keys", "LEDGER_MODE": "development",
+        ]
+        #expect(throws: Never.self) { try ServeConfiguration(Environment(right)) }
+        let error = #expect(throws: Fault.self) {
+            try ServeConfiguration(Environment(right.merging([name: value]) { $1 }))
+        }
+        let line = try #require(error).description
+        #expect(line.contains(name) && !line.contains { $0.isNewline }, "\(line)")
+    }
 }

@@ -4,14 +4,6 @@ import Testing
 
 /// Refused claims to identities, over HTTP and on the command line of a running ledger.
 @Suite struct ConflictsCommandTests {
-    @Test(arguments: [
-        ["conflicts", "--state", "closed"], ["conflicts", "--account", "x"], ["conflicts", "x"],
-        ["conflicts", "--format", "csv"],
-    ])
-    func `a usage error is one clear line`(arguments: [String]) async throws {
-        try await expectUsageError(arguments)
-    }
-
     @Test func `a conflict is seen as it begins, and as it ends`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()

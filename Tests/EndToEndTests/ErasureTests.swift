@@ -141,18 +141,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ["erase"], ["erase", "x", "--reason", "r"], ["erase", someID],
-        ["erase", someID, "--reason", "r", "--basis", "restored"],
-        ["hold", "set", someID], ["hold", "lift", someID, "x", "--reason", "r"],
-        ["hold", "lift", someID],
-    ])
-    func `a usage error is one clear line`(arguments: [String]) async throws {
-        try await expectUsageError(arguments)
-    }
-
-    private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"
-
     /// The step at which the server is killed: before the commit of the erasure, before the read models have
     /// folded it, and before the remaining data are destroyed.
     @Test(arguments: [

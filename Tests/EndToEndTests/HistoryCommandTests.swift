@@ -6,29 +6,6 @@ import Testing
 @Suite struct HistoryCommandTests {
     private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"
 
-    @Test(arguments: ["account", "history", "timeline", "owner", "search"])
-    func `every subcommand explains itself`(subcommand: String) async throws {
-        let outcome = try await CommandLineTool(environment: [:]).run([subcommand, "--help"])
-        #expect(outcome.status == 0)
-        #expect(outcome.output.contains("Usage: account-ledger \(subcommand)"))
-    }
-
-    @Test(arguments: [
-        ["account"], ["account", "x"], ["account", someID, "--as-of", "now"],
-        ["account", someID, "--diff", "1"], ["account", someID, "--diff", "1", "--tenant"],
-        ["account", someID, "--diff", "1", "2", "--as-of", "4"], ["history", "x"],
-        ["history", someID, "--format", "csv"], ["owner", "apple"], ["owner", "NO", "x"],
-        ["owner", "apple", "x", "--as-of", "-1"], ["history", someID, "--disclose"],
-        ["history", someID, "--reason", "case 7"],
-        ["history", someID, "--disclose", "--reason", "é"],
-        ["timeline"], ["timeline", "x"], ["timeline", someID, "--as-of", "1-2"],
-        ["timeline", someID, "--disclose"],
-        ["replay", "--from", "0", "--disclose"], ["replay", "--account", someID, "--disclose"],
-    ])
-    func `a usage error is one clear line`(arguments: [String]) async throws {
-        try await expectUsageError(arguments)
-    }
-
     @Test func `personal data is shown for a reason, and not before it is written down`()
         async throws
     {

@@ -180,19 +180,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ["search"], ["search", "ada@a.example"], ["search", "ada"], ["search", ""],
-        ["search", someID, "--reason", "é"], ["search", someID, "--format", "csv"],
-        ["search", "a\nb", "--reason", "r"],
-    ])
-    func `a usage error is one clear line that repeats nothing`(arguments: [String]) async throws {
-        let tool = CommandLineTool(environment: ["DATABASE_URL": "postgresql://x@127.0.0.1:1/x"])
-        let outcome = try await tool.run(arguments)
-        #expect(outcome.status == 64)
-        #expect(outcome.errors.split(separator: "\n").count == 1)
-        #expect(!outcome.errors.contains("ada") && outcome.output.isEmpty)
-    }
-
     @Test func `nothing is printed before the access log records it`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()

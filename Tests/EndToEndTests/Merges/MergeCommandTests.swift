@@ -6,29 +6,6 @@ import Testing
     private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"
     private static let case7 = ["--reason", "case 7", "--case", "T-7"]
 
-    @Test(arguments: ["merge", "unmerge"])
-    func `every subcommand explains itself`(subcommand: String) async throws {
-        let outcome = try await CommandLineTool(environment: [:]).run([subcommand, "--help"])
-        #expect(outcome.status == 0)
-        #expect(outcome.output.contains("Usage: account-ledger \(subcommand)"))
-        #expect(outcome.output.contains("--dry-run"))
-    }
-
-    @Test(arguments: [
-        ["merge"], ["merge", someID], ["merge", someID, "x", "--dry-run"],
-        ["merge", "x", someID, "--dry-run"], ["merge", someID, someID],
-        ["merge", someID, someID, "--reason", "r"], ["merge", someID, someID, "--case", "c"],
-        ["merge", someID, someID, "--reason", "r", "--case", "é"],
-        ["merge", someID, someID, "--keep-absorbed", "NO"] + case7,
-        ["merge", someID, someID, "--keep-absorbed", "apple,,google"] + case7,
-        ["unmerge"], ["unmerge", "x", "--dry-run"], ["unmerge", someID],
-        ["unmerge", someID, "--reason", "r"],
-        ["unmerge", someID, "--case", String(repeating: "c", count: 129), "--reason", "r"],
-    ])
-    func `a usage error is one clear line`(arguments: [String]) async throws {
-        try await expectUsageError(arguments)
-    }
-
     /// Ada with Apple and Google, and a second account of hers with another Google identity and another Apple
     /// one, so that there is an identity to move.
     private struct Story {

@@ -5,15 +5,6 @@ import Testing
 @Suite struct RelinkCommandTests {
     private static let someID = "01234567-89ab-7cde-8f01-23456789abcd"
 
-    @Test(arguments: [
-        ["relink"], ["relink", someID], ["relink", someID, "x", "--dry-run"],
-        ["relink", "x", someID, "--dry-run"], ["relink", someID, someID],
-        ["relink", someID, someID, "--reason", "r"], ["relink", someID, someID, "--case", "c"],
-    ])
-    func `a usage error is one clear line`(arguments: [String]) async throws {
-        try await expectUsageError(arguments)
-    }
-
     @Test func `an unlink is previewed, undone, in every history, and verified`() async throws {
         try await Deployment.with { deployment in
             let server = try await deployment.serve()

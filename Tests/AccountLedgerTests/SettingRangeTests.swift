@@ -1,6 +1,8 @@
+import CommandLine
 import Foundation
-import LedgerTestSupport
 import Testing
+
+@testable import account_ledger
 
 /// The ranges of settings that README lists.
 @Suite struct SettingRangeTests {
@@ -23,26 +25,22 @@ import Testing
         }
     }
 
-    @Test func `README has the range of every number, and no number outside is taken`() async throws
-    {
+    @Test func `README has the range of every number, and no number outside is accepted`() throws {
         let rows = try Self.rows
         #expect(rows.count >= 9)
-        let help = try await CommandLineTool(environment: [:]).run(["serve", "--help"]).output
+        let help = try Program.accountLedger.help(about: ["serve"])
         for (name, range) in rows {
             let range = try #require(range, "\(name) has no range")
             let words = "\(range.lowerBound) to \(range.upperBound)"
             let said = help.split(separator: "\n").drop { !$0.hasPrefix("  \(name) ") }.dropFirst()
             #expect(said.first?.hasSuffix("; \(words)") == true, "\(name) in the help")
             for wrong in [range.lowerBound - 1, range.upperBound + 1] {
-                let tool = CommandLineTool(environment: [
-                    "DATABASE_URL": "postgres://nowhere", "LEDGER_KEYS": "/nowhere",
-                    "LEDGER_PROVIDERS": "/nowhere", name: "\(wrong)",
-                ])
-                let outcome = try await tool.run(["serve"])
-                #expect(outcome.status == 1)
-                #expect(
-                    outcome.errors.contains("\(name) must be a whole number from \(words)"),
-                    "\(outcome.errors)")
+                let setting = try #require(Setting(rawValue: name))
+                let error = #expect(throws: Fault.self) {
+                    try Environment([name: "\(wrong)"]).number(setting)
+                }
+                let line = try #require(error).description
+                #expect(line.contains("\(name) must be a whole number from \(words)"), "\(line)")
             }
         }
         let named = help.matches(of: /; \d+ to \d+\n/)
