@@ -27,10 +27,6 @@ struct NativeSurface: Surface {
 
     func word(for error: APIError) -> String { ErrorAnswer(error).code.rawValue }
 
-    func body(of request: HTTPRequest, mayBeEmpty: Bool) throws(APIError) -> RequestBody {
-        RequestBody(try JSONBody.members(of: request, mayBeEmpty: mayBeEmpty))
-    }
-
     func caller(
         of token: String, in tenant: TenantID, at now: Timestamp, _ services: APIServices
     ) -> Caller? {

@@ -86,11 +86,12 @@ package struct API: Sendable {
             return response
         case .found(let number, _, let captures):
             let tenant = try await tenant(in: captures)
+            let route = router[number]
             let call = RouteCall(
-                services: services, surface: surface, request: request, name: name,
-                tenant: tenant, captures: captures, now: services.now())
+                services: services, surface: surface, route: type(of: route), request: request,
+                name: name, tenant: tenant, captures: captures, now: services.now())
             defer { call.end() }
-            return try await router[number].answer(call)
+            return try await route.answer(call)
         }
     }
 

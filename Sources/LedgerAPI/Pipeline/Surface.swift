@@ -25,15 +25,6 @@ protocol Surface: Sendable {
     /// Returns the word for an error in the access log.
     func word(for error: APIError) -> String
 
-    /// Reads the members of a request's body.
-    ///
-    /// - Parameters:
-    ///   - request: the request with the body.
-    ///   - mayBeEmpty: whether an empty body stands for one without members.
-    /// - Returns: the members.
-    /// - Throws: the error for a body that breaks the surface's format.
-    func body(of request: HTTPRequest, mayBeEmpty: Bool) throws(APIError) -> RequestBody
-
     /// Returns the account holder that an access token names; nil unless the token was minted for
     /// this tenant and is valid now.
     func caller(

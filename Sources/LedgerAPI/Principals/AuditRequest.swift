@@ -144,7 +144,6 @@ extension RouteCall {
     ///
     /// - Parameters:
     ///   - action: the name of the action in the access log.
-    ///   - roles: the roles that are permitted, from the route's description.
     ///   - account: the account that the path names.
     ///   - event: the event that the path names.
     /// - Returns: the authorised request, of which only refusals have been recorded yet.
@@ -152,8 +151,7 @@ extension RouteCall {
     ///   400 for a malformed reason; 503 when too many requests of principals are in progress, or a
     ///   refusal cannot be recorded.
     func auditRequest(
-        _ action: AccessAction, by roles: Set<Role>, account: AccountID? = nil,
-        event: EventID? = nil
+        _ action: AccessAction, account: AccountID? = nil, event: EventID? = nil
     ) async throws(APIError) -> AuditRequest {
         let principal = try await principal()
         // Last, so that a request without a valid key takes no permit.
@@ -162,19 +160,19 @@ extension RouteCall {
         access.account = account
         access.event = event
         access.request = name.id
-        guard roles.contains(principal.role) else {
+        guard operation.roles.contains(principal.role) else {
             access.outcome = .refused
             try await write(access)
             throw .forbidden
         }
-        access.reason = try ReasonHeader.read(request.headers)
+        access.reason = try ReasonHeader.read(self)
         return AuditRequest(self, by: principal, reason: access.reason, access)
     }
 
     fileprivate func principal() async throws(APIError) -> Principal {
         let token: String
         do {
-            token = try BearerToken.read(request.headers)
+            token = try bearerToken()
         } catch {
             throw error.ofAPIKey
         }

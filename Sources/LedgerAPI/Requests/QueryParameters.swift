@@ -1,4 +1,3 @@
-internal import HTTP
 internal import Ledger
 
 /// The parameters of a query: all known to the route, none more than once.
@@ -14,22 +13,22 @@ struct QueryParameters: Sendable {
 
     /// Reads the query.
     ///
-    /// - Parameters:
-    ///   - request: the request with the query.
-    ///   - parameters: the parameters of the route's description.
-    /// - Throws: 400 for a parameter that is unknown, empty or repeated.
-    init(_ request: HTTPRequest, _ parameters: [Parameter]) throws(APIError) {
-        let known = parameters.lazy.filter { $0.place == .query }.map(\.name)
+    /// - Throws: 400 for a parameter that the route's description lacks, or that is empty or repeated.
+    init(_ call: RouteCall) throws(APIError) {
+        let known = call.operation.parameters.filter { $0.place == .query }
+        let names = known.map(\.name)
+        guard call.queryNames.allSatisfy(names.contains) else {
+            let list = names.isEmpty ? "none" : names.joined(separator: ", ")
+            throw .invalidRequest(
+                RequestFlaw("The query has an unknown parameter; known: \(list)"))
+        }
         var values: [String: String] = [:]
-        for (name, value) in request.query {
-            guard known.contains(name) else {
-                let names = known.isEmpty ? "none" : known.joined(separator: ", ")
-                throw .invalidRequest(
-                    RequestFlaw("The query has an unknown parameter; known: \(names)"))
+        for parameter in known {
+            let sent = try call.values(of: parameter)
+            guard sent.count < 2, sent.first != "" else {
+                throw Self.flaw(parameter.name, "must occur once and not be empty")
             }
-            guard !value.isEmpty, values.updateValue(value, forKey: name) == nil else {
-                throw Self.flaw(name, "must occur once and not be empty")
-            }
+            values[parameter.name] = sent.first
         }
         self.values = values
     }

@@ -12,9 +12,8 @@ struct UnmergePreviewRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
-        let auditRequest = try await call.auditRequest(
-            .previewUnmerge, by: Self.operation.roles, event: merge)
-        _ = try call.body(EmptyBody.self)
+        let auditRequest = try await call.auditRequest(.previewUnmerge, event: merge)
+        _ = try call.body()
         let named = try await call.mergedAccounts(merge)
         let plan = try await auditRequest.execute(
             UnmergeAccounts.Preview(
@@ -37,9 +36,8 @@ struct UnmergeRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
-        let auditRequest = try await call.auditRequest(
-            .undoMerge, by: Self.operation.roles, event: merge)
-        let reference = try CaseReference.read(try call.body(CaseBody.self))
+        let auditRequest = try await call.auditRequest(.undoMerge, event: merge)
+        let reference = try CaseReference.read(try call.body())
         let reason = try auditRequest.requiredReason()
         let named = try await call.mergedAccounts(merge)
         let command = UnmergeAccounts(
