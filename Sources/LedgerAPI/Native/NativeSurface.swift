@@ -6,6 +6,10 @@ internal import LedgerWire
 /// the path.
 struct NativeSurface: Surface {
     let routes: [any Route.Type]
+    var requestHeaders: String {
+        "Authorization, Content-Type, Idempotency-Key, Ledger-Reason, X-Request-Id"
+    }
+    var exposedHeaders: String { "X-Request-Id, Retry-After, WWW-Authenticate" }
 
     /// Creates the surface, with or without the routes that describe it.
     init(servesDocuments: Bool = true) {
@@ -26,6 +30,8 @@ struct NativeSurface: Surface {
     func response(to rejection: HTTPRejection) -> HTTPResponse { ErrorAnswer(rejection).response }
 
     func word(for error: APIError) -> String { ErrorAnswer(error).code.rawValue }
+
+    func reason(of call: RouteCall) throws(APIError) -> String? { try ReasonHeader.read(call) }
 
     func caller(
         of token: String, in tenant: TenantID, at now: Timestamp, _ services: APIServices

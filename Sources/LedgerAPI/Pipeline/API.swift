@@ -3,31 +3,11 @@ internal import Ledger
 
 /// One surface on the shared pipeline: maps each request to exactly one response.
 package struct API: Sendable {
-    /// The paths that report the state of the process; answered under any load.
-    package static let healthPaths = [HealthRoute.path, ReadinessRoute.path]
-
-    /// Every route of the native surface without the tenant prefix, such as `GET /v1/account`.
-    package static let routes = native.routes.map { "\($0.method) \($0.path)" }
-
-    private static let native = NativeSurface()
-
-    /// The response to every request while the server is starting.
-    package static var starting: HTTPResponse {
-        var response = native.response(to: APIError.starting)
-        keepOutOfCaches(&response)
-        return response
-    }
-
     private let services: APIServices
     private let surface: any Surface
     private let router: Router<any Route>
 
-    /// Creates the native surface on top of these services, with or without the routes that
-    /// describe it.
-    package init(_ services: APIServices, servesDocuments: Bool = true) {
-        self.init(services, NativeSurface(servesDocuments: servesDocuments))
-    }
-
+    /// Creates a surface on top of these services.
     init(_ services: APIServices, _ surface: any Surface) {
         self.services = services
         self.surface = surface
@@ -82,7 +62,8 @@ package struct API: Sendable {
             let allowed = (methods + ["OPTIONS"]).sorted()
             guard request.method == "OPTIONS" else { throw .methodNotAllowed(allowed: allowed) }
             var response = HTTPResponse.allowing(allowed)
-            services.allowedOrigins.permit(methods, in: &response, to: request.headers)
+            services.allowedOrigins.permit(
+                methods, surface.requestHeaders, in: &response, to: request.headers)
             return response
         case .found(let number, _, let captures):
             let tenant = try await tenant(in: captures)
@@ -115,13 +96,13 @@ package struct API: Sendable {
     private func finish(
         _ response: inout HTTPResponse, to headers: HTTPHeaders, _ name: RequestName
     ) {
-        services.allowedOrigins.expose(&response, to: headers)
+        services.allowedOrigins.expose(surface.exposedHeaders, of: &response, to: headers)
         response.headers.append((RequestName.header, name.text))
         Self.keepOutOfCaches(&response)
     }
 
     /// Responses hold tokens and personal data; only the published keys may be cached.
-    private static func keepOutOfCaches(_ response: inout HTTPResponse) {
+    static func keepOutOfCaches(_ response: inout HTTPResponse) {
         guard !response.headers.contains(where: { $0.name == "Cache-Control" }) else { return }
         response.headers.append(("Cache-Control", "no-store"))
     }

@@ -47,13 +47,10 @@ final class RouteCall: Sendable {
 
     var configuration: TenantConfiguration { services.configuration(of: tenant) }
 
-    /// The provider's name in the path; nil when it breaks the grammar, so no tenant can have it.
-    var provider: ProviderName? { captures["provider"].flatMap(ProviderName.init) }
-
     /// The description of the route, which has every input that the route can read.
     var operation: Operation { route.operation }
 
-    /// The body as it was received; which of its members a route reads is for ``RequestBody``.
+    /// The body as it was received; the surface reads its members.
     var content: [UInt8] { request.body }
 
     /// The values of `Content-Type`, which describes the body.

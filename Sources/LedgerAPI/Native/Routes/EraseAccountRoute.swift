@@ -157,19 +157,6 @@ struct ErasedAnswer: JSONWritable {
     }
 }
 
-extension RouteCall {
-    /// The account that the path names; nil when the id is malformed.
-    var namedAccount: AccountID? { captures["id"].flatMap { AccountID($0) } }
-
-    /// Returns the account that the path names.
-    ///
-    /// - Throws: 404 when the id is malformed.
-    func account() throws(APIError) -> AccountID {
-        guard let account = namedAccount else { throw .refused(.unknownAccount) }
-        return account
-    }
-}
-
 extension Set<Role> {
     /// The roles that may change accounts on others' behalf.
     static let administrators: Set<Role> = [.admin]

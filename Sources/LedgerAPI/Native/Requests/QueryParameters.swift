@@ -79,3 +79,34 @@ struct QueryParameters: Sendable {
         .invalidRequest(RequestFlaw("\(name) \(problem)", at: .parameter(name)))
     }
 }
+
+extension AuditRequest {
+    /// Checks whether personal data is requested with `?disclose=true` and may be shown.
+    ///
+    /// - Parameters:
+    ///   - query: the parameters of the request.
+    ///   - coversAllAccounts: whether the request covers all accounts, and not one account or event.
+    /// - Returns: false when none is requested.
+    /// - Throws: 403, which is recorded, for a role that may see none, or not of all accounts; 400
+    ///   without a reason.
+    func isDisclosing(
+        _ query: QueryParameters, coversAllAccounts: Bool = false
+    ) async throws(APIError) -> Bool {
+        guard try query.flag(QueryParameters.disclose) else { return false }
+        try await authorizeDisclosure(
+            [QueryParameters.disclose: "true"], coversAllAccounts: coversAllAccounts)
+        return true
+    }
+
+    /// Records an access with the parameters of its query; to be called before anything is shown.
+    ///
+    /// - Throws: 503 when it cannot be recorded.
+    func record(
+        _ query: QueryParameters, account: AccountID? = nil, isDisclosed: Bool = false,
+        more: [String: String] = [:]
+    ) async throws(APIError) {
+        try await record(
+            query.details.merging(more) { old, _ in old }, account: account,
+            isDisclosed: isDisclosed)
+    }
+}
