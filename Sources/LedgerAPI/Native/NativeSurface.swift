@@ -6,10 +6,15 @@ internal import LedgerWire
 /// the path.
 struct NativeSurface: Surface {
     let routes: [any Route.Type]
-    var requestHeaders: String {
-        "Authorization, Content-Type, Idempotency-Key, Ledger-Reason, X-Request-Id"
-    }
+    var requestHeaders: String { Self.describedHeaders }
     var exposedHeaders: String { "X-Request-Id, Retry-After, WWW-Authenticate" }
+
+    private static let describedHeaders: String = {
+        let described = RouteTable.routes.flatMap { $0.operation.parameters }
+            .filter { $0.place == .header }.map(\.name)
+        let names = ["Authorization", "Content-Type", RequestName.header] + described
+        return Set(names).sorted().joined(separator: ", ")
+    }()
 
     /// Creates the surface, with or without the routes that describe it.
     init(servesDocuments: Bool = true) {
