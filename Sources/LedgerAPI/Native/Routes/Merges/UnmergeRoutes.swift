@@ -8,7 +8,7 @@ struct UnmergePreviewRoute: Route {
     static let operation = Operation(
         id: "preview_undo_of_merge", tag: .support, summary: "The effects of undoing a merge",
         access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
-        body: EmptyBody.self, answers: .json(UnmergeAnswer.schema), refusals: .ofUnmerge)
+        body: EmptyBody.self, answers: .json(UnmergeAnswer.planSchema), refusals: .ofUnmerge)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
