@@ -24,6 +24,8 @@ enum APIError: Error {
     case accountNotNamed
     /// The tenant's log has no such event.
     case eventNotFound
+    /// The request needs the reason of its principal, and states none.
+    case reasonMissing
     /// The proof does not exist.
     case noProof(ProofRefusal)
     /// The stored data does not prove what it should.
@@ -56,15 +58,5 @@ struct RequestFlaw {
     init(_ message: String, at location: Location? = nil) {
         self.message = message
         self.location = location
-    }
-
-    /// The `details` of the answer.
-    var details: [String: String]? {
-        switch location {
-        case .field(let name): ["field": name]
-        case .parameter(let name): ["parameter": name]
-        case .header(let name): ["header": name]
-        case nil: nil
-        }
     }
 }

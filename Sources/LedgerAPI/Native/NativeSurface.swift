@@ -6,6 +6,15 @@ internal import LedgerWire
 /// the path.
 struct NativeSurface: Surface {
     let routes: [any Route.Type]
+    var requestHeaders: String { Self.describedHeaders }
+    var exposedHeaders: String { "X-Request-Id, Retry-After, WWW-Authenticate" }
+
+    private static let describedHeaders: String = {
+        let described = RouteTable.routes.flatMap { $0.operation.parameters }
+            .filter { $0.location == .header }.map(\.name)
+        let names = ["Authorization", "Content-Type", RequestName.header] + described
+        return Set(names).sorted().joined(separator: ", ")
+    }()
 
     /// Creates the surface, with or without the routes that describe it.
     init(servesDocuments: Bool = true) {
@@ -27,9 +36,7 @@ struct NativeSurface: Surface {
 
     func word(for error: APIError) -> String { ErrorAnswer(error).code.rawValue }
 
-    func body(of request: HTTPRequest, mayBeEmpty: Bool) throws(APIError) -> RequestBody {
-        RequestBody(try JSONBody.members(of: request, mayBeEmpty: mayBeEmpty))
-    }
+    func reason(of call: RouteCall) throws(APIError) -> String? { try ReasonHeader.read(call) }
 
     func caller(
         of token: String, in tenant: TenantID, at now: Timestamp, _ services: APIServices

@@ -7,6 +7,7 @@ package struct API: Sendable {
     private let surface: any Surface
     private let router: Router<any Route>
 
+    /// Creates a surface on top of these services.
     init(_ services: APIServices, _ surface: any Surface) {
         self.services = services
         self.surface = surface
@@ -61,15 +62,17 @@ package struct API: Sendable {
             let allowed = (methods + ["OPTIONS"]).sorted()
             guard request.method == "OPTIONS" else { throw .methodNotAllowed(allowed: allowed) }
             var response = HTTPResponse.allowing(allowed)
-            services.allowedOrigins.permit(methods, in: &response, to: request.headers)
+            services.allowedOrigins.permit(
+                methods, surface.requestHeaders, in: &response, to: request.headers)
             return response
         case .found(let number, _, let captures):
             let tenant = try await tenant(in: captures)
+            let route = router[number]
             let call = RouteCall(
-                services: services, surface: surface, request: request, name: name,
-                tenant: tenant, captures: captures, now: services.now())
+                services: services, surface: surface, route: type(of: route), request: request,
+                name: name, tenant: tenant, captures: captures, now: services.now())
             defer { call.end() }
-            return try await router[number].answer(call)
+            return try await route.answer(call)
         }
     }
 
@@ -93,7 +96,7 @@ package struct API: Sendable {
     private func finish(
         _ response: inout HTTPResponse, to headers: HTTPHeaders, _ name: RequestName
     ) {
-        services.allowedOrigins.expose(&response, to: headers)
+        services.allowedOrigins.expose(surface.exposedHeaders, of: &response, to: headers)
         response.headers.append((RequestName.header, name.text))
         Self.keepOutOfCaches(&response)
     }

@@ -8,9 +8,6 @@ internal import HTTP
 package struct AllowedOrigins: Sendable {
     /// The maximum number of origins.
     package static let countMax = 100
-    private static let requestHeaders =
-        "Authorization, Content-Type, Idempotency-Key, Ledger-Reason, X-Request-Id"
-    private static let exposedHeaders = "X-Request-Id, Retry-After, WWW-Authenticate"
     private static let maxAgeSeconds = 600
 
     private let origins: Set<String>
@@ -26,23 +23,27 @@ package struct AllowedOrigins: Sendable {
         origins = Set(texts)
     }
 
-    /// Adds the header fields that let a page read the response.
-    func expose(_ response: inout HTTPResponse, to headers: HTTPHeaders) {
+    /// Adds the header fields that let a page read the response, with these fields of it.
+    func expose(_ fields: String, of response: inout HTTPResponse, to headers: HTTPHeaders) {
         guard !origins.isEmpty else { return }
         response.headers.append(("Vary", "Origin"))
         guard let origin = allowedOrigin(of: headers) else { return }
         response.headers.append(("Access-Control-Allow-Origin", origin))
-        response.headers.append(("Access-Control-Expose-Headers", Self.exposedHeaders))
+        response.headers.append(("Access-Control-Expose-Headers", fields))
     }
 
-    /// Adds the header fields that answer a page's preflight request.
-    func permit(_ methods: [String], in response: inout HTTPResponse, to headers: HTTPHeaders) {
+    /// Adds the header fields that answer a page's preflight request: the methods and the header
+    /// fields that it may send.
+    func permit(
+        _ methods: [String], _ fields: String, in response: inout HTTPResponse,
+        to headers: HTTPHeaders
+    ) {
         guard allowedOrigin(of: headers) != nil,
             headers["Access-Control-Request-Method"] != nil
         else { return }
         response.headers += [
             ("Access-Control-Allow-Methods", methods.joined(separator: ", ")),
-            ("Access-Control-Allow-Headers", Self.requestHeaders),
+            ("Access-Control-Allow-Headers", fields),
             ("Access-Control-Max-Age", String(Self.maxAgeSeconds)),
         ]
     }

@@ -4,7 +4,7 @@ internal import Ledger
 /// An authorised request of a principal; nothing has been disclosed yet.
 struct AuditRequest: Sendable {
     let principal: Principal
-    /// The reason from the `Ledger-Reason` field; nil when the request has none.
+    /// The reason of the request; nil when it states none.
     let reason: String?
 
     private let call: RouteCall
@@ -17,26 +17,21 @@ struct AuditRequest: Sendable {
         self.access = access
     }
 
-    /// Checks whether personal data is requested with `?disclose=true` and may be shown.
+    /// Checks that personal data may be shown.
     ///
     /// - Parameters:
-    ///   - query: the parameters of the request.
+    ///   - details: the part of the request that asks for it, for the record of a refusal.
     ///   - coversAllAccounts: whether the request covers all accounts, and not one account or event.
-    /// - Returns: false when none is requested.
-    /// - Throws: 403, which is recorded, for a role that may see none, or not of all accounts; 400
-    ///   without a reason.
-    func isDisclosing(
-        _ query: QueryParameters, coversAllAccounts: Bool = false
-    ) async throws(APIError) -> Bool {
-        guard try query.flag(QueryParameters.disclose) else { return false }
-        guard principal.role.maySeePersonalData else {
-            throw try await refusal([QueryParameters.disclose: "true"])
-        }
+    /// - Throws: `forbidden`, which is recorded, for a role that may see none, or `accountNotNamed`
+    ///   for one that may not see that of all accounts; `reasonMissing`.
+    func authorizeDisclosure(
+        _ details: [String: String], coversAllAccounts: Bool
+    ) async throws(APIError) {
+        guard principal.role.maySeePersonalData else { throw try await refusal(details) }
         guard !coversAllAccounts || principal.role.mayDiscloseAllAccounts else {
-            throw try await refusal([QueryParameters.disclose: "true"], as: .accountNotNamed)
+            throw try await refusal(details, as: .accountNotNamed)
         }
         _ = try requiredReason()
-        return true
     }
 
     /// Checks whether a term may be compared with personal data.
@@ -55,15 +50,9 @@ struct AuditRequest: Sendable {
 
     /// Returns the reason of a request that requires one.
     ///
-    /// - Throws: 400 without one.
+    /// - Throws: `reasonMissing` without one.
     func requiredReason() throws(APIError) -> String {
-        guard let reason else {
-            throw .invalidRequest(
-                RequestFlaw(
-                    "\(ReasonHeader.name) is required: state the reason",
-                    at: .header(ReasonHeader.name))
-            )
-        }
+        guard let reason else { throw .reasonMissing }
         return reason
     }
 
@@ -71,12 +60,11 @@ struct AuditRequest: Sendable {
     ///
     /// - Throws: 503 when it cannot be recorded.
     func record(
-        _ query: QueryParameters, account: AccountID? = nil, isDisclosed: Bool = false,
-        more: [String: String] = [:]
+        _ details: [String: String], account: AccountID?, isDisclosed: Bool
     ) async throws(APIError) {
         var access = access
         access.account = account ?? access.account
-        access.details = query.details.merging(more) { old, _ in old }
+        access.details = details
         access.isDisclosed = isDisclosed
         try await call.write(access)
     }
@@ -144,7 +132,6 @@ extension RouteCall {
     ///
     /// - Parameters:
     ///   - action: the name of the action in the access log.
-    ///   - roles: the roles that are permitted, from the route's description.
     ///   - account: the account that the path names.
     ///   - event: the event that the path names.
     /// - Returns: the authorised request, of which only refusals have been recorded yet.
@@ -152,8 +139,7 @@ extension RouteCall {
     ///   400 for a malformed reason; 503 when too many requests of principals are in progress, or a
     ///   refusal cannot be recorded.
     func auditRequest(
-        _ action: AccessAction, by roles: Set<Role>, account: AccountID? = nil,
-        event: EventID? = nil
+        _ action: AccessAction, account: AccountID? = nil, event: EventID? = nil
     ) async throws(APIError) -> AuditRequest {
         let principal = try await principal()
         // Last, so that a request without a valid key takes no permit.
@@ -162,19 +148,19 @@ extension RouteCall {
         access.account = account
         access.event = event
         access.request = name.id
-        guard roles.contains(principal.role) else {
+        guard operation.roles.contains(principal.role) else {
             access.outcome = .refused
             try await write(access)
             throw .forbidden
         }
-        access.reason = try ReasonHeader.read(request.headers)
+        access.reason = try surface.reason(of: self)
         return AuditRequest(self, by: principal, reason: access.reason, access)
     }
 
     fileprivate func principal() async throws(APIError) -> Principal {
         let token: String
         do {
-            token = try BearerToken.read(request.headers)
+            token = try bearerToken()
         } catch {
             throw error.ofAPIKey
         }

@@ -8,7 +8,7 @@ package protocol RequestObserver: Sendable {
 package struct RequestObservation: Hashable, Sendable {
     /// The method, or `OTHER` for one that HTTP does not define.
     package let method: String
-    /// The template of the route, such as `/v1/auth/link/{provider}`; `unmatched` without a route.
+    /// The template of the route, with parameters in braces; `unmatched` without a route.
     package let route: String
     /// The status of the response.
     package let status: Int

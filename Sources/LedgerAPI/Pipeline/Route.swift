@@ -8,8 +8,8 @@ protocol Route: Sendable {
     static var path: String { get }
     /// Whether the path exists for each tenant, and not once for the whole service.
     static var isTenantScoped: Bool { get }
-    /// The description in the API's document; no request reads more of it than its roles and the
-    /// names of its parameters.
+    /// The description in the API's document, with every input that the route can read; no request
+    /// reads more of it than its roles, its parameters and its body's form.
     static var operation: Operation { get }
 
     init()

@@ -9,7 +9,8 @@ internal import Synchronization
 final class RouteCall: Sendable {
     let services: APIServices
     let surface: any Surface
-    let request: HTTPRequest
+    private let route: any Route.Type
+    private let request: HTTPRequest
     let name: RequestName
     let tenant: TenantID
     let captures: RouteCaptures
@@ -18,11 +19,12 @@ final class RouteCall: Sendable {
     private let hasPermit = Mutex(false)
 
     init(
-        services: APIServices, surface: any Surface, request: HTTPRequest, name: RequestName,
-        tenant: TenantID, captures: RouteCaptures, now: Timestamp
+        services: APIServices, surface: any Surface, route: any Route.Type, request: HTTPRequest,
+        name: RequestName, tenant: TenantID, captures: RouteCaptures, now: Timestamp
     ) {
         self.services = services
         self.surface = surface
+        self.route = route
         self.request = request
         self.name = name
         self.tenant = tenant
@@ -45,22 +47,45 @@ final class RouteCall: Sendable {
 
     var configuration: TenantConfiguration { services.configuration(of: tenant) }
 
-    /// The provider's name in the path; nil when it breaks the grammar, so no tenant can have it.
-    var provider: ProviderName? { captures["provider"].flatMap(ProviderName.init) }
+    /// The description of the route, which has every input that the route can read.
+    var operation: Operation { route.operation }
 
-    /// Reads a body of this form, which may be empty where the form says so.
+    /// The body as it was received; the surface reads its members.
+    var content: [UInt8] { request.body }
+
+    /// The values of `Content-Type`, which describes the body.
+    var contentTypes: [String] { request.headers.all("Content-Type") }
+
+    /// Whether the client prefers the text among the described answers to JSON.
+    var prefersText: Bool { AcceptHeader.prefersText(request.headers) }
+
+    /// The names in the query, in their order.
+    var queryNames: [String] { request.query.map(\.name) }
+
+    /// Returns the values of a parameter of the query or of a header field.
     ///
-    /// - Throws: the error for a body that breaks the surface's format.
-    func body(_ form: any BodyForm.Type) throws(APIError) -> RequestBody {
-        try surface.body(of: request, mayBeEmpty: form.mayBeEmpty)
+    /// - Throws: 500 unless the route's description has it, so that no route reads more than that.
+    func values(of parameter: Parameter) throws(APIError) -> [String] {
+        let isDescribed = operation.parameters.contains {
+            $0.location == parameter.location && $0.name == parameter.name
+        }
+        guard isDescribed else { throw .faulted(.internalFailure) }
+        return switch parameter.location {
+        case .query: request.query.filter { $0.name == parameter.name }.map(\.value)
+        case .header: request.headers.values(parameter.name)
+        case .path: captures[parameter.name].map { [$0] } ?? []
+        }
     }
+
+    /// Returns the token of `Authorization`, which is not checked.
+    func bearerToken() throws(APIError) -> String { try BearerToken.read(request.headers) }
 
     /// Returns the account holder.
     ///
     /// - Throws: 401 unless the request carries a valid access token for the tenant. Whether the
     ///   session is live is not known yet: the command or the read that follows checks it.
     func caller() throws(APIError) -> Caller {
-        let token = try BearerToken.read(request.headers)
+        let token = try bearerToken()
         guard let caller = surface.caller(of: token, in: tenant, at: now, services) else {
             throw .accessTokenInvalid
         }

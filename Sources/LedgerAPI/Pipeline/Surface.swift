@@ -25,14 +25,16 @@ protocol Surface: Sendable {
     /// Returns the word for an error in the access log.
     func word(for error: APIError) -> String
 
-    /// Reads the members of a request's body.
+    /// The header fields that pages of other origins may send, separated by commas.
+    var requestHeaders: String { get }
+
+    /// The header fields of responses that pages of other origins may read, separated by commas.
+    var exposedHeaders: String { get }
+
+    /// Reads the reason that a principal states for a request; nil when it states none.
     ///
-    /// - Parameters:
-    ///   - request: the request with the body.
-    ///   - mayBeEmpty: whether an empty body stands for one without members.
-    /// - Returns: the members.
-    /// - Throws: the error for a body that breaks the surface's format.
-    func body(of request: HTTPRequest, mayBeEmpty: Bool) throws(APIError) -> RequestBody
+    /// - Throws: the error for a malformed reason.
+    func reason(of call: RouteCall) throws(APIError) -> String?
 
     /// Returns the account holder that an access token names; nil unless the token was minted for
     /// this tenant and is valid now.

@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 import LedgerAPI
 import Testing
 
@@ -17,9 +18,12 @@ import Testing
         #expect(answer.body.isEmpty)
         #expect(answer["Access-Control-Allow-Origin"] == Self.allowed)
         #expect(answer["Access-Control-Allow-Methods"] == "DELETE, POST")
+        let described = DescribedAPI.all.values.flatMap(\.operation.parameters)
+            .filter { $0["in"]?.string == "header" }.compactMap { $0["name"]?.string }
         #expect(
             answer["Access-Control-Allow-Headers"]
-                == "Authorization, Content-Type, Idempotency-Key, Ledger-Reason, X-Request-Id")
+                == Set(["Authorization", "Content-Type"] + described).sorted()
+                .joined(separator: ", "))
         #expect(answer["Access-Control-Max-Age"] == "600")
         #expect(answer["Vary"] == "Origin")
         #expect(answer["Access-Control-Allow-Credentials"] == nil)

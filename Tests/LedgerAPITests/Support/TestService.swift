@@ -45,6 +45,7 @@ struct TestService {
     let observer = RecordingObserver()
     let ledger: InMemoryLedger
     let audit: TestAudit
+    let services: APIServices
     let api: API
     let accessTokens: AccessTokens
     let refreshTokens: RefreshTokens
@@ -112,23 +113,23 @@ struct TestService {
             })
         configured.replace(with: configurations)
         let isReady = options.isReady
-        api = API(
-            APIServices(
-                commands: ledger, accounts: ledger, audit: audit.services, tenants: ledger,
-                configurations: configurations, accessTokens: accessTokens,
-                refreshTokens: refreshTokens,
-                singleUseIDTokens: SingleUseIDTokens(key: options.spendingKey),
-                requestDigests: RequestDigests(
-                    current: options.digestKey, keys: options.digestKeys,
-                    upgradedAt: options.upgradedAt),
-                mergePlans: MergePlanDigests(key: options.planKey),
-                now: { clock.now },
-                random: { SecureRandom.uint128() }, observer: observer,
-                trustedProxies: try #require(TrustedProxies(options.proxies)),
-                allowedOrigins: try #require(AllowedOrigins(options.origins)),
-                readiness: {
-                    Readiness(checks: [.init("database", isReady: isReady, detail: "away")])
-                }), servesDocuments: options.servesDocuments)
+        services = APIServices(
+            commands: ledger, accounts: ledger, audit: audit.services, tenants: ledger,
+            configurations: configurations, accessTokens: accessTokens,
+            refreshTokens: refreshTokens,
+            singleUseIDTokens: SingleUseIDTokens(key: options.spendingKey),
+            requestDigests: RequestDigests(
+                current: options.digestKey, keys: options.digestKeys,
+                upgradedAt: options.upgradedAt),
+            mergePlans: MergePlanDigests(key: options.planKey),
+            now: { clock.now },
+            random: { SecureRandom.uint128() }, observer: observer,
+            trustedProxies: try #require(TrustedProxies(options.proxies)),
+            allowedOrigins: try #require(AllowedOrigins(options.origins)),
+            readiness: {
+                Readiness(checks: [.init("database", isReady: isReady, detail: "away")])
+            })
+        api = API(services, servesDocuments: options.servesDocuments)
         socket = Transport.current == .socket ? try SocketTransport(api) : nil
     }
 

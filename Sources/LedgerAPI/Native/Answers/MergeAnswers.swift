@@ -123,21 +123,20 @@ struct UnmergeAnswer: JSONWritable {
     /// The `AccountsUnmerged`; nil for a preview.
     let event: EventID?
 
-    static let schema: Schema = {
-        let account = Schema.object(
-            "SeparatedAccount",
-            [
-                .required("user_id", .account),
-                .required("given_back", .list(.object("MergedIdentity", MergePlan.identity))),
-                .required("linked_providers", .providers),
-            ])
-        return .object(
-            "Unmerge",
-            [
-                .optional("unmerge", .event, "The event; only of an undo that was done"),
-                .required("accounts", .list(account), "The survivor, then the absorbed account"),
-            ])
-    }()
+    static let schema = Schema.object(
+        "Unmerge", [.required("unmerge", .event, "The id of the undoing")], members)
+    static let planSchema = Schema.object("UnmergePlan", members)
+
+    private static let members: [Property] = [
+        .required("accounts", .list(account), "The survivor, then the absorbed account")
+    ]
+    private static let account = Schema.object(
+        "SeparatedAccount",
+        [
+            .required("user_id", .account),
+            .required("given_back", .list(.object("MergedIdentity", MergePlan.identity))),
+            .required("linked_providers", .providers),
+        ])
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in

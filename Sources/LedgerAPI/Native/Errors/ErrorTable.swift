@@ -80,6 +80,10 @@ extension ErrorAnswer {
                     403, .forbidden,
                     "This API key's role may see personal data of one account only: name it with account=",
                     details: ["parameter": "account"])
+            case .reasonMissing:
+                Self(
+                    400, .invalidRequest, "\(ReasonHeader.name) is required: state the reason",
+                    details: ["header": ReasonHeader.name])
             case .eventNotFound: Self(404, .eventNotFound, "There is no event with this id")
             case .noProof(let refusal): Self(refusal)
             case .proofFailed:
@@ -236,5 +240,16 @@ extension ErrorAnswer {
 
     private static var internalError: ErrorAnswer {
         Self(500, .internalError, "Something went wrong")
+    }
+}
+
+extension RequestFlaw {
+    fileprivate var details: [String: String]? {
+        switch location {
+        case .field(let name): ["field": name]
+        case .parameter(let name): ["parameter": name]
+        case .header(let name): ["header": name]
+        case nil: nil
+        }
     }
 }

@@ -1,4 +1,3 @@
-internal import HTTP
 internal import Ledger
 
 /// The `Idempotency-Key` field: a client's name for a request, which makes repeating it safe.
@@ -18,8 +17,8 @@ enum IdempotencyHeader {
     /// Reads the key; nil when the request has none.
     ///
     /// - Throws: `invalidRequest` unless it is one field of 1 to 255 printable ASCII characters.
-    static func read(_ headers: HTTPHeaders) throws(APIError) -> String? {
-        let values = headers.values(name)
+    static func read(_ call: RouteCall) throws(APIError) -> String? {
+        let values = try call.values(of: parameter)
         guard let key = values.first else { return nil }
         let isPrintable = key.utf8.allSatisfy { (0x20...0x7E).contains($0) }
         let length = key.utf8.count

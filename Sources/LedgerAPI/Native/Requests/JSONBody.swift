@@ -8,16 +8,16 @@ internal import JSON
 enum JSONBody {
     /// Returns the members of a body; an empty one means `{}` where the route allows it.
     static func members(
-        of request: HTTPRequest, mayBeEmpty: Bool
+        of call: RouteCall, mayBeEmpty: Bool
     ) throws(APIError) -> JSONMembers {
-        let body = request.body
+        let body = call.content
         guard !body.isEmpty else {
             guard mayBeEmpty else {
                 throw .invalidRequest(RequestFlaw("The body must be a JSON object"))
             }
             return [:]
         }
-        let types = request.headers.all("Content-Type")
+        let types = call.contentTypes
         guard types.count == 1, MediaType(types[0])?.isJSON == true else { throw .notJSON }
         guard let value = JSONValue(parsing: body) else {
             throw .invalidRequest(

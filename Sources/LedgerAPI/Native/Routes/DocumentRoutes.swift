@@ -25,9 +25,8 @@ struct StaffDocumentRoute: Route {
         answers: .json(.anyObject))
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(
-            .readDocument, by: Self.operation.roles)
-        let parameters = try QueryParameters(call.request, Self.operation.parameters)
+        let auditRequest = try await call.auditRequest(.readDocument)
+        let parameters = try QueryParameters(call)
         try await auditRequest.record(parameters)
         return .json(bytes: APIDocument.ofStaff.bytes)
     }

@@ -15,9 +15,8 @@ struct ErasurePreviewRoute: Route {
         refusals: [.refused(.unknownAccount), .refused(.accountErased)])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(
-            .previewErasure, by: Self.operation.roles, account: call.namedAccount)
-        _ = try QueryParameters(call.request, Self.operation.parameters)
+        let auditRequest = try await call.auditRequest(.previewErasure, account: call.namedAccount)
+        _ = try QueryParameters(call)
         let account = try call.account()
         let planned = try await auditRequest.execute(
             EraseAccount.Preview(account: account, actor: .apiKey(auditRequest.principal)))
@@ -58,9 +57,8 @@ struct EraseAccountRoute: Route {
         ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(
-            .eraseAccount, by: Self.operation.roles, account: call.namedAccount)
-        let query = try QueryParameters(call.request, Self.operation.parameters)
+        let auditRequest = try await call.auditRequest(.eraseAccount, account: call.namedAccount)
+        let query = try QueryParameters(call)
         let basis = try query.value(
             "basis", Self.bases.joined(separator: ", ")
         ) { text in
@@ -156,19 +154,6 @@ struct ErasedAnswer: JSONWritable {
             writer.name("covers")
             writer.texts(covering.map(\.description))
         }
-    }
-}
-
-extension RouteCall {
-    /// The account that the path names; nil when the id is malformed.
-    var namedAccount: AccountID? { captures["id"].flatMap { AccountID($0) } }
-
-    /// Returns the account that the path names.
-    ///
-    /// - Throws: 404 when the id is malformed.
-    func account() throws(APIError) -> AccountID {
-        guard let account = namedAccount else { throw .refused(.unknownAccount) }
-        return account
     }
 }
 

@@ -16,9 +16,8 @@ struct LiftLegalHoldRoute: Route {
     private static let done = Array("{}".utf8)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(
-            .liftLegalHold, by: Self.operation.roles, account: call.namedAccount)
-        _ = try QueryParameters(call.request, Self.operation.parameters)
+        let auditRequest = try await call.auditRequest(.liftLegalHold, account: call.namedAccount)
+        _ = try QueryParameters(call)
         let account = try call.account()
         _ = try auditRequest.requiredReason()
         guard let hold = call.captures["hold"].flatMap({ HoldID($0) }) else {

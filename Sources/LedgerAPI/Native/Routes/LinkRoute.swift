@@ -27,7 +27,7 @@ struct LinkRoute: Route {
             idempotency: request.key.flatMap {
                 call.idempotency(
                     $0, of: request.caller.account, method: Self.method,
-                    path: "/v1/auth/link/\(request.provider)", content: call.request.body)
+                    path: "/v1/auth/link/\(request.provider)", content: call.content)
             },
             newIdentity: call.services.newID())
         let providers = try await call.submit(command)
@@ -48,8 +48,8 @@ private struct LinkRequest {
 
     init(_ call: RouteCall, by caller: Caller) throws(APIError) {
         self.caller = caller
-        key = try IdempotencyHeader.read(call.request.headers)
-        let body = try call.body(LinkBody.self)
+        key = try IdempotencyHeader.read(call)
+        let body = try call.body()
         presented = try body.credential(for: call.configuration(of: call.provider))
         guard let provider = call.provider else { throw .refused(.unsupportedProvider) }
         self.provider = provider

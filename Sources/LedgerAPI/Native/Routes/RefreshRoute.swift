@@ -14,7 +14,7 @@ struct RefreshRoute: Route {
         refusals: [.refused(.invalidRefreshToken)])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let presented = try call.body(RefreshBody.self).text(RefreshBody.refreshToken)
+        let presented = try call.body().text(RefreshBody.refreshToken)
         let tokens = call.services.refreshTokens
         guard let session = tokens.session(of: presented, in: call.tenant),
             let presentedDigest = RefreshTokens.digest(presented)

@@ -19,10 +19,9 @@ struct RelinkPreviewRoute: Route {
     ]
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(
-            .previewRelink, by: Self.operation.roles, account: call.namedAccount)
+        let auditRequest = try await call.auditRequest(.previewRelink, account: call.namedAccount)
         let account = try call.account()
-        _ = try call.body(EmptyBody.self)
+        _ = try call.body()
         let (identity, former) = try await call.formerLink(to: account)
         let plan = try await auditRequest.execute(
             RelinkProvider.Preview(
@@ -45,10 +44,9 @@ struct RelinkRoute: Route {
         refusals: RelinkPreviewRoute.refusals)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(
-            .relinkIdentity, by: Self.operation.roles, account: call.namedAccount)
+        let auditRequest = try await call.auditRequest(.relinkIdentity, account: call.namedAccount)
         let account = try call.account()
-        let reference = try CaseReference.read(try call.body(CaseBody.self))
+        let reference = try CaseReference.read(try call.body())
         let reason = try auditRequest.requiredReason()
         let (identity, former) = try await call.formerLink(to: account)
         let relinked = try await auditRequest.execute(

@@ -16,7 +16,7 @@ struct SetLegalHoldRoute: Route {
         refusals: [.refused(.unknownAccount), .refused(.accountErased), .refused(.tooManyHolds)])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.holdRequest(Self.operation)
+        let auditRequest = try await call.holdRequest()
         return try await call.set(call.services.newID(), on: try call.account(), by: auditRequest)
     }
 }
@@ -43,7 +43,7 @@ struct PutLegalHoldRoute: Route {
     private static let ageSecondsMax: Int64 = 600
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.holdRequest(Self.operation)
+        let auditRequest = try await call.holdRequest()
         let account = try call.account()
         guard let hold = call.captures["hold"].flatMap({ HoldID($0) }), hold.isUUIDv7,
             abs(hold.madeAt.seconds - call.now.seconds) <= Self.ageSecondsMax
@@ -56,12 +56,9 @@ struct PutLegalHoldRoute: Route {
 }
 
 extension RouteCall {
-    fileprivate func holdRequest(
-        _ operation: Operation
-    ) async throws(APIError) -> AuditRequest {
-        let auditRequest = try await auditRequest(
-            .setLegalHold, by: operation.roles, account: namedAccount)
-        _ = try QueryParameters(request, operation.parameters)
+    fileprivate func holdRequest() async throws(APIError) -> AuditRequest {
+        let auditRequest = try await auditRequest(.setLegalHold, account: namedAccount)
+        _ = try QueryParameters(self)
         return auditRequest
     }
 

@@ -17,7 +17,7 @@ struct SignInRoute: Route {
     /// No one is authenticated before the credential is found valid, so nothing before that reaches
     /// the log.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let body = try call.body(SignInBody.self)
+        let body = try call.body()
         let provider = call.configuration(of: call.provider)
         let presented = try body.credential(for: provider)
         let createAccount = try body.flag(SignInBody.createAccount) ?? true

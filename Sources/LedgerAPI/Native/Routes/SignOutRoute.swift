@@ -14,7 +14,7 @@ struct SignOutRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let signOut = try await call.byAccountHolder { caller throws(APIError) in
-            let everywhere = try call.body(SignOutBody.self).flag(SignOutBody.everywhere)
+            let everywhere = try call.body().flag(SignOutBody.everywhere)
             return SignOut(caller: caller, scope: everywhere ?? false ? .everywhere : .session)
         }
         try await call.submit(signOut)

@@ -41,8 +41,8 @@ struct UnlinkRoute: Route {
     private func command(
         _ call: RouteCall, by caller: Caller
     ) throws(APIError) -> UnlinkProvider {
-        let key = try IdempotencyHeader.read(call.request.headers)
-        let identity = try identity(call.request)
+        let key = try IdempotencyHeader.read(call)
+        let identity = try identity(call)
         guard let provider = call.provider else { throw .refused(.providerNotLinked) }
         let named = identity.map { Array("\(Self.parameter)=\($0)\0".utf8) } ?? []
         return UnlinkProvider(
@@ -50,13 +50,13 @@ struct UnlinkRoute: Route {
             idempotency: key.flatMap {
                 call.idempotency(
                     $0, of: caller.account, method: Self.method,
-                    path: "/v1/auth/link/\(provider)", content: named + call.request.body)
+                    path: "/v1/auth/link/\(provider)", content: named + call.content)
             })
     }
 
-    private func identity(_ request: HTTPRequest) throws(APIError) -> IdentityID? {
-        let values = request.query.filter { $0.name == Self.parameter }
-        guard let value = values.first?.value else { return nil }
+    private func identity(_ call: RouteCall) throws(APIError) -> IdentityID? {
+        let values = try call.values(of: Self.identityParameter)
+        guard let value = values.first else { return nil }
         guard values.count == 1, let identity = IdentityID(value) else {
             throw .invalidRequest(
                 RequestFlaw("\(Self.parameter) must be one UUID", at: .parameter(Self.parameter)))

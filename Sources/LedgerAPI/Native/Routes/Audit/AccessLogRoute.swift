@@ -25,9 +25,8 @@ struct AccessLogRoute: Route {
         answers: .json(AccessLogAnswer.schema))
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.listAccesses, by: Self.operation.roles)
-        let parameters = try QueryParameters(
-            call.request, Self.operation.parameters)
+        let auditRequest = try await call.auditRequest(.listAccesses)
+        let parameters = try QueryParameters(call)
         var query = AccessQuery(limit: try parameters.limit())
         query.after = try parameters.position("after")?.value
         query.from = try parameters.moment("from")

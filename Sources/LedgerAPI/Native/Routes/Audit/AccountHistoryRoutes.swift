@@ -13,7 +13,7 @@ struct AccountAsOfRoute: Route {
         answers: .json(ResolvedAccount.schema), refusals: .ofAccount)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let past = try await call.past(.readAccount, Self.operation)
+        let past = try await call.past(.readAccount)
         let moment = try past.query.moment("as_of")
         try await past.record()
         return .json(
@@ -35,7 +35,7 @@ struct AccountHistoryRoute: Route {
         answers: .json(HistoryPage.schema), refusals: .ofHistory)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let past = try await call.past(.readHistory, Self.operation)
+        let past = try await call.past(.readHistory)
         let after = try past.query.position("after")
         let moment = try past.query.moment("as_of")
         let limit = try past.query.limit()
@@ -65,7 +65,7 @@ struct AccountDiffRoute: Route {
         answers: .json(AccountChanges.schema), refusals: .ofHistory)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let past = try await call.past(.readDifference, Self.operation)
+        let past = try await call.past(.readDifference)
         guard let from = try past.query.moment("from") else {
             throw QueryParameters.flaw("from", "is missing")
         }
@@ -100,7 +100,7 @@ struct AccountTimelineRoute: Route {
         answers: .json(TimelinePage.schema), refusals: .ofHistory)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let past = try await call.past(.readTimeline, Self.operation)
+        let past = try await call.past(.readTimeline)
         let cursor = try past.query.timelineCursor()
         let moment = try past.query.moment("as_of")
         if let cursor, let moment, moment != .position(cursor.asOf) {
@@ -194,12 +194,9 @@ extension QueryParameters {
 
 extension RouteCall {
     /// Authorises a reader of histories, and reads which account the path names.
-    func past(
-        _ action: AccessAction, _ operation: Operation
-    ) async throws(APIError) -> HistoryCall {
-        let auditRequest = try await auditRequest(
-            action, by: operation.roles, account: namedAccount)
-        let query = try QueryParameters(request, operation.parameters)
+    func past(_ action: AccessAction) async throws(APIError) -> HistoryCall {
+        let auditRequest = try await auditRequest(action, account: namedAccount)
+        let query = try QueryParameters(self)
         return HistoryCall(
             auditRequest: auditRequest, query: query, call: self, account: try account())
     }

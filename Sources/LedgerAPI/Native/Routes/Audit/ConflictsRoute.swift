@@ -21,9 +21,8 @@ struct ConflictsRoute: Route {
         answers: .json(ConflictPage.schema))
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.listConflicts, by: Self.operation.roles)
-        let parameters = try QueryParameters(
-            call.request, Self.operation.parameters)
+        let auditRequest = try await call.auditRequest(.listConflicts)
+        let parameters = try QueryParameters(call)
         var query = ConflictQuery(limit: try parameters.limit())
         query.after = try parameters.position("after")
         query.state = try parameters.value("state", "open or resolved") {

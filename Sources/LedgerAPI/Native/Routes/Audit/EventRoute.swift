@@ -15,9 +15,8 @@ struct EventRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let id = call.captures["event_id"].flatMap { EventID($0) }
-        let auditRequest = try await call.auditRequest(
-            .readEvent, by: Self.operation.roles, event: id)
-        let parameters = try QueryParameters(call.request, Self.operation.parameters)
+        let auditRequest = try await call.auditRequest(.readEvent, event: id)
+        let parameters = try QueryParameters(call)
         // A malformed id names no event.
         guard let id else { throw .eventNotFound }
         let isDisclosing = try await auditRequest.isDisclosing(parameters)

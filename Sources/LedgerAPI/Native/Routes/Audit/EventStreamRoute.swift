@@ -24,11 +24,10 @@ struct EventStreamRoute: Route {
         refusals: [.eventNotFound, .proofFailed], headers: ["X-Accel-Buffering"])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.streamEvents, by: Self.operation.roles)
-        let parameters = try QueryParameters(
-            call.request, Self.operation.parameters)
+        let auditRequest = try await call.auditRequest(.streamEvents)
+        let parameters = try QueryParameters(call)
         var query = try EventQuery(parameters, limit: EventStreams.pageEvents)
-        let last = try StreamEventID(call.request.headers)
+        let last = try StreamEventID(call)
         if let last { query.after = last.position }
         let streams = call.services.audit.streams
         guard let slot = streams.slot(for: call.tenant) else { throw .faulted(.overloaded) }

@@ -17,9 +17,8 @@ struct EventsRoute: Route {
         refusals: [.forbidden, .accountNotNamed, .proofFailed])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.listEvents, by: Self.operation.roles)
-        let parameters = try QueryParameters(
-            call.request, Self.operation.parameters)
+        let auditRequest = try await call.auditRequest(.listEvents)
+        let parameters = try QueryParameters(call)
         let query = try EventQuery(parameters, limit: parameters.limit())
         let isDisclosing = try await auditRequest.isDisclosing(
             parameters, coversAllAccounts: query.account == nil)

@@ -14,8 +14,8 @@ struct LogCheckpointRoute: Route {
         refusals: [.noProof(.nothingSigned), .proofFailed])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.readCheckpoint, by: Self.operation.roles)
-        try await auditRequest.record(try QueryParameters(call.request, Self.operation.parameters))
+        let auditRequest = try await call.auditRequest(.readCheckpoint)
+        try await auditRequest.record(try QueryParameters(call))
         let latest: SignedCheckpoint?
         do {
             latest = try await call.services.audit.proofs.latestCheckpoint(of: call.tenant)
@@ -42,8 +42,8 @@ struct LogCheckpointsRoute: Route {
         answers: .json(CheckpointsAnswer.schema), refusals: [.proofFailed])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.listCheckpoints, by: Self.operation.roles)
-        let parameters = try QueryParameters(call.request, Self.operation.parameters)
+        let auditRequest = try await call.auditRequest(.listCheckpoints)
+        let parameters = try QueryParameters(call)
         let from = try parameters.position("from")?.value ?? 0
         let to = try parameters.position("to")?.value ?? .max
         guard from <= to else { throw QueryParameters.flaw("from", "must not be greater than to") }
@@ -109,8 +109,8 @@ struct LogInclusionRoute: Route {
         refusals: .ofProof)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.proveInclusion, by: Self.operation.roles)
-        let parameters = try QueryParameters(call.request, Self.operation.parameters)
+        let auditRequest = try await call.auditRequest(.proveInclusion)
+        let parameters = try QueryParameters(call)
         guard let position = try parameters.position("position") else {
             throw QueryParameters.flaw("position", "is required")
         }
@@ -127,7 +127,7 @@ struct LogInclusionRoute: Route {
             throw .ofProof(error)
         }
         let proof = try result.proof()
-        guard AcceptHeader.prefersText(call.request.headers) else { return .json(proof) }
+        guard call.prefersText else { return .json(proof) }
         guard let text = proof.tlogProof else { throw .proofFailed }
         return .text(text)
     }
@@ -152,8 +152,8 @@ struct LogConsistencyRoute: Route {
         refusals: [APIError].ofProof + [.noProof(.oldSizeAboveSize(old: 42, size: 41))])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.proveConsistency, by: Self.operation.roles)
-        let parameters = try QueryParameters(call.request, Self.operation.parameters)
+        let auditRequest = try await call.auditRequest(.proveConsistency)
+        let parameters = try QueryParameters(call)
         guard let old = try parameters.position("old")?.value else {
             throw QueryParameters.flaw("old", "is required")
         }
@@ -180,8 +180,8 @@ struct LogKeysRoute: Route {
         answers: .json(LogKeysAnswer.schema))
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.listLogKeys, by: Self.operation.roles)
-        try await auditRequest.record(try QueryParameters(call.request, Self.operation.parameters))
+        let auditRequest = try await call.auditRequest(.listLogKeys)
+        try await auditRequest.record(try QueryParameters(call))
         do {
             return .json(
                 LogKeysAnswer(

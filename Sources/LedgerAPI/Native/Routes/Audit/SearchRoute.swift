@@ -23,8 +23,8 @@ struct SearchRoute: Route {
         answers: .json(SearchResult.schema), refusals: [.forbidden])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.search, by: Self.operation.roles)
-        let parameters = try QueryParameters(call.request, Self.operation.parameters)
+        let auditRequest = try await call.auditRequest(.search)
+        let parameters = try QueryParameters(call)
         let term = try parameters.value("q", SearchTerm.form) { text in
             SearchTerm(text, named: RequestName.requestID(named:))
         }

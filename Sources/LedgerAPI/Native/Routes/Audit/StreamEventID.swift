@@ -1,4 +1,3 @@
-internal import HTTP
 internal import Ledger
 
 /// The position of a client in a stream: the id of the last event that it has seen.
@@ -32,8 +31,8 @@ struct StreamEventID: CustomStringConvertible {
     /// Reads `41-0190a1b2-c3d4-7000-8000-000000000001` or `41`; nil without the field.
     ///
     /// - Throws: 400 for anything else.
-    init?(_ headers: HTTPHeaders) throws(APIError) {
-        let values = headers.values(Self.header)
+    init?(_ call: RouteCall) throws(APIError) {
+        let values = try call.values(of: Self.parameter)
         guard let value = values.first else { return nil }
         let parts = value.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         let event = parts.count > 1 ? EventID(String(parts[1])) : nil

@@ -17,8 +17,7 @@ struct MergePreviewRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let request = try await call.byAccountHolder { caller throws(APIError) in
-            try MergeRequest(
-                call, MergePreviewBody.self, by: caller, isForPlan: false)
+            try MergeRequest(call, by: caller, isForPlan: false)
         }
         let preview = MergeAccounts.Preview(
             authority: await request.authority(provedFor: .link),
@@ -45,8 +44,7 @@ struct MergeRoute: Route {
     /// nonce or, for a provider without nonces, was issued after the plan was shown.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let (request, text) = try await call.byAccountHolder { caller throws(APIError) in
-            let request = try MergeRequest(
-                call, MergeBody.self, by: caller, isForPlan: true)
+            let request = try MergeRequest(call, by: caller, isForPlan: true)
             return (request, try request.body.text(MergeBody.planDigest))
         }
         let shown = call.services.mergePlans.read(
@@ -56,7 +54,7 @@ struct MergeRoute: Route {
             authority: await request.authority(
                 provedFor: .merge(plan: text, shownAt: shown?.at)),
             keepsAbsorbed: request.keepsAbsorbed, agreed: shown?.plan ?? .zero,
-            digest: planDigest, idempotency: request.idempotency(path: Self.path))
+            digest: planDigest, idempotency: request.idempotency(Self.self))
         let merged = try await call.submit(command)
         return .json(MergedAnswer(plan: merged.plan, event: merged.event))
     }
@@ -73,12 +71,12 @@ struct MergeRequest: Sendable {
     let keepsAbsorbed: Set<ProviderName>
 
     init(
-        _ call: RouteCall, _ form: any BodyForm.Type, by caller: Caller, isForPlan: Bool
+        _ call: RouteCall, by caller: Caller, isForPlan: Bool
     ) throws(APIError) {
         self.call = call
         self.caller = caller
-        key = try IdempotencyHeader.read(call.request.headers)
-        body = try call.body(form)
+        key = try IdempotencyHeader.read(call)
+        body = try call.body()
         let named = ProviderName(try body.text(RequiredText.provider))
         presented = try body.credential(for: call.configuration(of: named), isForPlan: isForPlan)
         keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
@@ -86,12 +84,12 @@ struct MergeRequest: Sendable {
         self.provider = provider
     }
 
-    /// Returns the idempotency key of the request, for its path.
-    func idempotency(path: String) -> IdempotencyKey? {
+    /// Returns the idempotency key of the request, for its route.
+    func idempotency(_ route: any Route.Type) -> IdempotencyKey? {
         key.flatMap {
             call.idempotency(
-                $0, of: caller.account, method: call.request.method, path: path,
-                content: call.request.body)
+                $0, of: caller.account, method: route.method, path: route.path,
+                content: call.content)
         }
     }
 

@@ -13,10 +13,9 @@ struct SupportMergePreviewRoute: Route {
         refusals: .ofMergeBySupport)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(
-            .previewMerge, by: Self.operation.roles, account: call.namedAccount)
+        let auditRequest = try await call.auditRequest(.previewMerge, account: call.namedAccount)
         let request = try SupportMergeRequest(
-            call, SupportMergePreviewBody.self, auditRequest, needsCase: false)
+            call, auditRequest, needsCase: false)
         let preview = MergeAccounts.Preview(
             authority: request.authority, keepsAbsorbed: request.keepsAbsorbed, digest: planDigest)
         return await call.shown(
@@ -40,10 +39,9 @@ struct SupportMergeRoute: Route {
         ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(
-            .mergeAccounts, by: Self.operation.roles, account: call.namedAccount)
+        let auditRequest = try await call.auditRequest(.mergeAccounts, account: call.namedAccount)
         let request = try SupportMergeRequest(
-            call, SupportMergeBody.self, auditRequest, needsCase: true)
+            call, auditRequest, needsCase: true)
         let text = try request.body.text(SupportMergeBody.planDigest)
         let shown = call.services.mergePlans.read(
             text, for: request.survivor, in: call.tenant, at: call.now)
@@ -70,11 +68,10 @@ struct SupportMergeRequest {
     private let actor: Actor
 
     init(
-        _ call: RouteCall, _ form: any BodyForm.Type, _ auditRequest: AuditRequest,
-        needsCase: Bool
+        _ call: RouteCall, _ auditRequest: AuditRequest, needsCase: Bool
     ) throws(APIError) {
         survivor = try call.account()
-        body = try call.body(form)
+        body = try call.body()
         guard let absorbed = AccountID(try body.text(SupportMergePreviewBody.absorb)) else {
             throw .invalidRequest(
                 RequestFlaw("absorb must be an account id", at: .field("absorb")))
@@ -109,10 +106,10 @@ extension RouteCall {
     func idempotency(
         of account: AccountID, _ auditRequest: AuditRequest, _ method: String, _ path: String
     ) throws(APIError) -> IdempotencyKey? {
-        guard let key = try IdempotencyHeader.read(request.headers) else { return nil }
+        guard let key = try IdempotencyHeader.read(self) else { return nil }
         return idempotency(
             key, of: account, by: auditRequest.principal, method: method, path: path,
-            content: request.body)
+            content: content)
     }
 }
 

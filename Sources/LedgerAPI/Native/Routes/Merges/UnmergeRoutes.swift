@@ -8,13 +8,12 @@ struct UnmergePreviewRoute: Route {
     static let operation = Operation(
         id: "preview_undo_of_merge", tag: .support, summary: "The effects of undoing a merge",
         access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
-        body: EmptyBody.self, answers: .json(UnmergeAnswer.schema), refusals: .ofUnmerge)
+        body: EmptyBody.self, answers: .json(UnmergeAnswer.planSchema), refusals: .ofUnmerge)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
-        let auditRequest = try await call.auditRequest(
-            .previewUnmerge, by: Self.operation.roles, event: merge)
-        _ = try call.body(EmptyBody.self)
+        let auditRequest = try await call.auditRequest(.previewUnmerge, event: merge)
+        _ = try call.body()
         let named = try await call.mergedAccounts(merge)
         let plan = try await auditRequest.execute(
             UnmergeAccounts.Preview(
@@ -37,9 +36,8 @@ struct UnmergeRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
-        let auditRequest = try await call.auditRequest(
-            .undoMerge, by: Self.operation.roles, event: merge)
-        let reference = try CaseReference.read(try call.body(CaseBody.self))
+        let auditRequest = try await call.auditRequest(.undoMerge, event: merge)
+        let reference = try CaseReference.read(try call.body())
         let reason = try auditRequest.requiredReason()
         let named = try await call.mergedAccounts(merge)
         let command = UnmergeAccounts(

@@ -1,4 +1,3 @@
-internal import HTTP
 internal import Ledger
 
 /// The `Ledger-Reason` field: why personal data or a change on another's behalf is requested.
@@ -16,8 +15,8 @@ enum ReasonHeader {
     /// Reads the reason; nil when the request has none.
     ///
     /// - Throws: `invalidRequest` unless it is one field that ``AccessReason`` allows.
-    static func read(_ headers: HTTPHeaders) throws(APIError) -> String? {
-        let values = headers.values(name)
+    static func read(_ call: RouteCall) throws(APIError) -> String? {
+        let values = try call.values(of: parameter)
         guard let reason = values.first else { return nil }
         guard values.count == 1, AccessReason.allows(reason) else {
             throw .invalidRequest(

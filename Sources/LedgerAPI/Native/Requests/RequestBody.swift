@@ -1,4 +1,5 @@
 internal import JSON
+internal import Ledger
 
 /// The members of a request's body; unknown ones are ignored.
 struct RequestBody {
@@ -10,14 +11,16 @@ struct RequestBody {
     static let nonceBytesMax = 1024
 
     private let members: JSONMembers
+    private let form: any BodyForm.Type
 
-    init(_ members: JSONMembers) {
+    init(_ members: JSONMembers, _ form: any BodyForm.Type) {
         self.members = members
+        self.form = form
     }
 
     /// Returns a required string that is not empty.
     func text(_ member: RequiredText) throws(APIError) -> String {
-        let text = try text(member.name, bytesMax: member.bytesMax)
+        let text = try text(member, bytesMax: member.bytesMax)
         guard let text, !text.isEmpty else {
             throw .isRequired(member.name)
         }
@@ -26,13 +29,13 @@ struct RequestBody {
 
     /// Returns an optional string; null means absent.
     func text(_ member: OptionalText) throws(APIError) -> String? {
-        try text(member.name, bytesMax: member.bytesMax)
+        try text(member, bytesMax: member.bytesMax)
     }
 
     /// Returns an optional object of strings; null means absent.
     func choices(_ member: OptionalChoices) throws(APIError) -> [(name: String, text: String)] {
         let name = member.name
-        guard let value = members.present(name) else { return [] }
+        guard let value = try value(of: member) else { return [] }
         guard let members = value.members else {
             throw .invalidRequest(RequestFlaw("\(name) must be an object", at: .field(name)))
         }
@@ -50,15 +53,16 @@ struct RequestBody {
     /// Returns an optional Boolean; null means absent.
     func flag(_ member: OptionalFlag) throws(APIError) -> Bool? {
         let name = member.name
-        guard let value = members.present(name) else { return nil }
+        guard let value = try value(of: member) else { return nil }
         guard case .bool(let flag) = value else {
             throw .invalidRequest(RequestFlaw("\(name) must be true or false", at: .field(name)))
         }
         return flag
     }
 
-    private func text(_ name: String, bytesMax: Int) throws(APIError) -> String? {
-        guard let value = members.present(name) else { return nil }
+    private func text(_ member: some BodyMember, bytesMax: Int) throws(APIError) -> String? {
+        let name = member.name
+        guard let value = try value(of: member) else { return nil }
         guard let text = value.string else {
             throw .invalidRequest(RequestFlaw("\(name) must be a string", at: .field(name)))
         }
@@ -67,6 +71,27 @@ struct RequestBody {
                 RequestFlaw("\(name) must have at most \(bytesMax) bytes", at: .field(name)))
         }
         return text
+    }
+
+    /// Returns the value of a member; nil when it is absent or null.
+    ///
+    /// - Throws: 500 unless the form has the member, so that no route reads more than is described.
+    private func value(of member: some BodyMember) throws(APIError) -> JSONValue? {
+        guard form.members.contains(where: { $0.name == member.name }) else {
+            throw .faulted(.internalFailure)
+        }
+        return members.present(member.name)
+    }
+}
+
+extension RouteCall {
+    /// Reads the body by the form in the route's description.
+    ///
+    /// - Throws: 400 or 415 for a body that is not in the surface's format; 500 for a route that
+    ///   describes none.
+    func body() throws(APIError) -> RequestBody {
+        guard let form = operation.body else { throw .faulted(.internalFailure) }
+        return RequestBody(try JSONBody.members(of: self, mayBeEmpty: form.mayBeEmpty), form)
     }
 }
 

@@ -1,4 +1,3 @@
-internal import HTTP
 internal import Ledger
 
 /// The parameters of a query: all known to the route, none more than once.
@@ -14,22 +13,22 @@ struct QueryParameters: Sendable {
 
     /// Reads the query.
     ///
-    /// - Parameters:
-    ///   - request: the request with the query.
-    ///   - parameters: the parameters of the route's description.
-    /// - Throws: 400 for a parameter that is unknown, empty or repeated.
-    init(_ request: HTTPRequest, _ parameters: [Parameter]) throws(APIError) {
-        let known = parameters.lazy.filter { $0.location == .query }.map(\.name)
+    /// - Throws: 400 for a parameter that the route's description lacks, or that is empty or repeated.
+    init(_ call: RouteCall) throws(APIError) {
+        let known = call.operation.parameters.filter { $0.location == .query }
+        let names = known.map(\.name)
+        guard call.queryNames.allSatisfy(names.contains) else {
+            let list = names.isEmpty ? "none" : names.joined(separator: ", ")
+            throw .invalidRequest(
+                RequestFlaw("The query has an unknown parameter; known: \(list)"))
+        }
         var values: [String: String] = [:]
-        for (name, value) in request.query {
-            guard known.contains(name) else {
-                let names = known.isEmpty ? "none" : known.joined(separator: ", ")
-                throw .invalidRequest(
-                    RequestFlaw("The query has an unknown parameter; known: \(names)"))
+        for parameter in known {
+            let sent = try call.values(of: parameter)
+            guard sent.count < 2, sent.first != "" else {
+                throw Self.flaw(parameter.name, "must occur once and not be empty")
             }
-            guard !value.isEmpty, values.updateValue(value, forKey: name) == nil else {
-                throw Self.flaw(name, "must occur once and not be empty")
-            }
+            values[parameter.name] = sent.first
         }
         self.values = values
     }
@@ -78,5 +77,36 @@ struct QueryParameters: Sendable {
 
     static func flaw(_ name: String, _ problem: String) -> APIError {
         .invalidRequest(RequestFlaw("\(name) \(problem)", at: .parameter(name)))
+    }
+}
+
+extension AuditRequest {
+    /// Checks whether personal data is requested with `?disclose=true` and may be shown.
+    ///
+    /// - Parameters:
+    ///   - query: the parameters of the request.
+    ///   - coversAllAccounts: whether the request covers all accounts, and not one account or event.
+    /// - Returns: false when none is requested.
+    /// - Throws: 403, which is recorded, for a role that may see none, or not of all accounts; 400
+    ///   without a reason.
+    func isDisclosing(
+        _ query: QueryParameters, coversAllAccounts: Bool = false
+    ) async throws(APIError) -> Bool {
+        guard try query.flag(QueryParameters.disclose) else { return false }
+        try await authorizeDisclosure(
+            [QueryParameters.disclose: "true"], coversAllAccounts: coversAllAccounts)
+        return true
+    }
+
+    /// Records an access with the parameters of its query; to be called before anything is shown.
+    ///
+    /// - Throws: 503 when it cannot be recorded.
+    func record(
+        _ query: QueryParameters, account: AccountID? = nil, isDisclosed: Bool = false,
+        more: [String: String] = [:]
+    ) async throws(APIError) {
+        try await record(
+            query.details.merging(more) { old, _ in old }, account: account,
+            isDisclosed: isDisclosed)
     }
 }
