@@ -50,11 +50,17 @@ struct SQLException {
             ["Verifier.keepTables"]),
         SQLException(
             .scalarTenant,
-            "probes the conflicts of all tenants to save look-ups; not measured by tenant",
+            """
+            probes the conflicts of all tenants to save look-ups: without, a page about 500 accounts
+            takes 0.69 instead of 0.11 ms, about 32 accounts 0.13 instead of 0.09 ms
+            """,
             ["ConflictsTable.*_keyed"]),
         SQLException(
             .scalarTenant,
-            "answers waiting callers of several tenants at once, as a batch does; not measured",
+            """
+            answers waiting callers of several tenants at once; 64 of them take 4.0 and 2.7 times
+            the processor time tenant by tenant: docs/decisions/0001-batch-statements.md
+            """,
             ["api_keys_of", "AccountQuery.read_accounts_*"]),
         SQLException(
             .everyNode, "the address decides nothing: the row's version must match, too",

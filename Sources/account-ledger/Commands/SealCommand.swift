@@ -54,7 +54,7 @@ enum SealCommand {
                 ["detail": .text("\(Setting.keys.name) is not set")])
         }
         let sealer = Sealer(url: url, directory: directory, macs: macs, log: log)
-        let signals = StopSignals.received()
+        let signals = await StopSignals.received()
         if arguments.has("once") { try await sealer.checkPublished() }
         let running = Task { await sealer.run() }
         log.write(.info, "sealing")

@@ -23,7 +23,7 @@ enum ServeCommand {
         for name in environment.unknownNames {
             log.write(.warning, "unknown setting", ["name": .text(name)])
         }
-        let signals = StopSignals.received()
+        let signals = await StopSignals.received()
         let server = try await Server(configuration, log: log)
         try await server.run {
             var received = signals.makeAsyncIterator()
