@@ -9,14 +9,14 @@ import Testing
     enum Forgery: String, CaseIterable, Sendable {
         case garbageFarBehindTheHead, garbageBeforeTheHead
         case encryptionKey, tokenKey, macKey, encryptionKeyBehindTheHead
-        case tenantWithGarbage, tenantOfAnotherMode
+        case tenantWithGarbage, tenantOfAnotherMode, tenantThatNamesARealKey
 
         /// The damaged tenant that a new server names; nil if the row does not affect it.
         var refused: String? {
             switch self {
             case .garbageFarBehindTheHead, .encryptionKeyBehindTheHead: nil
             case .garbageBeforeTheHead, .encryptionKey, .tokenKey, .macKey: "default"
-            case .tenantWithGarbage, .tenantOfAnotherMode: "zzz"
+            case .tenantWithGarbage, .tenantOfAnotherMode, .tenantThatNamesARealKey: "zzz"
             }
         }
 
@@ -67,53 +67,48 @@ import Testing
             let expected =
                 forgery.servesDefault ? "" : "tenant default does not record the rotation"
             #expect(rotated.errors.contains(leftOut ?? expected), "\(rotated.errors)")
+            _ = try await deployment.tool.run(["keys", "rotate", "encryption", "--after", "5"])
             let recorded = try await deployment.asSuperuser(
                 "SELECT tenant_id FROM events WHERE type = 'KeyRotated' AND tenant_id = 'zeta'")
-            #expect(recorded == ["zeta"])
+            #expect(recorded == ["zeta", "zeta"])
+            _ = try await deployment.tool.run(["keys", "rotate", "token", "--after", "5"])
+            let listed = try await deployment.tool.run(["keys", "list"])
+            #expect(listed.output.split(separator: "\n").count { $0.hasPrefix("token") } == 2)
+            let created = try await deployment.tool.run(["tenant", "create", "eta"])
+            #expect(created.status == 0, "\(created.errors)")
         }
     }
 
     /// Inserts the row with the serving login, and returns its position.
     private func forge(_ forgery: Forgery, _ deployment: Deployment) async throws -> Int64 {
-        let url = try #require(deployment.tool.environment["DATABASE_URL"])
-        let session = Session(url: url, applicationName: "thief")
-        let position = try await session.run { connection in
-            let head = "SELECT next_position FROM ledger_head WHERE tenant_id = 'default'"
-            let end = try connection.query(Statement("forged_end", head)).int8(0, 0)
+        try await Thief(deployment: deployment).run { connection in
+            let head = """
+                SELECT next_position, encode(substr(mac, 1, 4), 'hex') AS key FROM ledger_head
+                WHERE tenant_id = 'default'
+                """
+            let result = try connection.query(Statement("forged_end", head))
+            let (end, key) = (try result.int8(0, 0), try result.text(0, 1))
+            let name = forgery.refused ?? "default"
             let position =
-                switch forgery {
-                case .garbageFarBehindTheHead: Int64(1) << 61
-                case .tenantWithGarbage, .tenantOfAnotherMode: Int64(0)
-                default: end
-                }
-            let tenant = forgery.refused ?? "default"
-            if tenant == "zzz" {
-                try connection.execute(
-                    "INSERT INTO ledger_head (tenant_id, next_position) VALUES ('zzz', 1)")
-            } else if forgery.refused != nil {
-                try connection.execute(
-                    "UPDATE ledger_head SET next_position = \(end + 1) WHERE tenant_id = 'default'")
+                forgery == .garbageFarBehindTheHead ? Int64(1) << 61 : name == "zzz" ? 0 : end
+            if forgery.refused != nil {
+                try Thief.moveHead(to: position + 1, in: name, on: connection)
             }
-            _ = try connection.query(
-                Statement(
-                    "forged_row",
-                    """
-                    INSERT INTO events (tenant_id, position, event_id, type, schema_version,
-                        recorded_at, command_id, actor, entry, mac)
-                    VALUES ($1, $2, gen_random_uuid(), 'KeyRotated', 1, now(), gen_random_uuid(),
-                        'system', $3, decode(repeat('00', 20), 'hex'))
-                    """),
-                [
-                    .text(tenant), .int8(position),
-                    .bytes(try entry(of: forgery, at: position, in: tenant)),
-                ])
+            try Thief.insert(
+                try Self.entry(of: forgery, at: position, in: name), at: position, in: name,
+                on: connection)
+            guard forgery == .tenantThatNamesARealKey else { return position }
+            let prefix = KeyRotated.Prefix(root: sha256([]), size: 5)
+            let rotation = KeyRotated(macKey: key, former: "01234567", after: prefix)
+            try Thief.moveHead(to: 2, in: name, on: connection)
+            try Thief.insert(
+                try Thief.entry(of: .keyRotated(rotation), at: 1, in: name), at: 1, in: name,
+                on: connection)
             return position
         }
-        await session.close()
-        return position
     }
 
-    private func entry(
+    private static func entry(
         of forgery: Forgery, at position: Int64, in name: String
     ) throws -> [UInt8] {
         let event: Event
@@ -127,16 +122,9 @@ import Testing
         case .macKey:
             let prefix = KeyRotated.Prefix(root: sha256([]), size: position)
             event = .keyRotated(KeyRotated(macKey: "01234567", former: "x", after: prefix))
-        case .tenantOfAnotherMode:
-            event = .ledgerOpened(
-                LedgerOpened(
-                    mode: .development, encryptionKey: "x", macKey: "01234567", tokenKey: "x"))
+        case .tenantOfAnotherMode, .tenantThatNamesARealKey:
+            event = Thief.opening
         }
-        return EntryEncoding.encode(
-            RecordedEvent(
-                tenant: tenant(name), position: LogPosition(position),
-                id: EventID(bits: 1), recordedAt: Timestamp(microseconds: 1), actor: .system,
-                command: CommandID(bits: 1), request: nil, accounts: [], disclosureDigests: [],
-                event: event))
+        return try Thief.entry(of: event, at: position, in: name)
     }
 }

@@ -105,9 +105,11 @@ package struct LogProtection: Sendable {
             guard let id = fact.macKey.flatMap({ MACKey.ID($0) }) else { return }
             ranges.append(Range(from: position, stated: position, key: id))
         case .keyRotated(let fact):
-            guard let prefix = fact.prefix, prefix.size <= position.value,
-                let id = MACKey.ID(fact.key)
-            else { return }
+            guard let prefix = fact.prefix else { return }
+            guard prefix.size <= position.value, let id = MACKey.ID(fact.key) else {
+                firstForged = firstForged ?? position
+                return
+            }
             let from = ranges.isEmpty ? LogPosition(prefix.size) : position
             ranges.append(Range(from: from, stated: position, key: id))
             roots.append((size: prefix.size, root: prefix.root, stated: position))

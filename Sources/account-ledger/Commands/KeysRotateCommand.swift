@@ -59,15 +59,18 @@ enum KeysRotateCommand {
         defer { try? lock.close() }
         let book = try TenantOpenings.read(url: url, macs: try directory.loadMACKeys())
         let keys = try book.keys(from: directory, mode: mode)
+        let refused = book.refused(with: keys.wrapping.macs, from: directory)
+        let code = report(refused)
+        let tenants = book.tenants.filter { refused[$0.description] == nil }
         let rotation = KeyRotation(url: url, keyring: keys.wrapping)
         let now = Timestamp.now
         let choice = try directory.choice(at: now)
         let last = choice.lastID(of: kind) ?? ""
-        let behind = facts(of: kind, to: last, in: book)
+        let behind = facts(of: kind, to: last, in: book, of: tenants)
         if !behind.isEmpty {
             try await rotation.append(behind)
             Terminal.print("finished the rotation to \(kind.rawValue) key \(last)\n")
-            return report(book.damage)
+            return code
         }
         if let next = choice.next[kind], now < next.from {
             throw Fault(
@@ -76,14 +79,14 @@ enum KeysRotateCommand {
         }
         let from = now.adding(seconds: seconds ?? secondsDefault)
         let new = try directory.add(kind, from: from, now: now)
-        try await rotation.append(facts(of: kind, to: new, in: book))
+        try await rotation.append(facts(of: kind, to: new, in: book, of: tenants))
         Terminal.print(
             """
             Created \(kind.rawValue) key \(new) in \(directory.path)
               accepted immediately, used from \(from) on; until then \(last)
 
             """)
-        return report(book.damage)
+        return code
     }
 
     private static func rotateMACKey(
@@ -137,10 +140,10 @@ enum KeysRotateCommand {
 
     /// Returns the fact for each log whose last key of the kind is another one.
     private static func facts(
-        of kind: KeyChoice.Kind, to id: String, in book: TenantOpenings
+        of kind: KeyChoice.Kind, to id: String, in book: TenantOpenings, of tenants: [TenantID]
     ) -> [TenantID: KeyRotated] {
         var facts: [TenantID: KeyRotated] = [:]
-        for tenant in book.soundTenants {
+        for tenant in tenants {
             guard let former = book.keys(of: kind, in: tenant).last, former != id else { continue }
             facts[tenant] = KeyRotated(kind: kind.event, key: id, former: former)
         }

@@ -150,7 +150,7 @@ struct Server: Sendable {
                 "\(Setting.providers.name) configures tenant \(missing), which does not exist:"
                     + " run \(Syntax.program) tenant create \(missing)")
         }
-        let faults = after.refused(with: keys, from: configuration.keys)
+        let faults = after.refused(with: keys.wrapping.macs, from: configuration.keys)
         let configured = Set(tenants.keys.map(\.description)).intersection(faults.keys)
         let refused = configured.sorted() + Set(faults.keys).subtracting(configured).sorted()
         for tenant in refused.prefix(Self.alarmsMax) {

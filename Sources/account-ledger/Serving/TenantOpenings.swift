@@ -18,6 +18,8 @@ struct TenantOpenings: Sendable {
     let rotations: [TenantID: [KeyRotated]]
     /// The first fault in what the log of a tenant records about its keys, by the tenant's name.
     let damage: [String: String]
+    /// The tenants of which an event was not authenticated because its MAC key is not at hand.
+    private let unauthenticated: Set<TenantID>
 
     /// Reads a database after a check that its schema is this binary's.
     ///
@@ -32,6 +34,7 @@ struct TenantOpenings: Sendable {
         var facts: [TenantID: LedgerOpened] = [:]
         var rotations: [TenantID: [KeyRotated]] = [:]
         var damage: [String: String] = [:]
+        var unauthenticated: Set<TenantID> = []
         for (name, marks) in try AllTenants.keyEvents(on: connection) {
             guard let tenant = TenantID(name) else {
                 damage[Arguments.quoted(name)] = "ledger_head names an invalid tenant"
@@ -41,11 +44,13 @@ struct TenantOpenings: Sendable {
             facts[tenant] = record.opened
             rotations[tenant] = record.rotations
             damage[name] = record.fault
+            if !record.isAuthentic { unauthenticated.insert(tenant) }
         }
         digestsKeyedAt = try WrappingKeyUse.digestsKeyedAt(on: connection)
         self.facts = facts
         self.rotations = rotations
         self.damage = damage
+        self.unauthenticated = unauthenticated
     }
 
     /// Every tenant whose log has begun, also those with damaged logs, in order.
@@ -55,19 +60,19 @@ struct TenantOpenings: Sendable {
     var soundTenants: [TenantID] { tenants.filter { damage[$0.description] == nil } }
 
     /// Returns the faults because of which commands of tenants are refused, by the tenant's name.
-    func refused(with keys: Keys, from directory: KeyDirectory) -> [String: String] {
+    func refused(with macs: MACKeys, from directory: KeyDirectory) -> [String: String] {
         var faults = damage
         for tenant in soundTenants {
-            if let key = missingMACKey(of: tenant, among: keys) {
+            if let key = missingMACKey(of: tenant, among: macs) {
                 faults[tenant.description] = Self.lacking("MAC key \(key)", of: tenant, directory)
             }
         }
         return faults
     }
 
-    private func missingMACKey(of tenant: TenantID, among keys: Keys) -> String? {
-        guard let last = self.keys(of: .mac, in: tenant).last,
-            !keys.wrapping.macs.ids.map(\.description).contains(last)
+    private func missingMACKey(of tenant: TenantID, among macs: MACKeys) -> String? {
+        guard let last = keys(of: .mac, in: tenant).last,
+            !macs.ids.map(\.description).contains(last)
         else { return nil }
         return last
     }
@@ -102,9 +107,11 @@ struct TenantOpenings: Sendable {
                 "\(directory.path) holds no keys, but the ledger exists and needs its keys: restore them"
             )
         }
-        // A rotation to a MAC key that is not at hand may be forged, so it is a fault only if no tenant
+        // An event under a MAC key that is not at hand may be forged, so it is a fault only if no tenant
         // without one is left.
-        let served = soundTenants.filter { missingMACKey(of: $0, among: keys) == nil }
+        let served = soundTenants.filter {
+            missingMACKey(of: $0, among: keys.wrapping.macs) == nil && !unauthenticated.contains($0)
+        }
         let checked = served.isEmpty ? soundTenants : served
         try checkMode(mode, of: checked)
         try check(keys, from: directory, of: checked)
@@ -135,7 +142,7 @@ struct TenantOpenings: Sendable {
             let token = self.keys(of: .token, in: tenant).last
             let wrapping = self.keys(of: .encryption, in: tenant)
             let missing =
-                if let mac = missingMACKey(of: tenant, among: keys) {
+                if let mac = missingMACKey(of: tenant, among: keys.wrapping.macs) {
                     "MAC key \(mac)"
                 } else if let last = wrapping.last, !keys.wrapping.ids.contains(last) {
                     "encryption key \(last)"
@@ -170,6 +177,8 @@ private struct KeyRecord {
     private(set) var rotations: [KeyRotated] = []
     /// The first fault.
     private(set) var fault: String?
+    /// Whether no event was accepted without its MAC key.
+    private(set) var isAuthentic = true
 
     /// Reads the first event of a log and those that change its keys, in order.
     init(_ marks: [Mark], of tenant: TenantID, macs: MACKeys?) {
@@ -195,7 +204,8 @@ private struct KeyRecord {
             try protection?.check(mark.mac, at: position, leaf: stored.leaf)
         } catch {
             // The caller reports a key that is not at hand.
-            if !error.lacksKey { throw error }
+            guard error.lacksKey else { throw error }
+            isAuthentic = false
         }
         switch stored.recorded.event {
         case .ledgerOpened(let fact) where mark.position == 0: opened = fact

@@ -217,6 +217,41 @@ import Testing
         }
     }
 
+    @Test func `a change of the key that states more events than precede it is forged`() throws {
+        let key = Fixture.macKey
+        let events = [
+            Event.ledgerOpened(
+                LedgerOpened(
+                    mode: .production, encryptionKey: "x", macKey: key.id.description,
+                    tokenKey: "x")),
+            .keyRotated(
+                KeyRotated(
+                    macKey: key.id.description, former: "x",
+                    after: KeyRotated.Prefix(root: Self.otherLeaf, size: 2))),
+        ]
+        let marks = events.enumerated().map { index, event in
+            let position = LogPosition(Int64(index))
+            let entry = EntryEncoding.encode(
+                RecordedEvent(
+                    tenant: .default, position: position, id: EventID(bits: 1),
+                    recordedAt: Timestamp(microseconds: 1), actor: .system,
+                    command: CommandID(bits: 1), request: nil, accounts: [],
+                    disclosureDigests: [], event: event))
+            let mac = key.mac(
+                of: .entry(
+                    tenant: .default, log: EventID(bits: 1), number: 1, position: position,
+                    leaf: LogDigest.leaf(entry)))
+            return (position: position.value, entry: entry, mac: [UInt8]?.some(mac.bytes))
+        }
+        let protection = LogProtection(
+            marks: marks, of: .default, keys: MACKeys(current: key))
+        for (index, mark) in marks.enumerated() {
+            let isAuthentic = try? protection.check(
+                mark.mac, at: LogPosition(mark.position), leaf: LogDigest.leaf(mark.entry))
+            #expect(isAuthentic == (index == 0 ? true : nil))
+        }
+    }
+
     @Test(arguments: [true, false])
     func `verify compares the log with the root that a change of the key states`(
         isRight: Bool
