@@ -60,7 +60,7 @@ enum KeysRotateCommand {
         let book = try TenantOpenings.read(url: url, macs: try directory.loadMACKeys())
         let keys = try book.keys(from: directory, mode: mode)
         let refused = book.refused(with: keys.wrapping.macs, from: directory)
-        let code = report(refused)
+        let code = LedgerCommands.reportLeftOut(refused)
         let tenants = book.tenants.filter { refused[$0.description] == nil }
         let rotation = KeyRotation(url: url, keyring: keys.wrapping)
         let now = Timestamp.now
@@ -99,19 +99,8 @@ enum KeysRotateCommand {
         let directory = KeyDirectory(path: try environment.required(.keys))
         let lock = try directory.lock()
         defer { try? lock.close() }
-        let (key, tenants, damage) = try await MACKeyRotation(url: url, directory: directory).run()
-        Terminal.print(
-            tenants.map { "tenant \($0): MAC key \(key) now authenticates new events\n" }
-                .joined())
-        return report(damage)
-    }
-
-    /// Prints which tenants were left out; their servers refuse commands.
-    private static func report(_ damage: [String: String]) -> ExitCode {
-        for (tenant, fault) in damage.sorted(by: { $0.key < $1.key }) {
-            Terminal.printError("tenant \(tenant) was left out: \(fault)")
-        }
-        return damage.isEmpty ? .success : .fault
+        let leftOut = try await MACKeyRotation(url: url, directory: directory).run()
+        return leftOut.isEmpty ? .success : .fault
     }
 
     private static func rotateCheckpointKeys(

@@ -19,6 +19,15 @@ enum LedgerCommands {
         return tenant
     }
 
+    /// Prints which tenants a command leaves out, each with the fault of its log.
+    @discardableResult
+    static func reportLeftOut(_ faults: [String: String]) -> ExitCode {
+        for (tenant, fault) in faults.sorted(by: { $0.key < $1.key }) {
+            Terminal.printError("tenant \(tenant) was left out: \(fault)")
+        }
+        return faults.isEmpty ? .success : .fault
+    }
+
     /// Returns the keys that decrypt disclosures; nil when no key directory is configured.
     static func keyring(_ environment: Environment) throws(Fault) -> WrappingKeyring? {
         try keys(environment)?.wrapping

@@ -11,38 +11,40 @@ struct MACKeyRotation {
     let url: String
     let directory: KeyDirectory
 
-    /// Creates a key, and records it in every protected log that is sound.
+    /// Creates a key, and records it in every protected log that is sound; only in those of some tenants,
+    /// if they are given.
     ///
     /// It never uses an existing key, even if some logs do not name it yet: that may be the key of
-    /// a restore, and leaked since. The caller holds the directory's lock.
-    /// - Returns: the key, the tenants whose logs now name it, and the damage of other logs by tenant.
-    func run() async throws -> (key: String, tenants: [TenantID], damage: [String: String]) {
+    /// a restore, and leaked since. The caller holds the directory's lock. Prints the tenants whose logs
+    /// now name it, and those left out.
+    /// - Returns: the faults of those left out, by the tenant's name.
+    func run(of only: Set<TenantID>? = nil) async throws -> [String: String] {
         let former = try macKeys()
         let book = try TenantOpenings.read(url: url, macs: former)
-        var damage = book.damage
+        let names = only.map { Set($0.map(\.description)) }
+        var damage = book.damage.filter { names?.contains($0.key) ?? true }
         var prefixes: [TenantID: KeyRotated.Prefix] = [:]
-        for tenant in book.soundTenants where !book.keys(of: .mac, in: tenant).isEmpty {
+        for tenant in book.soundTenants
+        where only?.contains(tenant) ?? true && !book.keys(of: .mac, in: tenant).isEmpty {
             switch try prefix(of: tenant, former) {
             case .success(let prefix): prefixes[tenant] = prefix
             case .failure(let fault): damage[tenant.description] = "\(fault)"
             }
         }
+        LedgerCommands.reportLeftOut(damage)
         guard !prefixes.isEmpty else {
+            guard only == nil else { return damage }
             throw Fault(
                 damage.isEmpty
                     ? "no log is protected yet; run \(Syntax.program) protect"
                     : "no log is sound: run \(Syntax.program) verify")
         }
-        return (try await append(prefixes, book), prefixes.keys.sorted(), damage)
-    }
-
-    /// Creates a key, and records it in the log of a tenant.
-    ///
-    /// - Returns: the key.
-    func run(_ book: TenantOpenings, of tenant: TenantID) async throws -> String {
-        // Before the key is created, so that a damaged log leaves no unused key behind.
-        let prefix = try prefix(of: tenant, try macKeys()).get()
-        return try await append([tenant: prefix], book)
+        let key = try await append(prefixes, book)
+        Terminal.print(
+            prefixes.keys.sorted().map {
+                "tenant \($0): MAC key \(key) now authenticates new events\n"
+            }.joined())
+        return damage
     }
 
     private func prefix(

@@ -19,7 +19,9 @@ enum RestoreCheckCommand {
                     "with --accept: revoke the API keys, which the backup may have restored"),
             .init(
                 name: "restored",
-                meaning: "with --accept: change the MAC key of every log, even if nothing differs"),
+                meaning:
+                    "with --accept: change the MAC key of all logs to a new one, even if nothing differs"
+            ),
             .init(
                 name: "state", placeholder: "DIRECTORY",
                 meaning: "sealer directory; default: LEDGER_SEALER_STATE"),
@@ -35,7 +37,8 @@ enum RestoreCheckCommand {
             and the database can't tell which: all valid ones are listed, and --accept --revoke-keys revokes
             them with the login of LEDGER_MIGRATE_URL. Lost events that were not signed leave no trace: after
             every restore and failover, --accept --restored ensures that their MACs are valid for no new
-            event. Run it while no server and no sealer runs. Repeating it is harmless.
+            event. A damaged log is left out and named, and the exit code is then 1. Run it while no server
+            and no sealer runs. Repeating it is harmless, except that each --restored makes another MAC key.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -60,6 +63,11 @@ enum RestoreCheckCommand {
         var isWhole = gone.isEmpty
         Terminal.print(gone.joined())
         let refused = try refusedLogs(environment, url: url)
+        let accepts = arguments.has("accept")
+        let damage = accepts ? try damagedLogs(environment, url: url) : [:]
+        var leftOut: [String: String] = [:]
+        var accepted: [RestoreReport] = []
+        var rotating: Set<TenantID> = []
         for tenant in tenants {
             let report = try check(tenant, directory, url: url)
             Terminal.print(text(of: report))
@@ -68,32 +76,43 @@ enum RestoreCheckCommand {
                 isWhole = false
                 continue
             }
-            guard !report.isWhole else {
-                if isRestored {
-                    let keys = KeyDirectory(path: try environment.required(.keys))
-                    try await changeMACKey(of: tenant, url, keys)
-                }
-                continue
-            }
-            guard arguments.has("accept") else {
+            guard !report.isWhole || isRestored else { continue }
+            guard accepts else {
                 isWhole = false
                 continue
             }
-            // First: after the loss is accepted, nothing shows that the keys need review.
-            if revokesKeys, report.loss != nil {
-                try revoke(report.acceptedKeys, of: tenant, url: try environment.migrateURL)
+            if let fault = damage[tenant.description] {
+                leftOut[tenant.description] = fault
+                continue
             }
-            try await accept(
-                report, directory,
-                AdministeredCommand(
-                    url: url, tenant: tenant, macs: try LedgerCommands.macKeys(environment)),
-                keys: KeyDirectory(path: try environment.required(.keys)), isRestored: isRestored)
-            let after = try check(tenant, directory, url: url)
+            if !report.isWhole {
+                // First: after the loss is accepted, nothing shows that the keys need review.
+                if revokesKeys, report.loss != nil {
+                    try revoke(report.acceptedKeys, of: tenant, url: try environment.migrateURL)
+                }
+                let macs = try LedgerCommands.macKeys(environment)
+                do throws(Fault) {
+                    try await record(
+                        report, with: AdministeredCommand(url: url, tenant: tenant, macs: macs))
+                } catch {
+                    leftOut[tenant.description] = "\(error)"
+                    continue
+                }
+                accepted.append(report)
+            }
+            if report.loss != nil || isRestored { rotating.insert(tenant) }
+        }
+        LedgerCommands.reportLeftOut(leftOut)
+        let unchanged = try await changeMACKey(of: rotating, environment, url: url)
+        for report in accepted where unchanged[report.tenant.description] == nil {
+            try await finish(report, directory, url: url)
+            let after = try check(report.tenant, directory, url: url)
             guard after.isWhole else {
-                throw Fault("tenant \(tenant) still differs: \(text(of: after))")
+                throw Fault("tenant \(report.tenant) still differs: \(text(of: after))")
             }
         }
-        if !isWhole, !arguments.has("accept") {
+        isWhole = isWhole && leftOut.isEmpty && unchanged.isEmpty
+        if !isWhole, !accepts {
             Terminal.printError(
                 "nothing was changed; \(Syntax.program) restore-check --accept accepts the loss")
         }
@@ -137,6 +156,16 @@ enum RestoreCheckCommand {
         return book.facts.filter { book.keys(of: .mac, in: $0.key).isEmpty }.mapValues { _ in text }
     }
 
+    /// Returns the faults of logs that record their keys wrongly, by the tenant's name.
+    private static func damagedLogs(
+        _ environment: Environment, url: String
+    ) throws(Fault) -> [String: String] {
+        let macs = try environment.given(.keys).flatMap { path throws(Fault) in
+            try KeyDirectory(path: path).loadMACKeys()
+        }
+        return try TenantOpenings.read(url: url, macs: macs).damage
+    }
+
     private static func check(
         _ tenant: TenantID, _ directory: SealerDirectory, url: String
     ) throws(Fault) -> RestoreReport {
@@ -161,13 +190,12 @@ enum RestoreCheckCommand {
         }
     }
 
-    /// Accepts the loss: first in the log, then with the new name.
+    /// Accepts the loss in the log, before ``finish(_:_:url:)`` gives it the new name.
     ///
     /// In the other order, a crash in between would leave a break that nothing explains.
-    private static func accept(
-        _ report: RestoreReport, _ directory: SealerDirectory, _ command: AdministeredCommand,
-        keys: KeyDirectory, isRestored: Bool
-    ) async throws {
+    private static func record(
+        _ report: RestoreReport, with command: AdministeredCommand
+    ) async throws(Fault) {
         var access = AccessRecord(by: nil, .acceptRestore)
         access.details = [
             "events": String(report.size), "returned": String(report.returned.count),
@@ -176,34 +204,38 @@ enum RestoreCheckCommand {
         var intents = report.erasures
         if let fact = report.fact { intents.insert(.recordRestore(RecordRestore(fact)), at: 0) }
         _ = try await command.run(intents, as: access)
-        if report.loss != nil || isRestored {
-            try await changeMACKey(of: report.tenant, command.url, keys)
-        }
+    }
+
+    /// Begins the new name, and destroys what was erased again.
+    private static func finish(
+        _ report: RestoreReport, _ directory: SealerDirectory, url: String
+    ) async throws {
+        let tenant = report.tenant
         if report.loss != nil {
-            let origin = try directory.beginNewOrigin(
-                of: report.tenant, number: report.nextOrigin)
-            Terminal.print("  the log continues as \(origin)\n")
-        }
-        for returned in report.returned where returned.newHolds.isEmpty {
-            Terminal.print("  account \(returned.account) was erased again\n")
+            let origin = try directory.beginNewOrigin(of: tenant, number: report.nextOrigin)
+            Terminal.print("tenant \(tenant): the log continues as \(origin)\n")
         }
         let accounts = report.returned.filter(\.newHolds.isEmpty).map(\.account)
-        if !accounts.isEmpty {
-            let state = try await EraseCommand.destroy(accounts, of: report.tenant, command.url)
-            Terminal.print("  \(state)\n")
+        guard !accounts.isEmpty else { return }
+        for account in accounts {
+            Terminal.print("tenant \(tenant): account \(account) was erased again\n")
         }
+        let state = try await EraseCommand.destroy(accounts, of: tenant, url)
+        Terminal.print("  \(state)\n")
     }
 
     /// Changes the MAC key: positions are used again, and no MAC of a lost event may be valid for a new one.
+    ///
+    /// One key for all, because servers read a limited number of keys.
+    /// - Returns: the faults of logs that were left out, by the tenant's name.
     private static func changeMACKey(
-        of tenant: TenantID, _ url: String, _ directory: KeyDirectory
-    ) async throws {
+        of tenants: Set<TenantID>, _ environment: Environment, url: String
+    ) async throws -> [String: String] {
+        guard !tenants.isEmpty else { return [:] }
+        let directory = KeyDirectory(path: try environment.required(.keys))
         let lock = try directory.lock()
         defer { try? lock.close() }
-        let book = try TenantOpenings.read(url: url)
-        guard !book.keys(of: .mac, in: tenant).isEmpty else { return }
-        let key = try await MACKeyRotation(url: url, directory: directory).run(book, of: tenant)
-        Terminal.print("  MAC key \(key) now authenticates new events\n")
+        return try await MACKeyRotation(url: url, directory: directory).run(of: tenants)
     }
 
     private static func text(of report: RestoreReport) -> String {

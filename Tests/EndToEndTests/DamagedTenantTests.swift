@@ -1,0 +1,73 @@
+import Foundation
+import Ledger
+import LedgerTestSupport
+import Testing
+
+/// Servers and commands of a ledger of which one tenant's log is damaged or invented.
+@Suite struct DamagedTenantTests {
+    private static let origin = "ledger.example.com/accounts"
+
+    /// Changes the bytes of the first event of a log, as a superuser or the disk can.
+    private static func damageFirstEvent(of name: String, _ deployment: Deployment) async throws {
+        for sql in [
+            "ALTER EVENT TRIGGER ledger_guard_ddl DISABLE",
+            "ALTER TABLE events DISABLE TRIGGER USER",
+            "UPDATE events SET entry = 'garbage' WHERE tenant_id = '\(name)' AND position = 0",
+            "ALTER EVENT TRIGGER ledger_guard_ddl ENABLE",
+        ] { _ = try await deployment.asSuperuser(sql) }
+    }
+
+    /// Runs the body with a sealed ledger of three tenants, and no server.
+    private static func withSealedTenants(
+        _ body: (Deployment, CommandLineTool) async throws -> Void
+    ) async throws {
+        try await Deployment.with { deployment in
+            let settings = [
+                "LEDGER_SEALER_STATE": deployment.path("sealer"), "LEDGER_ORIGIN": origin,
+            ]
+            let tool = CommandLineTool(
+                environment: deployment.tool.environment.merging(settings) { $1 })
+            _ = try await tool.run(["keys", "init"])
+            for name in ["default", "acme", "zeta"] {
+                #expect(try await tool.run(["tenant", "create", name]).status == 0)
+            }
+            #expect(try await tool.run(["seal", "--once"]).status == 0)
+            try await body(deployment, tool)
+        }
+    }
+
+    /// The tenants whose logs record a rotation.
+    private static func rotated(_ deployment: Deployment) async throws -> [String] {
+        try await deployment.asSuperuser(
+            """
+            SELECT tenant_id FROM events WHERE type = 'KeyRotated' AND position > 0
+            ORDER BY tenant_id, position
+            """)
+    }
+
+    @Test(arguments: [false, true])
+    func `after a restore one MAC key is made for all logs, without that of an invented tenant`(
+        isInvented: Bool
+    ) async throws {
+        try await Self.withSealedTenants { deployment, tool in
+            if isInvented { try await Thief(deployment: deployment).invent("aaa") }
+            let before = try await Self.keyCount("mac", tool)
+            let outcome = try await tool.run(["restore-check", "--accept", "--restored"])
+            #expect(outcome.status == (isInvented ? 1 : 0), "\(outcome)")
+            #expect(outcome.errors.contains("tenant aaa was left out: ") == isInvented)
+            let named = try await deployment.asSuperuser(
+                """
+                SELECT DISTINCT substr(mac, 1, 4)::text FROM events WHERE type = 'KeyRotated'
+                    AND tenant_id IN ('acme', 'default', 'zeta')
+                """)
+            #expect(try await Self.rotated(deployment) == ["acme", "default", "zeta"])
+            #expect(named.count == 1, "one key")
+            #expect(try await Self.keyCount("mac", tool) == before + 1)
+        }
+    }
+
+    private static func keyCount(_ kind: String, _ tool: CommandLineTool) async throws -> Int {
+        let listed = try await tool.run(["keys", "list"])
+        return listed.output.split(separator: "\n").count { $0.hasPrefix("\(kind)\t") }
+    }
+}
