@@ -70,4 +70,20 @@ import Testing
         let listed = try await tool.run(["keys", "list"])
         return listed.output.split(separator: "\n").count { $0.hasPrefix("\(kind)\t") }
     }
+
+    @Test func `a rotation leaves room in the key directory`() async throws {
+        try await Deployment.with { deployment in
+            _ = try await deployment.tool.run(["keys", "init"])
+            #expect(try await deployment.tool.run(["tenant", "create", "default"]).status == 0)
+            let files = FileManager.default
+            let count = try files.contentsOfDirectory(atPath: deployment.path("keys")).count
+            for number in count..<254 {
+                let path = deployment.path("keys/note-\(number)")
+                #expect(files.createFile(atPath: path, contents: nil))
+            }
+            let full = try await deployment.tool.run(["keys", "rotate", "mac"])
+            #expect(full.status == 1 && full.errors.contains("254 files"), "\(full)")
+            #expect(try await Self.rotated(deployment) == [])
+        }
+    }
 }

@@ -33,7 +33,9 @@ extension KeyDirectory {
     ///
     /// Until then every process that reads the directory accepts the new key and uses the old one.
     /// - Returns: the id of the new key.
+    /// - Throws: `Fault` also for a directory that holds almost as many files as are read.
     func add(_ kind: KeyChoice.Kind, from: Timestamp, now: Timestamp) throws(Fault) -> String {
+        try checkRoom()
         var choice = try choice(at: now)
         // Before the new key exists, so that the current key is never ambiguous.
         try replaceChoice(choice)

@@ -7,6 +7,8 @@ struct KeyDirectory: Sendable {
     static let fileMode = 0o600
     static let fileBytesMax = 16_384
     private static let filesMax = 256
+    /// The most files that processes add at the same time, drafts included.
+    private static let newFilesMax = 4
     /// The permission bits of group and others, none of which may be set.
     private static let foreignBits = 0o077
 
@@ -32,6 +34,16 @@ struct KeyDirectory: Sendable {
             throw fault("\(path) holds more than \(Self.filesMax) files")
         }
         return names.sorted().compactMap(KeyFile.init(name:))
+    }
+
+    /// Checks that another key leaves the directory readable.
+    func checkRoom() throws(Fault) {
+        let count = (try? FileManager.default.contentsOfDirectory(atPath: path))?.count ?? 0
+        guard count + Self.newFilesMax <= Self.filesMax else {
+            throw fault(
+                "\(path) holds \(count) files, and at most \(Self.filesMax) are read: remove former"
+                    + " keys first, see \(Syntax.program) keys list")
+        }
     }
 
     /// Reads a key file.
