@@ -86,4 +86,49 @@ import Testing
             #expect(try await Self.rotated(deployment) == [])
         }
     }
+
+    @Test func `a server without a sound log does not start, and makes no key`() async throws {
+        try await Deployment.with { deployment in
+            try await deployment.serve().stop()
+            try await Self.damageFirstEvent(of: "default", deployment)
+            let files = FileManager.default
+            for name in try files.contentsOfDirectory(atPath: deployment.path("keys"))
+            where name.hasPrefix("mac-") || name == "current" {
+                try files.removeItem(atPath: deployment.path("keys/\(name)"))
+            }
+            let keys = try files.contentsOfDirectory(atPath: deployment.path("keys")).sorted()
+            let error = await #expect(throws: TestTimeout.self) { try await deployment.serve() }
+            #expect(error?.description.contains("the log of tenant default is damaged") == true)
+            let after = try files.contentsOfDirectory(atPath: deployment.path("keys")).sorted()
+            #expect(after == keys)
+        }
+    }
+
+    @Test func `a tenant with a damaged first event is refused, and names no issuer`() async throws
+    {
+        try await Deployment.with { deployment in
+            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
+            let providers = try deployment.write(
+                "{\"tenants\":{\"default\":\(file),\"zeta\":\(file)}}", to: "two.json")
+            _ = try await deployment.tool.run(["keys", "init"])
+            _ = try await deployment.tool.run(["tenant", "create", "zeta"])
+            let settings = ["LEDGER_PROVIDERS": providers]
+            try await deployment.serve(settings: settings).stop()
+            try await Self.damageFirstEvent(of: "default", deployment)
+
+            let server = try await deployment.serve(settings: settings)
+            for (prefix, status) in [("", 503), ("/t/zeta", 200)] {
+                let answer = try await server.client.call(
+                    "POST", "\(prefix)/v1/auth/sign-in/google",
+                    ["id_token": deployment.google.token(subject: "ada")])
+                #expect(answer.status == status, "\(prefix)")
+            }
+            #expect(server.log.contains("\"msg\":\"tenant refused\",\"tenant\":\"default\""))
+            try await server.stop()
+            let error = await #expect(throws: TestTimeout.self) {
+                try await deployment.serve(settings: settings.merging(["LEDGER_ISSUER": ""]) { $1 })
+            }
+            #expect(error?.description.contains("set LEDGER_ISSUER") == true)
+        }
+    }
 }

@@ -56,8 +56,8 @@ struct Server: Sendable {
         let base = "http://\(api.address)"
         // The same for every process of a ledger, on any port.
         let issuer =
-            configuration.issuer
-            ?? "account-ledger:" + (opened.facts[.default]?.tokenKey ?? keys.token.keyID)
+            try configuration.issuer
+            ?? "account-ledger:" + (opened.issuingKey() ?? keys.token.keyID)
         accessTokens = AccessTokens(
             issuer: issuer, audience: configuration.audience, current: keys.token,
             former: keys.formerTokens, lifetimeSeconds: configuration.accessTokenSeconds)
@@ -106,8 +106,10 @@ struct Server: Sendable {
     func run(untilAsked: () async -> Void) async throws {
         try await workers.run {
             let refused = try await openDefaultTenant()
-            try await recordRules()
-            answerRequests(refusing: refused)
+            let commands = ServedTenants(
+                queue: workers.sequencer, refused: Set(refused.compactMap { TenantID($0) }))
+            try await recordRules(with: commands)
+            answerRequests(with: commands, refusing: refused)
             // Cancelled at the end of the stop.
             async let _ = liveKeys.run()
             log.write(
@@ -130,7 +132,7 @@ struct Server: Sendable {
 
     /// Creates the tenant `default` if necessary, and checks that every configured tenant exists.
     ///
-    /// - Returns: the names of tenants whose commands will be refused, the configured ones first, after an
+    /// - Returns: the names of tenants whose commands are refused, the configured ones first, after an
     ///   alarm for each.
     private func openDefaultTenant() async throws -> [String] {
         let before = try Self.openings(configuration)
@@ -166,11 +168,13 @@ struct Server: Sendable {
 
     /// Records the configured rules of tenants that have none; in development of all, so that a change of
     /// the configuration needs no command.
-    private func recordRules() async throws {
+    private func recordRules(with commands: ServedTenants) async throws {
         let url = configuration.databaseURL
         let recorded = try SchemaCheck.withConnection(to: url) { try RecordedRules.read(on: $0) }
         for (tenant, configured) in tenants.sorted(by: { $0.key < $1.key })
-        where (try? recorded[tenant]?.get())?.policy != configured.policy {
+        where !commands.refused.contains(tenant)
+            && (try? recorded[tenant]?.get())?.policy != configured.policy
+        {
             let condition: SetRules.Condition =
                 configuration.mode == .development ? .acceptsLockOuts : .noneRecorded
             let command = Command(
@@ -179,7 +183,7 @@ struct Server: Sendable {
                 intent: .setRules(SetRules(configured.policy, condition: condition)))
             let result: Result<Reply, Refusal>
             do throws(LedgerFault) {
-                result = try await workers.sequencer.submit(command)
+                result = try await commands.submit(command)
             } catch {
                 // A damaged log is no reason not to serve the others.
                 guard case .internalFailure = error else {
@@ -218,14 +222,14 @@ struct Server: Sendable {
         }
     }
 
-    private func answerRequests(refusing refused: [String]) {
+    private func answerRequests(with commands: ServedTenants, refusing refused: [String]) {
         let requests = RequestMetrics()
         let probe = ReadinessProbe(
             url: configuration.databaseURL, refused: refused,
             rules: RulesComparison(tenants.mapValues(\.policy)), sequencer: workers.sequencer,
             projector: workers.projector, sealer: workers.sealer)
         let contract = API(
-            services(probe: probe, requests: requests),
+            services(commands, probe: probe, requests: requests),
             servesDocuments: configuration.servesDocuments)
         let identityProvider = identityProvider
         api.handler.set(
@@ -286,9 +290,11 @@ struct Server: Sendable {
             countMax: max(1, min(Self.streamsMax, configuration.queueLimit / 4)))
     }
 
-    private func services(probe: ReadinessProbe, requests: RequestMetrics) -> APIServices {
+    private func services(
+        _ commands: ServedTenants, probe: ReadinessProbe, requests: RequestMetrics
+    ) -> APIServices {
         APIServices(
-            commands: workers.sequencer, accounts: workers.reads, audit: audit(),
+            commands: commands, accounts: workers.reads, audit: audit(),
             // Their existence was checked at the start.
             tenants: Tenants(url: configuration.databaseURL, known: Set(tenants.keys)),
             configurations: tenants,

@@ -96,12 +96,31 @@ struct TenantOpenings: Sendable {
             + (rotations[tenant] ?? []).filter { $0.kind.rawValue == kind.rawValue }.map(\.key)
     }
 
+    /// Returns the first token key of the tenant `default`, after which an unset issuer is named; nil
+    /// before its log has begun.
+    ///
+    /// - Throws: `Fault` when the event that names it is damaged.
+    func issuingKey() throws(Fault) -> String? {
+        guard tenants.contains(.default) else { return nil }
+        guard let fact = facts[.default] else {
+            throw Fault(
+                "the log of tenant default no longer says what the issuer is"
+                    + " (\(damage["default"] ?? "")): set \(Setting.issuer.name)")
+        }
+        return fact.tokenKey
+    }
+
     /// Loads the keys of the directory, and creates them for a ledger without events.
     ///
-    /// - Throws: `Fault` when the mode or the keys are not the ledger's.
+    /// - Throws: `Fault` when the mode or the keys are not the ledger's, or no log is sound.
     func keys(
         from directory: KeyDirectory, mode: LedgerOpened.Mode
     ) throws(Fault) -> Keys {
+        if soundTenants.isEmpty, let tenant = tenants.first {
+            throw Fault(
+                "the log of tenant \(tenant) is damaged, and no other one is sound:"
+                    + " \(damage[tenant.description] ?? "")")
+        }
         guard let keys = tenants.isEmpty ? try directory.loadOrMake() : try load(directory) else {
             throw directory.fault(
                 "\(directory.path) holds no keys, but the ledger exists and needs its keys: restore them"
