@@ -131,4 +131,37 @@ import Testing
             #expect(error?.description.contains("set LEDGER_ISSUER") == true)
         }
     }
+
+    @Test func `a rotation of the checkpoint keys names the tenants that it leaves out`()
+        async throws
+    {
+        try await Self.withSealedTenants { deployment, tool in
+            try await Self.damageFirstEvent(of: "acme", deployment)
+            let leftOut = "tenant acme was left out: "
+            for arguments in [[], [], ["--retire"], ["--retire"]] {
+                let outcome = try await tool.run(["keys", "rotate", "checkpoint"] + arguments)
+                #expect(outcome.status == 1 && outcome.errors.contains(leftOut), "\(outcome)")
+            }
+            #expect(try await Self.rotated(deployment) == ["default", "zeta"])
+        }
+    }
+
+    @Test func `a rotation that a log refuses names also the tenants that it leaves out`()
+        async throws
+    {
+        try await Self.withSealedTenants { deployment, tool in
+            try await Thief(deployment: deployment).invent("aaa")
+            // The position after the end of the log is taken.
+            try await Thief(deployment: deployment).run { connection in
+                try Thief.insert(Array("garbage".utf8), at: 1, in: "zeta", on: connection)
+            }
+            for kind in ["token", "encryption", "mac", "checkpoint"] {
+                let outcome = try await tool.run(["keys", "rotate", kind])
+                #expect(outcome.status == 1, "\(outcome)")
+                for text in ["tenant aaa was left out: ", "zeta does not record the rotation"] {
+                    #expect(outcome.errors.contains(text), "\(outcome)")
+                }
+            }
+        }
+    }
 }

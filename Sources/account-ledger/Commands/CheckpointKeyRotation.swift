@@ -9,14 +9,15 @@ import LedgerEngine
 struct CheckpointKeyRotation {
     let url: String
     let directory: SealerDirectory
+    let keys: KeyDirectory
     /// The keys that authenticate appended events.
     let macs: MACKeys
 
     /// Adds a key for each log and records it in the log.
     func begin() async throws -> ExitCode {
-        let book = try TenantOpenings.read(url: url, macs: macs)
+        let (book, tenants, code) = try read()
         var facts: [TenantID: KeyRotated] = [:]
-        for tenant in try tenants(book) {
+        for tenant in tenants {
             let rotation = try directory.rotation(of: tenant) ?? directory.addKey(to: tenant)
             facts[tenant] = missingFact(rotation, in: book.rotations[tenant])
         }
@@ -28,33 +29,40 @@ struct CheckpointKeyRotation {
             Terminal.print(
                 "tenant \(tenant): checkpoint key \(fact.key) now signs beside \(fact.former)\n")
         }
-        return .success
+        return code
     }
 
     /// Retires the former key of each log.
     func end() async throws -> ExitCode {
-        let book = try TenantOpenings.read(url: url, macs: macs)
+        let (book, tenants, code) = try read()
         var facts: [TenantID: KeyRotated] = [:]
         var ended = 0
-        for tenant in try tenants(book) {
+        for tenant in tenants {
             guard let rotation = try directory.rotation(of: tenant) else { continue }
             facts[tenant] = missingFact(rotation, in: book.rotations[tenant])
         }
         // Records that an interrupted rotation did not append.
         if !facts.isEmpty { try await append(facts) }
-        for tenant in try tenants(book) {
+        for tenant in tenants {
             for former in try directory.retireFormerKeys(of: tenant) {
                 ended += 1
                 Terminal.print("tenant \(tenant): checkpoint key \(former) no longer signs\n")
             }
         }
         guard ended > 0 else { throw Fault("no log has two signing keys") }
-        return .success
+        return code
     }
 
-    /// Returns the tenants that are sealed from the directory.
-    private func tenants(_ book: TenantOpenings) throws -> [TenantID] {
-        try book.soundTenants.filter { try directory.hasKeys(of: $0) }
+    /// Reads the logs, and prints which are left out.
+    ///
+    /// - Returns: Also the tenants that are sealed from the directory, and the exit code.
+    private func read() throws -> (TenantOpenings, [TenantID], ExitCode) {
+        let book = try TenantOpenings.read(url: url, macs: macs)
+        let refused = book.refused(with: macs, from: keys)
+        let tenants = try book.tenants.filter {
+            try refused[$0.description] == nil && directory.hasKeys(of: $0)
+        }
+        return (book, tenants, LedgerCommands.reportLeftOut(refused))
     }
 
     /// Returns the fact that the log still lacks; nil when it has it.

@@ -119,7 +119,9 @@ enum KeysRotateCommand {
                 "\(Setting.keys.name) is not set: it must hold the MAC key that authenticates events"
             )
         }
-        let rotation = CheckpointKeyRotation(url: url, directory: directory, macs: macs)
+        let rotation = CheckpointKeyRotation(
+            url: url, directory: directory,
+            keys: KeyDirectory(path: try environment.required(.keys)), macs: macs)
         do {
             return try await arguments.has("retire") ? rotation.end() : rotation.begin()
         } catch let fault as SealerRecordFault {
