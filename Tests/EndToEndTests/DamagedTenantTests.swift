@@ -164,4 +164,20 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: [false, true])
+    func `a tenant is not created under a name that a forged log has`(hasEvent: Bool) async throws {
+        try await Self.withSealedTenants { deployment, tool in
+            let thief = Thief(deployment: deployment)
+            if hasEvent {
+                try await thief.invent("beta")
+            } else {
+                try await thief.run { try Thief.moveHead(to: 1, in: "beta", on: $0) }
+            }
+            let refused = try await tool.run(["tenant", "create", "beta"])
+            #expect(refused.status == 1 && refused.errors.contains("tenant beta"), "\(refused)")
+            let again = try await tool.run(["tenant", "create", "acme"])
+            #expect(again.status == 0 && again.output == "tenant acme already exists\n")
+        }
+    }
 }

@@ -26,6 +26,10 @@ enum TenantCreateCommand {
         let directory = KeyDirectory(path: try environment.required(.keys))
         let book = try TenantOpenings.read(url: url, macs: try directory.loadMACKeys())
         let keys = try book.keys(from: directory, mode: mode)
+        let refused = book.refused(with: keys.wrapping.macs, from: directory)
+        if let fault = refused[tenant.description] {
+            throw Fault("tenant \(tenant) can't be created: \(fault)")
+        }
         guard !book.tenants.contains(tenant) else {
             Terminal.print("tenant \(tenant) already exists\n")
             return .success
