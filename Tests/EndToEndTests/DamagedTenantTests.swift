@@ -180,4 +180,32 @@ import Testing
             #expect(again.status == 0 && again.output == "tenant acme already exists\n")
         }
     }
+
+    @Test func `commands that can't authenticate events say so`() async throws {
+        try await Self.withSealedTenants { deployment, tool in
+            for (number, arguments) in [
+                ["replay", "--from", "0"], ["owner", "google", "ada"],
+                ["export", "--all", "--output"],
+            ].enumerated() {
+                func outcome(_ keys: String, _ file: String) async throws -> CommandLineTool.Outcome
+                {
+                    let bundle = number == 2 ? [deployment.path(file)] : []
+                    return try await CommandLineTool(
+                        environment: tool.environment.merging(
+                            ["LEDGER_KEYS": deployment.path(keys)]) { $1 }
+                    ).run(arguments + bundle)
+                }
+                let missing = try await outcome("kesy", "first.tar")
+                #expect(missing.status == 1 && missing.errors.contains("kesy does not exist"))
+                let empty = deployment.path("empty")
+                try FileManager.default.createDirectory(
+                    atPath: empty, withIntermediateDirectories: true,
+                    attributes: [.posixPermissions: 0o700])
+                let blind = try await outcome("empty", "second.tar")
+                #expect(blind.errors.contains("events are not authenticated"), "\(blind)")
+                let keyed = try await outcome("keys", "third.tar")
+                #expect(!keyed.errors.contains("authenticated") && keyed.status == blind.status)
+            }
+        }
+    }
 }

@@ -46,10 +46,19 @@ enum LedgerCommands {
         return keys
     }
 
-    /// Returns the keys that authenticate events; nil without a key directory or MAC keys in it.
+    /// Returns the keys that authenticate events; nil when no key directory is configured, and after a
+    /// warning when it holds no MAC key.
+    ///
+    /// - Throws: `Fault` for a missing directory.
     static func macKeysIfAny(_ environment: Environment) throws(Fault) -> MACKeys? {
         guard let path = environment.given(.keys) else { return nil }
-        return try KeyDirectory(path: path).loadMACKeys()
+        let directory = KeyDirectory(path: path)
+        guard try directory.list() != nil else { throw directory.fault("\(path) does not exist") }
+        let keys = try directory.loadMACKeys()
+        if keys == nil {
+            Terminal.printError("\(path) holds no MAC key: events are not authenticated")
+        }
+        return keys
     }
 
     /// Returns all keys; nil when no key directory is configured.
