@@ -76,9 +76,10 @@ package struct DecisionState: Sendable {
     /// The time at which each single-use ID token opened its first session, by its digest.
     package var spentIDTokens: [Digest: Timestamp] = [:]
 
-    /// The providers that have identities, and those that the requested rules remove although an account
-    /// has no other way to sign in; loaded for a change of rules only.
+    /// The providers that have identities, those that have linked ones, and those that the requested rules
+    /// remove although an account has no other way to sign in; loaded for a change of rules only.
     package var usedProviders: Set<ProviderName> = []
+    package var linkedProviders: Set<ProviderName> = []
     package var soleProviders: Set<ProviderName> = []
 
     /// Wraps a loaded part of a ledger.

@@ -29,8 +29,12 @@ package struct SetRules: Sendable {
         guard state.ledger.nextPosition != LogPosition(0) else { return .refused(.unknownTenant) }
         let recorded = state.ledger.rules
         let used = usedProviders(in: state)
+        let linked = state.ledger.identities.values.filter {
+            $0.account != nil && !state.ledger.isForgotten($0)
+        }
         func reply(_ rules: RulesSet, isNew: Bool) -> Reply {
-            let omitted = used.subtracting(rules.policy.providers.keys).sorted()
+            let omitted = state.linkedProviders.union(linked.map(\.provider))
+                .subtracting(rules.policy.providers.keys).sorted()
             return .rulesRecorded(rules, isNew: isNew, omitted: omitted)
         }
         if let recorded, recorded.policy == policy || condition == .noneRecorded {

@@ -168,13 +168,11 @@ struct Server: Sendable {
 
     /// Records the configured rules of tenants that have none; in development of all, so that a change of
     /// the configuration needs no command.
+    ///
+    /// Warns of providers with linked identities that the rules omit.
     private func recordRules(with commands: ServedTenants) async throws {
-        let url = configuration.databaseURL
-        let recorded = try SchemaCheck.withConnection(to: url) { try RecordedRules.read(on: $0) }
         for (tenant, configured) in tenants.sorted(by: { $0.key < $1.key })
-        where !commands.refused.contains(tenant)
-            && (try? recorded[tenant]?.get())?.policy != configured.policy
-        {
+        where !commands.refused.contains(tenant) {
             let condition: SetRules.Condition =
                 configuration.mode == .development ? .acceptsLockOuts : .noneRecorded
             let command = Command(
@@ -194,9 +192,9 @@ struct Server: Sendable {
                 continue
             }
             switch result {
-            case .success(.rulesRecorded(let rules, let isNew, let omitted))
+            case .success(.rulesRecorded(let rules, _, let omitted))
             where rules.policy == configured.policy:
-                guard isNew, !omitted.isEmpty else { continue }
+                guard !omitted.isEmpty else { continue }
                 log.write(
                     .warning, "rules omit used providers",
                     [

@@ -69,6 +69,21 @@ import Testing
                 == then(.rulesRecorded(rules, isNew: true, omitted: omitted), .rulesSet(rules)))
     }
 
+    @Test func `rules omit no used provider if its identities are unlinked`() throws {
+        var scenario = Scenario()
+        _ = try scenario.when(SequencerFixture.opening(of: .default).intent)
+        let ada = try scenario.given.signIn(subject("apple", "ada"))
+        _ = try scenario.given.link(
+            ada, .success(proof(subject("google", "ada"))), token: 1
+        ).get()
+        _ = try scenario.given.unlink(ada, "apple").get()
+        let policy = Self.policy(without: Self.apple)
+        let rules = try #require(RulesSet(version: 1, policy: policy))
+        #expect(
+            try scenario.when(.setRules(SetRules(policy, condition: .noneRecorded)))
+                == then(.rulesRecorded(rules, isNew: true, omitted: []), .rulesSet(rules)))
+    }
+
     @Test func `rules are recorded once, with a version`() throws {
         var ledger = try Self.ledger()
         #expect(ledger.state.ledger.rules?.rulesVersion == 1)

@@ -22,7 +22,7 @@ package enum RulesLoad {
         LEFT JOIN rules r ON r.tenant_id = ANY ($1::text[])
         """)
 
-    /// The providers with identities, found by one probe each.
+    /// The providers with identities, found by one probe each, and whether one of them is linked.
     private static let usedProviders = Statement(
         "load_used_providers",
         """
@@ -33,7 +33,11 @@ package enum RulesLoad {
                 SELECT provider FROM identities
                 WHERE tenant_id = $1::text AND provider > u.provider ORDER BY provider LIMIT 1)
             FROM used u WHERE u.provider IS NOT NULL)
-        SELECT provider FROM used WHERE provider IS NOT NULL
+        SELECT provider, EXISTS (
+            SELECT FROM identities i
+            WHERE i.tenant_id = $1::text AND i.provider = used.provider
+                AND i.account_id IS NOT NULL) AS is_linked
+        FROM used WHERE provider IS NOT NULL
         """)
 
     /// Those of some providers with an account that has no link of the kept providers.
@@ -95,6 +99,10 @@ package enum RulesLoad {
 
     static func readProviders(_ result: QueryResult, into batch: TenantBatch) throws {
         batch.state.usedProviders = try result.providers()
+        for row in 0..<result.rowCount where try result.bool(row, result.column("is_linked")) {
+            batch.state.linkedProviders.insert(
+                try result.provider(row, result.column("provider")))
+        }
     }
 
     /// Loads the providers that requests of a batch remove and by which alone an account can be signed in
