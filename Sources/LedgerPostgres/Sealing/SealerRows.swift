@@ -34,12 +34,12 @@ enum SealerRows {
 
     private static let size = Statement(
         "sealer_log_size", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
-    private static let hashCount = Statement(
-        "merkle_nodes_count",
+    // A forged row may have the largest index: its end, which is out of range, becomes one of no tree.
+    private static let end = """
+        SELECT least(first_index, 9223372036854775807 - 56) + octet_length(hashes) / 32
+        FROM merkle_nodes WHERE tenant_id = $1 ORDER BY first_index DESC LIMIT 1
         """
-        SELECT first_index + octet_length(hashes) / 32 FROM merkle_nodes
-        WHERE tenant_id = $1 ORDER BY first_index DESC LIMIT 1
-        """)
+    private static let hashCount = Statement("merkle_nodes_count", end)
     private static let largest = Statement(
         "checkpoints_largest",
         """
@@ -72,11 +72,7 @@ enum SealerRows {
 
     private static let expectEnd = Statement(
         "merkle_nodes_expect_end",
-        """
-        SELECT ledger_expect(coalesce((
-            SELECT first_index + octet_length(hashes) / 32 FROM merkle_nodes
-            WHERE tenant_id = $1 ORDER BY first_index DESC LIMIT 1), 0), $2, 'merkle_nodes')
-        """)
+        "SELECT ledger_expect(coalesce((\(end)), 0), $2, 'merkle_nodes')")
     private static let insertNodes = Statement(
         "merkle_nodes_insert",
         """

@@ -1,7 +1,9 @@
 import Ledger
-import LedgerEngine
 import LedgerTestSupport
 import Testing
+import TransparencyLog
+
+@testable import LedgerEngine
 
 extension TamperingTests {
     /// Signed hashes that are missing concern the log, however many are left; a rest of a tree does not.
@@ -20,5 +22,46 @@ extension TamperingTests {
             let removed = try await fixture.sealOnce()
             #expect(removed.refusals == [.default: .hashesTruncated(signed: 28)])
         }
+    }
+
+    @Test func `a hash at the largest index is refused, and concerns no signed event`()
+        async throws
+    {
+        try await sealed { fixture, story, _ in
+            let store = fixture.store()
+            var sealing = LogSealing(store: store, record: fixture.record)
+            #expect(try await sealing.round().signed == [.default: 28])
+            try await fixture.database.asRuntime.execute(hashes(.max, 1))
+            try await story.people(20..<21)
+            // The first one finds that others were stored, and the next one reads them.
+            #expect(try await sealing.round().refusals.isEmpty)
+            #expect(try await sealing.round().refusals == [.default: .hashesDamaged])
+            await store.release()
+            await store.close()
+            #expect(try await fixture.audit() == nil)
+            try await fixture.tamper(Self.deletion(signed: 28))
+            #expect(try await fixture.sealOnce().signed == [.default: 31])
+        }
+    }
+
+    private func hashes(_ first: Int, _ count: Int) -> String {
+        """
+        INSERT INTO merkle_nodes
+        VALUES ('default', \(first), decode(repeat('00', \(count) * 32), 'hex'))
+        """
+    }
+
+    /// The statement of `docs/sealing.md` that deletes rows of hashes that no sealer has added.
+    private static func deletion(signed: Int64) -> String {
+        """
+        WITH RECURSIVE genuine (first_index, next) AS (
+            SELECT -1::bigint, 0::bigint
+            UNION ALL
+            SELECT m.first_index, m.first_index + octet_length(m.hashes) / 32
+            FROM genuine g JOIN merkle_nodes m ON m.tenant_id = 'default' AND m.first_index = g.next
+            WHERE g.next < 2 * \(signed) - bit_count(\(signed)::bit(64)))
+        DELETE FROM merkle_nodes
+        WHERE tenant_id = 'default' AND first_index NOT IN (SELECT first_index FROM genuine)
+        """
     }
 }
