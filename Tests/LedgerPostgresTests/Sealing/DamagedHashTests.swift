@@ -44,6 +44,36 @@ extension TamperingTests {
         }
     }
 
+    /// Rows that any login of a server may add; each is refused, but something worse must be named instead.
+    @Test(arguments: ["a checkpoint above", "a checkpoint below"])
+    func `a forged row hides no change of signed events`(row: String) async throws {
+        try await sealed { fixture, _, _ in
+            try await fixture.database.asRuntime.execute(
+                """
+                INSERT INTO checkpoints
+                SELECT tenant_id, origin, \(row.hasSuffix("above") ? 40 : 5), root, note, signed_at
+                FROM checkpoints WHERE size = 28
+                """)
+            let forged = try #require(try await fixture.audit())
+            #expect(SealingRefusal.contradicts(forged).sparesSignedEvents, "\(forged)")
+            try await fixture.tamper(
+                """
+                UPDATE events SET entry = convert_to(replace(convert_from(entry, 'UTF8'),
+                    '"provider":"apple"', '"provider":"zpple"'), 'UTF8') WHERE position = 11
+                """)
+            let changed = try #require(try await fixture.audit())
+            #expect(!SealingRefusal.contradicts(changed).sparesSignedEvents, "\(changed)")
+            #expect((changed.after, changed.before ?? 0) == (10, 19))
+            try await fixture.tamper(
+                """
+                DELETE FROM events WHERE position >= 24;
+                UPDATE ledger_head SET next_position = 24, mac = NULL
+                """)
+            let round = try await fixture.sealOnce()
+            #expect(round.refusals == [.default: .logTruncated(size: 24, signed: 28)])
+        }
+    }
+
     private func hashes(_ first: Int, _ count: Int) -> String {
         """
         INSERT INTO merkle_nodes
