@@ -74,11 +74,11 @@ import Testing
         }
     }
 
-    /// With the reason of the refusal: hashes after the signed ones, of one event and of part of a tree; and one
-    /// at the largest index.
+    /// With the reason of the refusal: hashes after the signed ones, of one event and of part of a tree; one at
+    /// the largest index; and one that hides a signed one.
     @Test(arguments: [
         (3, 1, "the log has"), (3, 2, "in the middle of a tree"),
-        (Int.max, 1, "in the middle of a tree"),
+        (Int.max, 1, "in the middle of a tree"), (2, 1, "overlap"),
     ])
     func `forged hashes take no server out of rotation`(
         first: Int, count: Int, reason: String

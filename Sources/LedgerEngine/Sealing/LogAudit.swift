@@ -57,21 +57,25 @@ struct LogAudit {
         let end = min(last.checkpoint.size, tree.size + Int64(pageMax))
         try await readCheckpoints(upTo: end)
         let range = try await store.reread(tree.size..<end, of: tenant)
+        if range.hashes == nil {
+            lesser = lesser ?? .overlap(after: 0, before: last.checkpoint.size)
+        }
         // In chunks that end at signed sizes, so that a fault is located between two of these.
         var leaves = range.leaves[...]
-        var hashes = range.hashes[...]
+        var hashes = range.hashes?[...]
         repeat {
             let next = min(end, ahead.first?.size ?? end)
             let leafCount = Int(next - tree.size)
             let hashCount = Int(
                 StoredHashIndex.count(leaves: next) - StoredHashIndex.count(leaves: tree.size))
             let reread = RereadRange(
-                leaves: Array(leaves.prefix(leafCount)), hashes: Array(hashes.prefix(hashCount)))
+                leaves: Array(leaves.prefix(leafCount)),
+                hashes: hashes.map { Array($0.prefix(hashCount)) })
             if let mismatch = tree.append(reread, upTo: next) {
                 return .finding(try await finding(mismatch.what, at: mismatch.position))
             }
             leaves = leaves.dropFirst(leafCount)
-            hashes = hashes.dropFirst(hashCount)
+            hashes = hashes?.dropFirst(hashCount)
             if let finding = checkpointFinding() { return .finding(finding) }
         } while tree.size < end
         try range.expectAuthentic()

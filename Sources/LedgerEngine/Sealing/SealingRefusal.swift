@@ -88,6 +88,13 @@ package struct SealingFinding: Hashable, Sendable, CustomStringConvertible {
         self.before = before
     }
 
+    /// Rows of stored hashes overlap, as those of sealers never do, and one may hide signed hashes of another.
+    static func overlap(after: Int64, before: Int64?) -> SealingFinding {
+        SealingFinding(
+            what: "rows of stored hashes overlap", position: nil, after: after, before: before,
+            sparesSignedEvents: true)
+    }
+
     package var description: String {
         let location = position.map { "position \($0): " } ?? ""
         let end = before.map { "and \($0)" } ?? "and what is not signed yet"

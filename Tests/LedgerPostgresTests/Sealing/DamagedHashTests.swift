@@ -24,6 +24,35 @@ extension TamperingTests {
         }
     }
 
+    /// Inside the rows of a sealer: a hash that no signature needs, one that each needs, and a whole row.
+    @Test(arguments: [(2, 1), (30, 1), (2, 56)])
+    func `a row that hides signed hashes is refused, and concerns no signed event`(
+        first: Int, count: Int
+    ) async throws {
+        try await sealed { fixture, story, _ in
+            let store = fixture.store()
+            var sealing = LogSealing(store: store, record: fixture.record)
+            #expect(try await sealing.round().signed == [.default: 28])
+            try await fixture.database.asRuntime.execute(hashes(first, count))
+            let finding = try #require(try await fixture.audit())
+            #expect(SealingRefusal.contradicts(finding).sparesSignedEvents, "\(finding)")
+            try await story.people(20..<21)
+            for _ in 0..<2 {
+                let round = try await sealing.round()
+                #expect(round.refusals[.default]?.sparesSignedEvents != false, "\(round)")
+            }
+            await store.release()
+            await store.close()
+            let loaded = try await fixture.sealOnce()
+            #expect(loaded.refusals[.default]?.sparesSignedEvents == true, "\(loaded)")
+            // The sealer that had loaded the tree may have signed on.
+            let signed = try fixture.record.lastSigned(of: .default)?.checkpoint.size ?? 0
+            try await fixture.tamper(Self.deletion(signed: signed))
+            #expect(try await fixture.sealOnce().signed == [.default: 31])
+            #expect(try await fixture.audit() == nil)
+        }
+    }
+
     @Test func `a hash at the largest index is refused, and concerns no signed event`()
         async throws
     {
@@ -45,15 +74,17 @@ extension TamperingTests {
     }
 
     /// Rows that any login of a server may add; each is refused, but something worse must be named instead.
-    @Test(arguments: ["a checkpoint above", "a checkpoint below"])
+    @Test(arguments: ["a checkpoint above", "a checkpoint below", "hashes"])
     func `a forged row hides no change of signed events`(row: String) async throws {
         try await sealed { fixture, _, _ in
             try await fixture.database.asRuntime.execute(
-                """
-                INSERT INTO checkpoints
-                SELECT tenant_id, origin, \(row.hasSuffix("above") ? 40 : 5), root, note, signed_at
-                FROM checkpoints WHERE size = 28
-                """)
+                row == "hashes"
+                    ? hashes(2, 1)
+                    : """
+                    INSERT INTO checkpoints
+                    SELECT tenant_id, origin, \(row.hasSuffix("above") ? 40 : 5), root, note, signed_at
+                    FROM checkpoints WHERE size = 28
+                    """)
             let forged = try #require(try await fixture.audit())
             #expect(SealingRefusal.contradicts(forged).sparesSignedEvents, "\(forged)")
             try await fixture.tamper(
