@@ -74,9 +74,15 @@ import Testing
         }
     }
 
-    /// Hashes above the signed events, with the reason of the refusal: of one event, and of part of a tree.
-    @Test(arguments: [(1, "the log has"), (2, "in the middle of a tree")])
-    func `forged hashes take no server out of rotation`(count: Int, reason: String) async throws {
+    /// With the reason of the refusal: hashes after the signed ones, of one event and of part of a tree; one at
+    /// the largest index; and one that hides a signed one.
+    @Test(arguments: [
+        (3, 1, "the log has"), (3, 2, "in the middle of a tree"),
+        (Int.max, 1, "in the middle of a tree"), (2, 1, "overlap"),
+    ])
+    func `forged hashes take no server out of rotation`(
+        first: Int, count: Int, reason: String
+    ) async throws {
         try await Deployment.with(settings: Self.origin) { deployment in
             var server = try await deployment.serve(settings: settings(deployment))
             try await eventually("the log to be signed") {
@@ -85,12 +91,13 @@ import Testing
                 return text.contains("ledger_signed_size{tenant=\"default\"} 2\n") ? true : nil
             }
             try await server.stop()
-            let session = Session(url: deployment.superuserURL, applicationName: "refusal test")
+            let url = try #require(deployment.tool.environment["DATABASE_URL"])
+            let session = Session(url: url, applicationName: "refusal test")
             try await session.run { connection in
                 try connection.execute(
                     """
                     INSERT INTO merkle_nodes (tenant_id, first_index, hashes)
-                    VALUES ('default', 3, decode(repeat('00', \(count) * 32), 'hex'))
+                    VALUES ('default', \(first), decode(repeat('00', \(count) * 32), 'hex'))
                     """)
             }
             await session.close()

@@ -29,6 +29,8 @@ struct LogAudit {
     private var checkpointsReadTo: Int64 = 0
     /// The last signed size up to which everything is unchanged.
     private var proved: Int64 = 0
+    /// A finding that spares the signed events: named at the end, if nothing worse was found.
+    private var lesser: SealingFinding?
 
     /// Begins at the first event; `last` is the last signed checkpoint in the record.
     init(
@@ -48,29 +50,32 @@ struct LogAudit {
     ///   be reached.
     mutating func step() async throws -> Outcome {
         if tree.size == 0, let what = try await strayFault() {
-            return .finding(
-                SealingFinding(
-                    what: what, position: nil, after: last.checkpoint.size, before: nil,
-                    concernsOnlyCheckpoint: true))
+            lesser = SealingFinding(
+                what: what, position: nil, after: last.checkpoint.size, before: nil,
+                sparesSignedEvents: true)
         }
         let end = min(last.checkpoint.size, tree.size + Int64(pageMax))
         try await readCheckpoints(upTo: end)
         let range = try await store.reread(tree.size..<end, of: tenant)
+        if range.hashes == nil {
+            lesser = lesser ?? .overlap(after: 0, before: last.checkpoint.size)
+        }
         // In chunks that end at signed sizes, so that a fault is located between two of these.
         var leaves = range.leaves[...]
-        var hashes = range.hashes[...]
+        var hashes = range.hashes?[...]
         repeat {
             let next = min(end, ahead.first?.size ?? end)
             let leafCount = Int(next - tree.size)
             let hashCount = Int(
                 StoredHashIndex.count(leaves: next) - StoredHashIndex.count(leaves: tree.size))
             let reread = RereadRange(
-                leaves: Array(leaves.prefix(leafCount)), hashes: Array(hashes.prefix(hashCount)))
+                leaves: Array(leaves.prefix(leafCount)),
+                hashes: hashes.map { Array($0.prefix(hashCount)) })
             if let mismatch = tree.append(reread, upTo: next) {
                 return .finding(try await finding(mismatch.what, at: mismatch.position))
             }
             leaves = leaves.dropFirst(leafCount)
-            hashes = hashes.dropFirst(hashCount)
+            hashes = hashes?.dropFirst(hashCount)
             if let finding = checkpointFinding() { return .finding(finding) }
         } while tree.size < end
         try range.expectAuthentic()
@@ -78,20 +83,23 @@ struct LogAudit {
         guard tree.root == last.checkpoint.root else {
             return .finding(differentRootFinding)
         }
-        return .whole
+        return lesser.map { .finding($0) } ?? .whole
     }
 
-    /// Returns the fault of the checkpoints at the reached size, if any.
+    /// Returns the finding that a checkpoint at the reached size has another root; keeps one that is forged.
     private mutating func checkpointFinding() -> SealingFinding? {
         while let next = ahead.first, next.size == tree.size {
             ahead.removeFirst()
             let says = Checkpoint(
                 origin: last.checkpoint.origin, size: next.size, root: TreeHash(next.root))
             guard next.note.utf8.starts(with: says.text.utf8), next.fault(verifiers) == nil else {
-                return SealingFinding(
-                    what: "the published checkpoint of size \(next.size) is not the one that was"
-                        + " signed", position: nil, after: proved, before: tree.size,
-                    concernsOnlyCheckpoint: true)
+                lesser =
+                    lesser
+                    ?? SealingFinding(
+                        what: "the published checkpoint of size \(next.size) is not the one that"
+                            + " was signed", position: nil, after: proved, before: tree.size,
+                        sparesSignedEvents: true)
+                continue
             }
             guard says.root == tree.root else { return differentRootFinding }
             proved = tree.size

@@ -95,6 +95,7 @@ package final class Sealer: Sendable {
         var sealing = LogSealing(store: store, record: record, limits: configuration.limits)
         var pace = SealingPace(pause: configuration.pause, poll: configuration.poll)
         var recordInterval = ContinuousClock.now
+        var waiting: Set<TenantID> = []
         while !Task.isCancelled {
             let start = ContinuousClock.now
             let rest: SealingPace.Rest
@@ -104,6 +105,7 @@ package final class Sealer: Sendable {
                 for (tenant, refusal) in board.note(round) { onRefusal(tenant, refusal) }
                 if ContinuousClock.now >= recordInterval {
                     readRecord()
+                    reportWaiting(&waiting)
                     recordInterval = .now + configuration.recordInterval
                 }
                 for (tenant, what) in round.faults.sorted(by: { $0.key < $1.key }) {
@@ -141,6 +143,17 @@ package final class Sealer: Sendable {
         } catch {
             onFault("the sealer's record can't be read: \(error)")
         }
+    }
+
+    /// Reports the logs whose events have begun to wait for a signature for too long, without a refusal.
+    private func reportWaiting(_ known: inout Set<TenantID>) {
+        let waiting = board.statuses.filter { $0.isStuck && $0.refusal == nil }
+        for status in waiting where !known.contains(status.tenant) {
+            onFault(
+                "\(status.size - status.signed) events of tenant \(status.tenant) wait to be signed"
+            )
+        }
+        known = Set(waiting.map(\.tenant))
     }
 
     // MARK: - The audit

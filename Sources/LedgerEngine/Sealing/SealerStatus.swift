@@ -20,5 +20,8 @@ package struct SealerStatus: Hashable, Sendable {
     package let isStuck: Bool
 
     /// Whether sealing fails because of the log itself or of this process.
-    package var isDown: Bool { refusal.map { !$0.sparesSignedEvents } ?? isStuck }
+    ///
+    /// Not if another process holds the lease: that one knows whether its reason spares signed events, and any
+    /// login of a server can write the lease itself.
+    package var isDown: Bool { refusal.map { !$0.sparesSignedEvents } ?? (isHeld && isStuck) }
 }

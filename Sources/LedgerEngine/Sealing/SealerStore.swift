@@ -21,6 +21,9 @@ package protocol SealerStore: Sendable {
     /// Returns the stored hashes at some indexes, each nil if absent.
     func hashes(of tenant: TenantID, at indexes: [Int64]) async throws -> [TreeHash?]
 
+    /// Returns whether one row of hashes begins inside another at some indexes, so that it may hide hashes.
+    func hashesOverlap(of tenant: TenantID, at indexes: [Int64]) async throws -> Bool
+
     /// Appends hashes to the stored ones, at an index.
     ///
     /// Throws `SealerFault.notHeld` also when other hashes are stored from there on.
@@ -90,13 +93,13 @@ package struct SealedState: Hashable, Sendable {
 package struct RereadRange: Hashable, Sendable {
     /// The leaf hashes of the stored entries, without a gap from the first position on.
     package let leaves: [TreeHash]
-    /// The stored hashes of the range, without a gap from the first on.
-    package let hashes: [TreeHash]
+    /// The stored hashes of the range, without a gap from the first on; nil if rows of them overlap.
+    package let hashes: [TreeHash]?
     /// The first entry that no server has appended.
     package let forgery: LogDamage?
 
     /// Creates a range.
-    package init(leaves: [TreeHash], hashes: [TreeHash], forgery: LogDamage? = nil) {
+    package init(leaves: [TreeHash], hashes: [TreeHash]?, forgery: LogDamage? = nil) {
         self.leaves = leaves
         self.hashes = hashes
         self.forgery = forgery

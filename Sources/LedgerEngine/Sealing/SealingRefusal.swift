@@ -7,9 +7,13 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     case logTruncated(size: Int64, signed: Int64)
     /// The stored hashes end before what was signed.
     case hashesTruncated(signed: Int64)
-    /// The number of stored hashes is not that of any tree, and no less than what was signed.
+    /// The stored hashes do not end where those of a tree do, nor before what was signed.
+    ///
+    /// The end of the last row says nothing about the rows before it, which the audit reads.
     case hashesDamaged
-    /// There are hashes of more events than the log has, and nothing that was signed is missing.
+    /// There are hashes of more events than the log has.
+    ///
+    /// The end of the last row says nothing about the rows before it, which the audit reads.
     case hashesSurplus(size: Int64, hashed: Int64)
     /// The log or its hashes differ from what was signed.
     case contradicts(SealingFinding)
@@ -33,7 +37,7 @@ package enum SealingRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     /// sealer may add, of `checkpoints`, `merkle_nodes` or after the signed events.
     package var sparesSignedEvents: Bool {
         switch self {
-        case .contradicts(let finding): finding.concernsOnlyCheckpoint || finding.before == nil
+        case .contradicts(let finding): finding.sparesSignedEvents || finding.before == nil
         // A record that is behind cannot be distinguished.
         case .recordUnusable, .hashesDamaged, .hashesSurplus: true
         case .logTruncated, .hashesTruncated, .unauthentic, .databaseFails: false
@@ -68,19 +72,27 @@ package struct SealingFinding: Hashable, Sendable, CustomStringConvertible {
     package let after: Int64
     /// The first signed size that is contradicted; nil when the fault is above all signed sizes.
     package let before: Int64?
-    /// Whether the log is intact and only a published checkpoint has no valid signature.
-    package let concernsOnlyCheckpoint: Bool
+    /// Whether the signed events are intact as far as they were read, and the reason can be a row that any
+    /// login of a server or sealer may add.
+    package let sparesSignedEvents: Bool
 
     /// Creates a finding.
     package init(
         what: String, position: Int64?, after: Int64, before: Int64?,
-        concernsOnlyCheckpoint: Bool = false
+        sparesSignedEvents: Bool = false
     ) {
-        self.concernsOnlyCheckpoint = concernsOnlyCheckpoint
+        self.sparesSignedEvents = sparesSignedEvents
         self.what = what
         self.position = position
         self.after = after
         self.before = before
+    }
+
+    /// Rows of stored hashes overlap, as those of sealers never do, and one may hide signed hashes of another.
+    static func overlap(after: Int64, before: Int64?) -> SealingFinding {
+        SealingFinding(
+            what: "rows of stored hashes overlap", position: nil, after: after, before: before,
+            sparesSignedEvents: true)
     }
 
     package var description: String {

@@ -20,6 +20,9 @@ struct TreeCheck {
         while tree.reread.size < last {
             let end = min(last, tree.reread.size + Int64(pageMax))
             let range = try await store.reread(tree.reread.size..<end, of: tenant)
+            guard range.hashes != nil else {
+                throw SealingRefusal.contradicts(.overlap(after: tree.signed.size, before: nil))
+            }
             if let finding = tree.reread.append(range, upTo: end) {
                 throw SealingRefusal.contradicts(
                     SealingFinding(
@@ -49,12 +52,15 @@ struct TreeCheck {
     func expectEnd(of signed: CompactRange) async throws {
         let start = max(0, signed.size - Int64(pageMax))
         let range = try await store.reread(start..<signed.size, of: tenant)
+        guard let hashes = range.hashes else {
+            throw SealingRefusal.contradicts(.overlap(after: 0, before: signed.size))
+        }
         let first = StoredHashIndex.count(leaves: start)
         for position in start..<signed.size {
             let offset = Int(position - start)
             let index = Int(StoredHashIndex.index(level: 0, of: position) - first)
-            let isThere = offset < range.leaves.count && index < range.hashes.count
-            guard isThere, range.leaves[offset] == range.hashes[index] else {
+            let isThere = offset < range.leaves.count && index < hashes.count
+            guard isThere, range.leaves[offset] == hashes[index] else {
                 throw SealingRefusal.contradicts(
                     SealingFinding(
                         what: offset < range.leaves.count
@@ -65,19 +71,29 @@ struct TreeCheck {
         try range.expectAuthentic()
     }
 
+    /// Returns the refusal of the stored hashes at some indexes, which spares signed events if rows overlap there.
+    func refusal(
+        _ what: String, at indexes: [Int64], signed: Int64
+    ) async throws -> SealingRefusal {
+        try await store.hashesOverlap(of: tenant, at: indexes)
+            ? .contradicts(.overlap(after: 0, before: signed))
+            : .contradicts(SealingFinding(what: what, position: nil, after: 0, before: signed))
+    }
+
     private func expectConsistency(_ tree: SealedTree) async throws {
         let (old, size) = (tree.signed.size, tree.stored.size)
         guard let plan = try? ConsistencyProof.nodes(old: old, size: size) else {
             throw refusal("there is no proof between these sizes", tree)
         }
         guard let hashes = try await store.hashes(of: tenant, at: plan.indexes).whole else {
-            throw refusal("stored hashes are missing", tree)
+            throw try await refusal("stored hashes are missing", at: plan.indexes, signed: old)
         }
         let proof = ConsistencyProof(old: old, size: size, path: plan.path(hashes))
         do {
             try proof.verify(oldRoot: tree.signed.root, root: tree.stored.root)
         } catch {
-            throw refusal("the stored hashes do not continue what was signed", tree)
+            throw try await refusal(
+                "the stored hashes do not continue what was signed", at: plan.indexes, signed: old)
         }
     }
 
@@ -94,25 +110,26 @@ extension CompactRange {
         let what: String
     }
 
-    /// Adds the leaves of a range, which must reach a size and match the stored hashes.
+    /// Adds the leaves of a range, which must reach a size and match the stored hashes if no rows overlap.
     ///
     /// - Returns: the first mismatch; the tree is then no longer usable.
     mutating func append(_ range: RereadRange, upTo end: Int64) -> Mismatch? {
-        var rest = range.hashes[...]
+        var rest = range.hashes?[...]
         for leaf in range.leaves {
             let position = size
             let hashes = append(leaf)
-            guard rest.count >= hashes.count else {
+            guard let known = rest else { continue }
+            guard known.count >= hashes.count else {
                 return Mismatch(position: position, what: "a stored hash is missing")
             }
-            guard rest.first == leaf else {
+            guard known.first == leaf else {
                 return Mismatch(
                     position: position, what: "the entry is not the one that was hashed")
             }
-            guard rest.prefix(hashes.count).elementsEqual(hashes) else {
+            guard known.prefix(hashes.count).elementsEqual(hashes) else {
                 return Mismatch(position: position, what: "a stored hash is wrong")
             }
-            rest = rest.dropFirst(hashes.count)
+            rest = known.dropFirst(hashes.count)
         }
         guard size == end else {
             return Mismatch(position: size, what: "the event is missing")

@@ -26,28 +26,19 @@ struct TreeLoad {
         let kept = try record.logState(
             of: tenant, mayBegin: before.keys.isEmpty && before.checkpoints.isEmpty)
         let published = before.checkpoints.first { $0.origin == kept.origin.description }
-        try expect(published, toFit: kept)
         let stored = try await store.logState(of: tenant)
-        guard let last = kept.last else {
-            guard let tree = try await tree(tenant, stored, kept.origin, signed: 0) else {
-                throw SealingRefusal.hashesDamaged
-            }
-            return Loaded(size: stored.size, tree: tree, hasPublished: false)
-        }
-        let size = last.checkpoint.size
-        guard stored.size >= size else {
+        // Before the checkpoints, because any login of a server may add some.
+        if let size = kept.last?.checkpoint.size, stored.size < size {
             throw SealingRefusal.logTruncated(size: stored.size, signed: size)
         }
-        let tree = try await tree(tenant, stored, kept.origin, signed: size)
-        guard let tree, tree.signed.root == last.checkpoint.root else {
-            throw SealingRefusal.contradicts(
-                SealingFinding(
-                    what: "the stored hashes do not give the root that was signed", position: nil,
-                    after: 0, before: size))
+        try expect(published, toFit: kept)
+        let check = TreeCheck(store: store, tenant: tenant, pageMax: pageMax)
+        let tree = try await tree(stored, kept, check)
+        guard let last = kept.last else {
+            return Loaded(size: stored.size, tree: tree, hasPublished: false)
         }
-        try await TreeCheck(store: store, tenant: tenant, pageMax: pageMax)
-            .expectEnd(of: tree.signed)
-        guard published?.size != size else {
+        try await check.expectEnd(of: tree.signed)
+        guard published?.size != last.checkpoint.size else {
             return Loaded(size: stored.size, tree: tree, hasPublished: false)
         }
         // Signed and recorded, but not published: the same note is published now.
@@ -70,7 +61,7 @@ struct TreeLoad {
             throw .contradicts(
                 SealingFinding(
                     what: "the published checkpoint of size \(published.size) \(fault)",
-                    position: nil, after: size, before: nil, concernsOnlyCheckpoint: true))
+                    position: nil, after: size, before: nil, sparesSignedEvents: true))
         }
         guard published.size <= size else {
             throw .recordUnusable(
@@ -81,15 +72,16 @@ struct TreeLoad {
             throw .contradicts(
                 SealingFinding(
                     what: "the published checkpoint is not the one that was signed", position: nil,
-                    after: 0, before: size, concernsOnlyCheckpoint: true))
+                    after: 0, before: size, sparesSignedEvents: true))
         }
     }
 
-    /// Returns the trees of the stored hashes at their end and at the signed size; nil when a hash is
-    /// missing.
+    /// Returns the trees of the stored hashes at their end and at the signed size.
     private func tree(
-        _ tenant: TenantID, _ stored: SealedState, _ origin: NoteKeyName, signed: Int64
-    ) async throws -> SealedTree? {
+        _ stored: SealedState, _ kept: SealerLogRecord, _ check: TreeCheck
+    ) async throws -> SealedTree {
+        let last = kept.last?.checkpoint
+        let signed = last?.size ?? 0
         guard stored.hashCount >= StoredHashIndex.count(leaves: signed) else {
             throw SealingRefusal.hashesTruncated(signed: signed)
         }
@@ -101,11 +93,17 @@ struct TreeLoad {
         }
         let edge = StoredHashIndex.edge(leaves: size)
         let indexes = edge + StoredHashIndex.edge(leaves: signed)
-        let hashes = try await store.hashes(of: tenant, at: indexes)
+        let hashes = try await store.hashes(of: check.tenant, at: indexes)
         guard let found = hashes.whole, found.count == indexes.count,
             let whole = CompactRange(size: size, hashes: Array(found[..<edge.count])),
-            let before = CompactRange(size: signed, hashes: Array(found[edge.count...]))
-        else { return nil }
-        return SealedTree(origin: origin, stored: whole, signed: before)
+            let before = CompactRange(size: signed, hashes: Array(found[edge.count...])),
+            last == nil || last?.root == before.root
+        else {
+            guard last != nil else { throw SealingRefusal.hashesDamaged }
+            throw try await check.refusal(
+                "the stored hashes do not give the root that was signed", at: indexes,
+                signed: signed)
+        }
+        return SealedTree(origin: kept.origin, stored: whole, signed: before)
     }
 }

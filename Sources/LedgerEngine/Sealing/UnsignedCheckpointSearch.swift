@@ -22,7 +22,7 @@ struct UnsignedCheckpointSearch {
                 guard let fault = checkpoint.fault(logState.verifiers) else { continue }
                 return SealingFinding(
                     what: "the published checkpoint of size \(checkpoint.size) \(fault)",
-                    position: nil, after: last.size, before: nil, concernsOnlyCheckpoint: true)
+                    position: nil, after: last.size, before: nil, sparesSignedEvents: true)
             }
             guard let next = page.last?.size, page.count >= Self.pageMax else { return nil }
             size = next

@@ -89,6 +89,11 @@ struct PostgresSealerStore: SealerStore {
         }
     }
 
+    func hashesOverlap(of tenant: TenantID, at indexes: [Int64]) async throws -> Bool {
+        let call = SealerRows.overlapCall(at: indexes, of: tenant)
+        return try await session.run { try $0.query(call.statement, call.parameters).bool(0, 0) }
+    }
+
     func append(_ hashes: [TreeHash], from index: Int64, of tenant: TenantID) async throws {
         try await write(
             [

@@ -34,11 +34,22 @@ enum SealerRows {
 
     private static let size = Statement(
         "sealer_log_size", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
-    private static let hashCount = Statement(
-        "merkle_nodes_count",
+    // A forged row may have the largest index: its end, which is out of range, becomes one of no tree.
+    private static let end = """
+        SELECT least(first_index, 9223372036854775807 - 56) + octet_length(hashes) / 32
+        FROM merkle_nodes WHERE tenant_id = $1 ORDER BY first_index DESC LIMIT 1
         """
-        SELECT first_index + octet_length(hashes) / 32 FROM merkle_nodes
-        WHERE tenant_id = $1 ORDER BY first_index DESC LIMIT 1
+    private static let hashCount = Statement("merkle_nodes_count", end)
+    private static let overlap = Statement(
+        "merkle_nodes_overlap",
+        """
+        SELECT EXISTS (
+            SELECT FROM unnest($2::bigint[]) AS i (index)
+            JOIN merkle_nodes n ON n.tenant_id = $1
+                AND n.first_index > i.index - 56 AND n.first_index <= i.index
+            JOIN merkle_nodes later ON later.tenant_id = $1
+                AND later.first_index > n.first_index
+                AND later.first_index < n.first_index + octet_length(n.hashes) / 32)
         """)
     private static let largest = Statement(
         "checkpoints_largest",
@@ -72,11 +83,7 @@ enum SealerRows {
 
     private static let expectEnd = Statement(
         "merkle_nodes_expect_end",
-        """
-        SELECT ledger_expect(coalesce((
-            SELECT first_index + octet_length(hashes) / 32 FROM merkle_nodes
-            WHERE tenant_id = $1 ORDER BY first_index DESC LIMIT 1), 0), $2, 'merkle_nodes')
-        """)
+        "SELECT ledger_expect(coalesce((\(end)), 0), $2, 'merkle_nodes')")
     private static let insertNodes = Statement(
         "merkle_nodes_insert",
         """
@@ -163,6 +170,10 @@ enum SealerRows {
 
     static func hashCountCall(of tenant: TenantID) -> Call {
         Call(hashCount, [.text(tenant.description)])
+    }
+
+    static func overlapCall(at indexes: [Int64], of tenant: TenantID) -> Call {
+        Call(overlap, [.text(tenant.description), .int8s(indexes)])
     }
 
     static func largestCall(of tenant: TenantID) -> Call {
@@ -285,16 +296,19 @@ enum SealerRows {
         }
     }
 
-    /// Reads stored hashes without a gap from one index up to another.
+    /// Reads stored hashes without a gap from one index up to another; nil if rows overlap.
     static func hashes(
         _ result: QueryResult, _ indexes: Range<Int64>
-    ) throws(PostgresError) -> [TreeHash] {
+    ) throws(PostgresError) -> [TreeHash]? {
         var hashes: [TreeHash] = []
         var next = indexes.lowerBound
+        var last = Int64.min
         for row in 0..<result.rowCount {
             let first = try result.int8(row, result.column("first_index"))
             let bytes = try result.bytes(row, result.column("hashes"))
-            let end = min(first + Int64(bytes.count / TreeHash.byteCount), indexes.upperBound)
+            guard first >= last else { return nil }
+            last = first + Int64(bytes.count / TreeHash.byteCount)
+            let end = min(last, indexes.upperBound)
             guard end > next else { continue }
             guard first <= next else { break }
             for index in next..<end {

@@ -62,7 +62,7 @@ struct MetricsPage: Sendable {
         page.begin(
             "ledger_signed_size", .gauge,
             "Events covered by a checkpoint, as known to this process.")
-        for status in statuses where status.isHeld {
+        for status in statuses {
             page.sample("ledger_signed_size", ["tenant": "\(status.tenant)"], Double(status.signed))
         }
         page.begin(

@@ -88,6 +88,10 @@ import Testing
         #expect(!isStuck, "it makes progress")
         clock.advance(11)
         #expect(isStuck)
+        #expect(board.statuses.first?.isDown == false, "the other one knows the reason")
+        note(size: 12)
+        #expect(board.statuses.first?.isDown == true)
+        note(size: 12, isHeld: false)
         board.noteSigned(elsewhere: 12, of: .default)
         #expect(!isStuck)
     }

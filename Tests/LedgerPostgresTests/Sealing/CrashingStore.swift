@@ -71,6 +71,10 @@ struct CrashingStore: SealerStore {
         try await crash.pass { try await store.append(hashes, from: index, of: tenant) }
     }
 
+    func hashesOverlap(of tenant: TenantID, at indexes: [Int64]) async throws -> Bool {
+        try await store.hashesOverlap(of: tenant, at: indexes)
+    }
+
     func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadRange {
         try await crash.pass { try await store.reread(positions, of: tenant) }
     }

@@ -42,6 +42,7 @@ import TransparencyLog
 
     private func sealer(
         _ fixture: SealingFixture, _ alarms: Alarms, record: (any SealerRecord)? = nil,
+        behindMax: Duration = .seconds(30),
         onFault: @escaping @Sendable (String) -> Void = { _ in }
     ) -> Sealer {
         var configuration = SealerConfiguration()
@@ -51,6 +52,7 @@ import TransparencyLog
         configuration.auditPause = .zero
         configuration.recordInterval = .milliseconds(20)
         configuration.auditRest = .milliseconds(50)
+        configuration.behindMax = behindMax
         return Sealer(
             url: fixture.database.runtimeURL, configuration: configuration,
             record: record ?? fixture.record,
@@ -272,6 +274,46 @@ import TransparencyLog
             tasks[1 - worker].cancel()
             await tasks[1 - worker].value
             #expect(alarms.refusals.isEmpty)
+        }
+    }
+
+    /// Forged by a login of a server: hashes that stop the holder of the lease, and a lease without a sealer.
+    @Test(arguments: [
+        "merkle_nodes VALUES ('default', 1000, decode(repeat('00', 32), 'hex'))",
+        """
+        sealer_leases VALUES ('default', gen_random_uuid(), statement_timestamp() + interval '4 s')
+        ON CONFLICT (tenant_id) DO UPDATE
+        SET holder = excluded.holder, expires_at = excluded.expires_at
+        """,
+    ])
+    func `events that another process should sign wait, and no process is down`(row: String)
+        async throws
+    {
+        try await SealingFixture.with { fixture, ledger in
+            let faults = Mutex<[String]>([])
+            let sealers = (0..<2).map { _ in
+                sealer(fixture, Alarms(), behindMax: .milliseconds(300)) { fault in
+                    faults.withLock { $0.append(fault) }
+                }
+            }
+            let tasks = sealers.map { sealer in Task { await sealer.run() } }
+            var story = Story(ledger.sequencer)
+            try await story.people(0..<2)
+            try await eventually("size 7 is signed") { sealers.allSatisfy { signed($0) == 7 } }
+            try await fixture.database.asRuntime.execute("INSERT INTO \(row)")
+            try await story.people(2..<3)
+            try await eventually("the events wait in both") {
+                sealers.allSatisfy { $0.statuses.first?.isStuck == true }
+            }
+            #expect(sealers.allSatisfy { $0.statuses.first?.isDown == false })
+            #expect(sealers.contains { $0.statuses.first?.isHeld == false })
+            try await eventually("a log says so") {
+                faults.withLock { $0.contains { $0.contains("3 events of tenant default wait") } }
+            }
+            for task in tasks {
+                task.cancel()
+                await task.value
+            }
         }
     }
 }

@@ -371,6 +371,10 @@ private struct FlippingStore: SealerStore {
         try await store.hashes(of: tenant, at: indexes)
     }
 
+    func hashesOverlap(of tenant: TenantID, at indexes: [Int64]) async throws -> Bool {
+        try await store.hashesOverlap(of: tenant, at: indexes)
+    }
+
     func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadRange {
         try await store.reread(positions, of: tenant)
     }

@@ -65,6 +65,8 @@ struct MemorySealerStore: SealerStore {
         }
     }
 
+    func hashesOverlap(of tenant: TenantID, at indexes: [Int64]) async throws -> Bool { false }
+
     func reread(_ positions: Range<Int64>, of tenant: TenantID) async throws -> RereadRange {
         try await travel("reads once more")
         let stored = seals.partition(tenant).hashes
