@@ -79,7 +79,7 @@ struct UndescribedInputTests {
         let described = try call(Described.self)
         #expect(
             status { () throws(APIError) in _ = try described.body().flag(other) } == 500)
-        // A name in another place is another input.
+        // A name in another location is another input.
         let misplaced = Parameter(name: "Probe", schema: .number, about: "A number")
         #expect(
             status { () throws(APIError) in _ = try described.values(of: misplaced) } == 500)
