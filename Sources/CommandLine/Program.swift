@@ -68,9 +68,10 @@ package struct Program<Context: Sendable>: Sendable {
         return .success
     }
 
-    /// Returns the help of the program, of a group of subcommands or of one.
+    /// Describes the program, a group of subcommands or one of them.
     ///
     /// - Parameter words: The words after the program's name; none for the program.
+    /// - Returns: The text that `--help` prints.
     /// - Throws: `UsageError` for words that name nothing.
     package func help(about words: [String]) throws(UsageError) -> String {
         if words.isEmpty { return helpText.program(syntaxes, summary: summary) }
