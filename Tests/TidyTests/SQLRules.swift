@@ -6,7 +6,7 @@ enum SQLRule: Int, CaseIterable, Comparable {
     case plainEquals = 2
     /// No UPDATE, DELETE or ON CONFLICT calls a function whose value changes.
     case fixedClock = 3
-    /// What looks over all tenants stands in one file, ``fileOfAllTenants``, reads only and locks nothing.
+    /// Statements over all tenants are in one file, ``fileOfAllTenants``; they read only and lock nothing.
     case readsAllTenants = 4
     /// No advisory lock, list of locks, size or address of rows decides: only one node knows it.
     case everyNode = 5
