@@ -61,12 +61,7 @@ package enum ProjectionTables {
         try served(try connection.query(served, [.text(projection.rawValue)]))
     }
 
-    /// Returns the call that looks up the served table, for ``served(_:)-(QueryResult)``.
-    static func servedCall(_ projection: ProjectionName) -> Call {
-        Call(served, [.text(projection.rawValue)])
-    }
-
-    /// Reads the result of ``servedCall(_:)``.
+    /// Reads the name, generation and version of a served table.
     static func served(_ result: QueryResult) throws(PostgresError) -> ProjectionTable {
         guard result.rowCount == 1, let table = try table(result, 0) else {
             throw .unexpectedResult("a projection has no served table")

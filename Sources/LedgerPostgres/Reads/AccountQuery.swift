@@ -10,6 +10,14 @@ import Synchronization
 final class AccountQuery: Sendable {
     /// The table that was served last, with its statement.
     private let served = Mutex<(table: ProjectionTable, statement: Statement)?>(nil)
+    /// The served table and the schema's version (``SchemaFence``), after the read that they validate.
+    private static let servedNow = Statement(
+        "read_accounts_served",
+        """
+        SELECT name, generation, version,
+            (SELECT max(version) FROM public.ledger_migrations) AS schema_version
+        FROM projection_tables WHERE name = 'user_providers' AND state = 'served'
+        """)
     /// The maximum number of tables tried for one batch.
     private static let attempts = 4
 
@@ -94,10 +102,9 @@ final class AccountQuery: Sendable {
             let (table, statement) = try servedTable(on: connection)
             do {
                 let results = try connection.pipeline([
-                    Call(statement, parameters), ProjectionTables.servedCall(.userProviders),
-                    Call(SchemaFence.version),
+                    Call(statement, parameters), Call(Self.servedNow),
                 ])
-                try fence.check(results[2])
+                try fence.check(results[1], column: results[1].column("schema_version"))
                 if try ProjectionTables.served(results[1]) == table { return results[0] }
             } catch let error as PostgresError where error.state == .undefinedTable {
                 // The table was dropped after it had been exchanged.
