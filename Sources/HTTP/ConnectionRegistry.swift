@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// libmicrohttpd itself closes idle connections; this adds a limit on the total time.
 final class ConnectionRegistry: Sendable {
-    private enum Acquisition {
+    /// The result of an attempt to acquire a slot.
+    enum Acquisition {
         case taken, none, closed
     }
 
@@ -18,14 +19,15 @@ final class ConnectionRegistry: Sendable {
         /// The connection that was cut to make way for another, until it is removed.
         var cut: ObjectIdentifier?
 
-        mutating func acquireSlot(countMax: Int) -> Acquisition {
+        mutating func acquireSlot(countMax: Int, cutsEarly: Bool) -> Acquisition {
             if isClosed { return .closed }
             isSlotAwaited = slotsInUse >= countMax
             guard isSlotAwaited else {
                 slotsInUse += 1
                 return .taken
             }
-            if cut == nil { cutIdleConnection() }
+            // Connections that are still being accepted may be due first.
+            if cut == nil, cutsEarly || connections.count == slotsInUse { cutIdleConnection() }
             return .none
         }
 
@@ -59,13 +61,21 @@ final class ConnectionRegistry: Sendable {
     /// At the limit, a connection that waits for its client's next request is cut. `remove` releases the
     /// slot, or `releaseSlot` if no connection used it.
     func acquireSlot() -> Bool {
+        var cutsEarly = false
         while true {
-            switch state.withLock({ $0.acquireSlot(countMax: countMax) }) {
+            switch tryToAcquireSlot(cutsEarly: cutsEarly) {
             case .taken: return true
             case .closed: return false
-            case .none: _ = slotFreed.wait(timeout: .now() + Self.searchInterval)
+            case .none:
+                cutsEarly = slotFreed.wait(timeout: .now() + Self.searchInterval) == .timedOut
             }
         }
+    }
+
+    /// Makes one attempt, and cuts an idle connection at the limit: only when no connection is still being
+    /// accepted, unless `cutsEarly`.
+    func tryToAcquireSlot(cutsEarly: Bool) -> Acquisition {
+        state.withLock { $0.acquireSlot(countMax: countMax, cutsEarly: cutsEarly) }
     }
 
     /// Releases a slot that no connection used.
@@ -88,7 +98,7 @@ final class ConnectionRegistry: Sendable {
     }
 
     func add(_ connection: ClientConnection) {
-        state.withLock { $0.connections[ObjectIdentifier(connection)] = connection }
+        update { $0.connections[ObjectIdentifier(connection)] = connection }
     }
 
     /// Removes a connection; called before its descriptor is closed.
