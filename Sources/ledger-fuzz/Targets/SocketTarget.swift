@@ -43,7 +43,8 @@ enum SocketTarget {
     /// Uses a server process in development mode, whose identity provider imitates Google.
     static func development(port: UInt16) throws -> Served {
         var tokens = LiveTokens()
-        let minted = try json(port, "GET /dev/idp/google/token?name=fuzz HTTP/1.1\nHost: a\n\n")
+        let minted = try json(
+            port, "GET /dev/idp/google/token?name=fuzz HTTP/1.1\nHost: localhost\n\n")
         tokens.idToken = minted["id_token"]?.string ?? ""
         let body = "{\"id_token\":\"\(tokens.idToken)\"}"
         let session = try json(
@@ -58,11 +59,11 @@ enum SocketTarget {
 
     static func target(_ served: Served) -> FuzzTarget {
         let forms = [
-            "POST /dev/idp/google/token\nHost: a\nContent-Type: application/x-www-form-urlencoded\n\n"
+            "POST /dev/idp/google/token\nHost: localhost\nContent-Type: application/x-www-form-urlencoded\n\n"
                 + "name=ada&email=a%40b.c&audience=dev-client&nonce=n&auth_time=1",
-            "POST /dev/idp/apple/\nHost: a\n\nname=a+b&nonce=%C3%A9",
-            "GET /dev/idp/google/token?name=ada&nonce=n\nHost: a\n\n",
-            "GET /dev/idp/google/.well-known/openid-configuration\nHost: a\n\n",
+            "POST /dev/idp/apple/\nHost: localhost\n\nname=a+b&nonce=%C3%A9",
+            "GET /dev/idp/google/token?name=ada&nonce=n\nHost: localhost\n\n",
+            "GET /dev/idp/google/.well-known/openid-configuration\nHost: localhost\n\n",
         ]
         let templates = RequestTemplates.all + (served.server == nil ? forms : [])
         let corpus =
