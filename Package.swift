@@ -118,6 +118,7 @@ let package = Package(
                 .embedInCode("V020_keyed_digests.sql"),
                 .embedInCode("V021_rules.sql"),
                 .embedInCode("V022_erase_by_tenant.sql"),
+                .embedInCode("V023_anonymous.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),

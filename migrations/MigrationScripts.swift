@@ -26,6 +26,7 @@ package enum MigrationScripts {
         ("V020_keyed_digests.sql", PackageResources.V020_keyed_digests_sql),
         ("V021_rules.sql", PackageResources.V021_rules_sql),
         ("V022_erase_by_tenant.sql", PackageResources.V022_erase_by_tenant_sql),
+        ("V023_anonymous.sql", PackageResources.V023_anonymous_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

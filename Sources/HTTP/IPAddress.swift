@@ -61,6 +61,16 @@ package struct IPAddress: Equatable {
         return prefixBits == 0 || (value ^ other.value) >> (bitCount - prefixBits) == 0
     }
 
+    /// Returns the first address of the network of an IPv6 address; an IPv4 address as it is.
+    package func network(ipv6Bits bits: Int) -> IPAddress {
+        isIPv4 ? self : IPAddress(ipv6Value: value & (UInt128.max << (128 - bits)))
+    }
+
+    private init(ipv6Value value: UInt128) {
+        self.value = value
+        isIPv4 = false
+    }
+
     /// The usual numeric form, RFC 5952 for IPv6.
     package var text: String {
         var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))

@@ -165,6 +165,7 @@ extension InMemoryLedger.Tenant {
                 signInTimes[identity, default: []].append(now)
             case .linked(let fact):
                 identity = fact.identity
+                signInTimes[identity] = nil
             case .erased:
                 emails = emails.filter { identity, _ in
                     ledger.identities[identity].map { !ledger.isForgotten($0) } ?? false

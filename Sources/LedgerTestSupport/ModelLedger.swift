@@ -99,9 +99,11 @@ extension ModelLedger {
     /// Signs in, and opens an account for an unknown subject.
     ///
     /// - Throws: `Unexpected` when it is refused.
-    package mutating func signIn(_ subject: Subject) throws -> Caller {
+    package mutating func signIn(
+        _ subject: Subject, methods: AuthenticationMethods = .federated
+    ) throws -> Caller {
         let intent = SignIn(
-            proof(subject, authenticatedAt: now), createAccount: true,
+            proof(subject, authenticatedAt: now, methods: methods), createAccount: true,
             refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
             newIdentity: generator.id(), newSession: generator.id())
         let result = try execute(.signIn(intent))

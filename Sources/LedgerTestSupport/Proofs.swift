@@ -1,11 +1,12 @@
 package import Ledger
 
-/// Creates the proof of a subject by an issuer's word.
+/// Creates the proof of a subject, by an issuer's word unless the methods are others.
 package func proof(
     _ subject: Subject, email: Email? = nil,
-    authenticatedAt: Timestamp = Timestamp(seconds: 1_000_000_000)
+    authenticatedAt: Timestamp = Timestamp(seconds: 1_000_000_000),
+    methods: AuthenticationMethods = .federated
 ) -> Proof {
-    Proof(subject, authenticatedAt: authenticatedAt, methods: .federated, email: email)
+    Proof(subject, authenticatedAt: authenticatedAt, methods: methods, email: email)
 }
 
 extension Credential {

@@ -7,6 +7,18 @@ package struct RandomCommands: Sendable {
     /// The providers whose identities the commands use.
     package static let providers = ["apple", "google", "facebook"].map(provider)
 
+    /// The provider of anonymous accounts.
+    package static let anonymous = provider("anonymous")
+
+    /// The rules of the commands, with budgets that they do not exhaust.
+    package static func policy(hasAnonymous: Bool) -> TenantPolicy {
+        var policy = SequencerFixture.unlimitedPolicy
+        if hasAnonymous {
+            policy.providers[anonymous] = ProviderPin(type: .anonymous, issuers: [])
+        }
+        return policy
+    }
+
     /// The e-mails of sign-ins: none, verified or unverified.
     private static let emails = [
         nil, Email("a@b.c", isVerified: true), Email("a@b.c", isVerified: false),
@@ -15,6 +27,7 @@ package struct RandomCommands: Sendable {
 
     private let tenant: TenantID
     private let subjectsPerProvider: Int
+    private let hasAnonymous: Bool
     private var generator: SeededGenerator
     private var callers: [Caller] = []
     private var tokens: [(session: SessionID, tokens: [Digest])] = []
@@ -27,7 +40,14 @@ package struct RandomCommands: Sendable {
     private var merges: [(event: EventID, survivor: AccountID, absorbed: AccountID)] = []
 
     /// Starts at a seed; few subjects make many conflicts.
-    package init(tenant: TenantID = .default, seed: UInt64, subjectsPerProvider: Int = 4) {
+    ///
+    /// On request some accounts are anonymous, for
+    /// ``policy(hasAnonymous:)``.
+    package init(
+        tenant: TenantID = .default, seed: UInt64, subjectsPerProvider: Int = 4,
+        hasAnonymous: Bool = false
+    ) {
+        self.hasAnonymous = hasAnonymous
         self.tenant = tenant
         self.subjectsPerProvider = subjectsPerProvider
         generator = SeededGenerator(seed: seed)
@@ -90,11 +110,15 @@ package struct RandomCommands: Sendable {
     private mutating func signIn() -> Command.Intent {
         let token = digest(generator.bytes(32))
         lastToken = token
+        let subject = randomSubject()
+        let isAnonymous = subject.provider == Self.anonymous
         return .signIn(
             SignIn(
                 proof(
-                    randomSubject(), email: Self.emails.randomElement(using: &generator) ?? nil,
-                    authenticatedAt: Timestamp(seconds: 1_000_000_000_000)),
+                    subject,
+                    email: isAnonymous ? nil : Self.emails.randomElement(using: &generator) ?? nil,
+                    authenticatedAt: Timestamp(seconds: 1_000_000_000_000),
+                    methods: isAnonymous ? .anonymous : .federated),
                 createAccount: Int.random(in: 0..<5, using: &generator) > 0, refreshToken: token,
                 newAccount: generator.id(), newIdentity: generator.id(),
                 newSession: generator.id()))
@@ -187,7 +211,7 @@ package struct RandomCommands: Sendable {
 
     /// Changes a lifetime, and sometimes removes a provider, which the accounts may forbid.
     private mutating func setRules() -> Command.Intent {
-        var policy = SequencerFixture.unlimitedPolicy
+        var policy = Self.policy(hasAnonymous: hasAnonymous)
         policy.sessionLifetimeSeconds -= Int64.random(in: 0...2, using: &generator)
         if Int.random(in: 0..<4, using: &generator) == 0,
             let removed = Self.providers.randomElement(using: &generator)
@@ -218,6 +242,11 @@ package struct RandomCommands: Sendable {
     private mutating func randomSubject() -> Subject {
         let name = Self.providers[Int.random(in: 0..<Self.providers.count, using: &generator)]
         let number = Int.random(in: 0..<subjectsPerProvider, using: &generator)
+        if hasAnonymous, Int.random(in: 0..<5, using: &generator) == 0 {
+            // More of them, because each ends with its first link.
+            let number = Int.random(in: 0..<8 * subjectsPerProvider, using: &generator)
+            return subject(Self.anonymous.description, "digest-\(number)")
+        }
         return subject(name.description, "subject-\(number)")
     }
 }

@@ -119,6 +119,20 @@ package struct SequencerFixture: Sendable {
         return Caller(account: grant.account, session: grant.session)
     }
 
+    /// Submits an intent as a command of the tenant `default`.
+    ///
+    /// - Throws: `LedgerFault`.
+    package func submit(
+        _ intent: Command.Intent
+    ) async throws(LedgerFault) -> Result<Reply, Refusal> {
+        var generator = SeededGenerator(seed: UInt64.random(in: 0...(.max)))
+        return try await sequencer.submit(
+            Command(
+                id: generator.id(), tenant: .default,
+                origin: Command.Origin(request: nil, clientIP: "203.0.113.7", userAgent: nil),
+                intent: intent))
+    }
+
     /// Reads a tenant's whole log with SQL and decodes it.
     ///
     /// - Throws: an error of reading or decoding.

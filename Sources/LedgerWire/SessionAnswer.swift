@@ -14,6 +14,9 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
     public let isNewUser: Bool
     /// The account's providers in linking order.
     public let linkedProviders: [String]
+    /// The secret of the anonymous account that this request opened: signs in to it again, and is returned
+    /// only once.
+    public let anonymousSecret: String?
 
     enum CodingKeys: String, CodingKey {
         case accessToken = "access_token"
@@ -23,12 +26,14 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
         case userID = "user_id"
         case isNewUser = "is_new_user"
         case linkedProviders = "linked_providers"
+        case anonymousSecret = "anonymous_secret"
     }
 
     /// Describes a session.
     public init(
         accessToken: String, refreshToken: String, tokenType: String = "Bearer",
-        expiresIn: Int64, userID: String, isNewUser: Bool, linkedProviders: [String]
+        expiresIn: Int64, userID: String, isNewUser: Bool, linkedProviders: [String],
+        anonymousSecret: String? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -37,5 +42,6 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
         self.userID = userID
         self.isNewUser = isNewUser
         self.linkedProviders = linkedProviders
+        self.anonymousSecret = anonymousSecret
     }
 }

@@ -154,6 +154,12 @@ package struct RowMultiset: Hashable, Sendable {
         sum &+= hash
     }
 
+    /// Removes a row by its hash.
+    package mutating func remove(_ hash: UInt64) {
+        count -= 1
+        sum &-= hash
+    }
+
     /// Adds other rows.
     package mutating func merge(_ other: RowMultiset) {
         count += other.count

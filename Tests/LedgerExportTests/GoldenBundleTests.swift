@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "d0a380cfba710f0dc98aedb96643586974f1ca756724db39c778f1db2c2ddb51"),
+        (nil, false, "5f505f1408ed6a762ddfb01f9d3c9592a5a14cb56d93ae8cfac1f3c224469ce3"),
         (
             ExampleLog.accounts[0], true,
-            "e6381fb280cd48406ee2cd505dda56d21cd64c397a1a5fd62a9bb0dc9eac4c8e"
+            "0efd3f1d53ecd0d45c86c70b54cb9e90b0ebb7dc20c1fd65799faa529240e445"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

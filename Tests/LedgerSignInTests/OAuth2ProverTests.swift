@@ -16,7 +16,8 @@ struct OAuth2ProverTests {
         _ settings: OAuth2Settings, _ token: String = Self.token, for purpose: ProofPurpose = .link
     ) async throws(Credential.Flaw) -> Proof {
         try await ProviderConfiguration(name: provider("p"), settings: .oauth2(settings))
-            .prove(.oauth2(OAuth2Body(accessToken: token)), for: purpose, at: Self.now)
+            .prove(
+                .oauth2(OAuth2Body(accessToken: token)), in: .default, for: purpose, at: Self.now)
     }
 
     /// No limit of time, since a busy machine answers late.
@@ -340,7 +341,8 @@ struct OAuth2ProverTests {
             name: provider("p"), settings: .oauth2(facebook(at: "http://127.0.0.1:1")))
         await #expect(throws: Credential.Flaw.invalid) {
             try await configuration.prove(
-                .oidc(OIDCBody(idToken: "x", nonce: nil)), for: .link, at: Self.now)
+                .oidc(OIDCBody(idToken: "x", nonce: nil)), in: .default, for: .link,
+                at: Self.now)
         }
     }
 }

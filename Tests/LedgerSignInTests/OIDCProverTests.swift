@@ -24,7 +24,7 @@ struct OIDCProverTests {
             fetch: { _ in FetchedKeySet(body: try issuer.keySet(), maxAgeSeconds: nil) })
         return try await ProviderConfiguration(
             name: provider("google"), settings: .oidc(OIDCSettings(check: check, keys: keys))
-        ).prove(.oidc(body), for: purpose, at: Self.now)
+        ).prove(.oidc(body), in: .default, for: purpose, at: Self.now)
     }
 
     private func body(

@@ -26,6 +26,8 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case uncommittedSealed
     /// A dispatcher's cursor moves in one transaction, and the events up to it are added in the next.
     case intakeOutsideTransaction
+    /// The session of an upgraded account keeps its anonymous identity, so that it ends with it.
+    case upgradeNotWritten
     /// Pending events are stored without the accounts that order them.
     case pendingWithoutAccounts
 }

@@ -48,13 +48,14 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string} user_id
  * @property {boolean} is_new_user
  * @property {string[]} linked_providers
+ * @property {string} [anonymous_secret]  Of an anonymous account that was opened. Keep it: it is returned only once.
  *
  * @typedef {object} LinkedProviders
  * @property {string[]} linked_providers
  * @property {string} message  For people.
  *
- * @typedef {{ id_token: string, nonce?: string } | { access_token: string }} Proof  By the provider's type: `oidc` or
- *   `oauth2`.
+ * @typedef {{ id_token: string, nonce?: string } | { access_token: string } | { anonymous_secret?: string }} Proof
+ *   By the provider's type: `oidc`, `oauth2` or `anonymous`.
  *
  * @typedef {Record<string, "survivor" | "absorbed">} Keep  By provider, whose identity stays.
  *
@@ -257,8 +258,8 @@ export class AccountLedger {
       method: "POST", path: `/v1/auth/sign-in/${segment(provider)}`, body: proof, isUnrepeatable: true,
     });
     await this.#change(() => this.#store.save(sessionOf(answer)));
-    const { user_id, is_new_user, linked_providers } = answer;
-    return { user_id, is_new_user, linked_providers };
+    const { user_id, is_new_user, linked_providers, anonymous_secret } = answer;
+    return { user_id, is_new_user, linked_providers, ...(anonymous_secret && { anonymous_secret }) };
   }
 
   /** The id of the account that is signed in, or null; without a request. */
@@ -358,10 +359,10 @@ export class AccountLedger {
   }
 
   /**
-   * Merges the account of another identity into this one, as the preview showed it. The proof must be newer than
+   * Merges the account of another identity into this one, as the preview showed it. A token must be newer than
    * the preview: the nonce of an ID token is the `plan_digest`.
    *
-   * @param {({ id_token: string } | { access_token: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
+   * @param {({ id_token: string } | { access_token: string } | { anonymous_secret: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
    * @param {CallOptions & CommandOptions} [options]
    * @returns {Promise<Merged>}
    */

@@ -63,6 +63,20 @@ tell_stories() {
     -d "{\"access_token\":\"$(access_token github fay)\"}" | jq .' \
         200 '.linked_providers == ["facebook", "github"]'
 
+    story 'An account that proved nothing yet is opened, and becomes a real one with its first link'
+    step 'una=$(curl -sS "$base/v1/auth/sign-in/anonymous" -H "Content-Type: application/json" -d "{}"); jq . <<<"$una"' \
+        200 '.is_new_user and .linked_providers == ["anonymous"]'
+    step 'curl -sS "$base/v1/auth/sign-in/anonymous" -H "Content-Type: application/json" \
+    -d "{\"anonymous_secret\":\"$(member anonymous_secret "$una")\"}" | jq .' \
+        200 '.is_new_user == false'
+    step 'ask POST /v1/auth/link/google google una "$(member access_token "$una")" | jq .' \
+        200 '.linked_providers == ["google"]'
+    step 'ask POST /v1/auth/sign-in/google google una | jq .' \
+        200 '.is_new_user == false and .linked_providers == ["google"]'
+    step 'curl -sS "$base/v1/auth/sign-in/anonymous" -H "Content-Type: application/json" \
+    -d "{\"anonymous_secret\":\"$(member anonymous_secret "$una")\"}" | jq .' \
+        404 '.error.code == "ACCOUNT_NOT_FOUND"'
+
     story 'All of it is in the log'
     step 'tools/ledger replay --account "$(member user_id "$ada")"'
 }

@@ -73,7 +73,7 @@ package struct Command: Sendable {
         case .unlinkProvider(let command): command.decide(given: state, at: now, under: policy)
         case .signOut(let command): command.decide(given: state, at: now)
         case .refreshSession(let command): command.decide(given: state, at: now, under: policy)
-        case .eraseAccount(let command): command.decide(given: state)
+        case .eraseAccount(let command): command.decide(given: state, under: policy)
         case .setLegalHold(let command): command.decide(given: state)
         case .liftLegalHold(let command): command.decide(given: state)
         case .recordRestore(let command): command.decide(given: state)
@@ -95,7 +95,10 @@ extension Command.Intent {
         case .signIn, .linkProvider, .unlinkProvider, .mergeAccounts, .unmergeAccounts,
             .relinkProvider:
             true
-        case .openLedger, .rotateKey, .signOut, .refreshSession, .eraseAccount, .setLegalHold,
+        case .eraseAccount(let command):
+            // Retention erases only what the rules call anonymous.
+            if case .unused = command.agreement { true } else { false }
+        case .openLedger, .rotateKey, .signOut, .refreshSession, .setLegalHold,
             .liftLegalHold, .recordRestore, .setRules:
             false
         }

@@ -50,6 +50,19 @@ package struct DecisionState: Sendable {
         }
     }
 
+    /// The last use of an account before a batch: an event that touches it, or a refresh of its sessions.
+    package struct LastUse: Hashable, Sendable {
+        /// The position of the last event that touches the account.
+        package let position: LogPosition
+        package let time: Timestamp
+
+        /// Describes a use.
+        package init(position: LogPosition, time: Timestamp) {
+            self.position = position
+            self.time = time
+        }
+    }
+
     /// A stored answer and the request that it belongs to.
     package struct IdempotencyRecord: Hashable, Sendable {
         package let fingerprint: Digest
@@ -72,6 +85,8 @@ package struct DecisionState: Sendable {
     /// The time of each attempt that counts.
     package var attempts: [AccountID: [Attempt: Timestamp]] = [:]
     package var signIns: [IdentityID: SignInCount] = [:]
+    /// The last uses of accounts; loaded for retention only.
+    package var lastUses: [AccountID: LastUse] = [:]
     package var idempotency: [IdempotencyScope: IdempotencyRecord] = [:]
     /// The time at which each single-use ID token opened its first session, by its digest.
     package var spentIDTokens: [Digest: Timestamp] = [:]
@@ -102,6 +117,15 @@ package struct DecisionState: Sendable {
             return
         }
         attempts[account] = known.filter { $0.value > time }
+    }
+
+    /// Whether the identities of a provider are anonymous: such an identity ends when its account gets
+    /// another one.
+    ///
+    /// Also after the rules have lost the provider, since its name stays pinned while it has identities.
+    func isAnonymous(_ provider: ProviderName, under policy: TenantPolicy) -> Bool {
+        let pin = policy.providers[provider] ?? ledger.rules?.formerProviders[provider]
+        return pin?.type == .anonymous
     }
 
     /// Returns the caller's account if the session is live.

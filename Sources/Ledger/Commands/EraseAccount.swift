@@ -8,6 +8,9 @@ package struct EraseAccount: Sendable {
         case named
         /// The accounts of the plan with this digest.
         case plan(Digest, HashFunction)
+        /// The named account and those that it absorbed, if it is still anonymous and was not used since
+        /// that time: retention.
+        case unused(since: Timestamp)
         /// All accounts merged with the named one; for callers that agreed earlier, such as a
         /// restore.
         case family
@@ -32,7 +35,7 @@ package struct EraseAccount: Sendable {
     /// Erases every account merged with the account, if that was agreed to.
     ///
     /// For an erased account it answers so, whatever was agreed to, and appends nothing.
-    func decide(given state: DecisionState) -> Decision {
+    func decide(given state: DecisionState, under policy: TenantPolicy) -> Decision {
         guard let known = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
         if let position = known.erasedPosition {
             if case .preview = agreement { return .refused(.accountErased) }
@@ -43,7 +46,7 @@ package struct EraseAccount: Sendable {
             let losses = ErasureLosses(of: plan, in: state.ledger)
             return Decision(.success(.erasurePlanned(plan, losses)))
         }
-        if let refusal = refusal(of: plan) { return .refused(refusal) }
+        if let refusal = refusal(of: plan, known, in: state, policy) { return .refused(refusal) }
         guard plan.holds.isEmpty else { return .refused(.legalHold) }
         let index = Int64(plan.covers.firstIndex(of: account) ?? 0)
         return Decision(
@@ -61,16 +64,36 @@ package struct EraseAccount: Sendable {
     }
 
     /// Returns the refusal of a plan that was not agreed to.
-    private func refusal(of plan: ErasurePlan) -> Refusal? {
+    private func refusal(
+        of plan: ErasurePlan, _ known: Account, in state: DecisionState, _ policy: TenantPolicy
+    ) -> Refusal? {
         switch agreement {
         case .preview, .family: nil
         case .plan(let agreed, let digest): agreed == digest(plan.bytes) ? nil : .erasurePlanChanged
+        case .unused(let time):
+            known.links.allSatisfy { state.isAnonymous($0.provider, under: policy) }
+                && plan.survivor == account && state.isUnused(known, since: time)
+                ? nil : .erasurePlanChanged
         case .named:
             if plan.survivor != account {
                 .accountMerged(into: plan.survivor)
             } else {
                 plan.covers.count == 1 ? nil : .erasurePlanChanged
             }
+        }
+    }
+}
+
+extension DecisionState {
+    /// Whether an account was not used since a time, neither before this batch nor in it.
+    fileprivate func isUnused(_ account: Account, since time: Timestamp) -> Bool {
+        guard let last = lastUses[account.id], last.position == account.lastPosition,
+            last.time < time
+        else { return false }
+        // A refresh is no event.
+        return ledger.sessions.values.allSatisfy { session in
+            session.account != account.id
+                || refreshTokens[session.id]?.preceding.map { $0.exchangedAt < time } ?? true
         }
     }
 }

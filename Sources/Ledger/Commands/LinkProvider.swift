@@ -28,6 +28,8 @@ package struct LinkProvider: Sendable {
             return .refused(.sessionEnded)
         }
         if case .failure(.unsupported) = credential.check { return .refused(.unsupportedProvider) }
+        // An account is opened with an anonymous identity and never gets one later.
+        if state.isAnonymous(provider, under: policy) { return .refused(.unsupportedProvider) }
         let budget = AttemptBudget(policy.linkBudget, of: caller.account, in: state, at: now)
         // A repeated credential is decided again: it may well have the same outcome, which counts
         // once.
@@ -69,15 +71,35 @@ package struct LinkProvider: Sendable {
             account: account.id, identity: identity, provider: provider, cause: .link)
         let disclosures =
             [Disclosure(.providerID, subject.providerID)] + (proof.email?.disclosures ?? [])
-        var providers = account.linkedProviders
+        let upgraded = account.links.filter { state.isAnonymous($0.provider, under: policy) }
+        var after = account
+        after.links.remove(upgraded.map(\.identity))
+        var providers = after.linkedProviders
         if !providers.contains(provider) { providers.append(provider) }
         var effects = [remember("accepted:\(budget.now)", budget)]
         if known == nil { effects.append(.identityNamed(subject, identity)) }
         return Decision(
             .success(.linked(providers)),
-            drafts: [.init(.providerLinked(fact), actor: actor, disclosures: disclosures)],
+            drafts: [.init(.providerLinked(fact), actor: actor, disclosures: disclosures)]
+                + upgraded.map { unlink($0, for: identity, proof, in: state, at: budget.now) },
             effects: effects
         ).remembered(under: idempotency)
+    }
+
+    /// Ends an anonymous identity, which is there only until the account has another one.
+    private func unlink(
+        _ link: Account.Link, for successor: IdentityID, _ proof: Proof, in state: DecisionState,
+        at now: Timestamp
+    ) -> Decision.Draft {
+        let isOpener = state.ledger.sessions[caller.session]?.identity == link.identity
+        let upgrade = ProviderUnlinked.Upgrade(
+            successor: successor, session: isOpener ? caller.session : nil,
+            authenticatedAt: Timestamp(seconds: min(proof.authenticatedAt, now).seconds),
+            methods: proof.methods)
+        let fact = ProviderUnlinked(
+            account: caller.account, identity: link.identity, provider: link.provider,
+            upgrade: upgrade)
+        return .init(.providerUnlinked(fact), actor: actor)
     }
 
     private func conflict(

@@ -111,7 +111,8 @@ package struct MergeAccounts: Sendable {
             return .refused(error)
         }
         let plan = MergePlan(
-            of: absorbed, into: survivor, keepsAbsorbed: keepsAbsorbed, under: policy)
+            of: absorbed, into: survivor, keepsAbsorbed: keepsAbsorbed, under: policy,
+            isAnonymous: { state.isAnonymous($0, under: policy) })
         let choices = Set(plan.choices.map(\.provider))
         // The first by name, so that the same request always gets the same answer.
         if let surplus = keepsAbsorbed.subtracting(choices).min(by: {

@@ -27,27 +27,38 @@ package struct MergePlan: Hashable, Sendable {
 
     /// Plans a merge by a tenant's rules.
     ///
+    /// Of anonymous identities, the merged account keeps the survivor's, and that only if it has no other
+    /// one: they are there until an account has another identity.
+    ///
     /// - Parameters:
     ///   - absorbed: the account to absorb.
     ///   - survivor: the account that remains.
     ///   - keepsAbsorbed: the providers of which the absorbed account's identity stays; of the
     ///     others the survivor's does.
     ///   - policy: the tenant's rules.
+    ///   - isAnonymous: whether a provider's identities are anonymous.
     init(
         of absorbed: Account, into survivor: Account, keepsAbsorbed: Set<ProviderName>,
-        under policy: TenantPolicy
+        under policy: TenantPolicy, isAnonymous: (ProviderName) -> Bool
     ) {
         self.survivor = survivor.id
         self.absorbed = absorbed.id
         let shared =
             policy.severalPerProvider
             ? [] : survivor.linkedProviders.filter(Set(absorbed.linkedProviders).contains)
-        choices = shared.map { Choice(provider: $0, keepsAbsorbed: keepsAbsorbed.contains($0)) }
+        choices = shared.filter { !isAnonymous($0) }
+            .map { Choice(provider: $0, keepsAbsorbed: keepsAbsorbed.contains($0)) }
         let given = Set(choices.filter(\.keepsAbsorbed).map(\.provider))
         let kept = Set(choices.filter { !$0.keepsAbsorbed }.map(\.provider))
-        moved = absorbed.links.filter { !kept.contains($0.provider) }
-        dropped = absorbed.links.filter { kept.contains($0.provider) }
-        replaced = survivor.links.filter { given.contains($0.provider) }
+        func isDropped(_ link: Account.Link) -> Bool {
+            kept.contains(link.provider) || isAnonymous(link.provider)
+        }
+        moved = absorbed.links.filter { !isDropped($0) }
+        dropped = absorbed.links.filter(isDropped)
+        let isIdentified = !moved.isEmpty
+        replaced = survivor.links.filter {
+            given.contains($0.provider) || (isIdentified && isAnonymous($0.provider))
+        }
         var after = survivor
         after.links.remove(replaced.map(\.identity))
         for link in moved { after.links.insert(link) }

@@ -124,8 +124,9 @@ extension DecisionState {
         ledger.identities[identity].map(ledger.isForgotten) ?? false
     }
 
-    /// Counts a sign-in against its identity's budget.
+    /// Counts a sign-in against its identity's budget, which begins anew with each link.
     mutating func countSignIn(_ event: Event, at time: Timestamp) {
+        if case .providerLinked(let fact) = event { signIns[fact.identity] = nil }
         guard case .signedIn(let fact) = event else { return }
         let known = signIns[fact.identity]
         signIns[fact.identity] = SignInCount(

@@ -20,6 +20,8 @@ package struct RelinkProvider: Sendable {
         case notLinkedHereLast = "not_linked_here_last"
         /// The account has another identity of the provider.
         case providerTaken = "provider_taken"
+        /// It is anonymous, so it ended when the account got another identity.
+        case anonymous
         /// The disclosures of the link were destroyed, so its subject is unknown.
         case disclosuresGone = "disclosures_gone"
         /// It was linked and unlinked concurrently: a retry may succeed.
@@ -59,7 +61,7 @@ package struct RelinkProvider: Sendable {
         guard let known = state.ledger.identities[identity], known.lastAccount == account.id,
             !state.ledger.isForgotten(known)
         else { return .refused(.relinkRefused(.notLinkedHereLast)) }
-        if let obstacle = obstacle(to: known, account, policy) {
+        if let obstacle = obstacle(to: known, account, state, policy) {
             return .refused(.relinkRefused(obstacle))
         }
         guard let former, former.position == known.linkedPosition else {
@@ -94,9 +96,10 @@ package struct RelinkProvider: Sendable {
     }
 
     private func obstacle(
-        to known: Identity, _ account: Account, _ policy: TenantPolicy
+        to known: Identity, _ account: Account, _ state: DecisionState, _ policy: TenantPolicy
     ) -> Obstacle? {
         if known.account != nil { return .alreadyLinked }
+        if state.isAnonymous(known.provider, under: policy) { return .anonymous }
         let isTaken = account.links.contains { $0.provider == known.provider }
         return isTaken && !policy.severalPerProvider ? .providerTaken : nil
     }

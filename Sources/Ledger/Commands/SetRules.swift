@@ -41,7 +41,8 @@ package struct SetRules: Sendable {
             return Decision(.success(reply(recorded, isNew: false)))
         }
         let changed = (recorded?.providersPinnedOtherwise(in: policy) ?? [])
-            .intersection(used).subtracting(acceptedIssuers)
+            .intersection(used)
+            .filter { !acceptedIssuers.contains($0) || changesAnonymity(of: $0, since: recorded) }
         if let first = changed.min() { return .refused(.providerPinned(first)) }
         if condition != .acceptsLockOuts, let recorded {
             let lost = lostProviders(in: state, since: recorded.policy)
@@ -56,6 +57,12 @@ package struct SetRules: Sendable {
         return Decision(
             .success(reply(fact, isNew: true)),
             drafts: [.init(.rulesSet(fact), actor: .system)])
+    }
+
+    /// Whether the identities of a provider become anonymous, or are no longer: which no operator can mean.
+    private func changesAnonymity(of provider: ProviderName, since recorded: RulesSet?) -> Bool {
+        let types = [recorded?.pins[provider]?.type, policy.providers[provider]?.type]
+        return types[0] != types[1] && types.contains(.anonymous)
     }
 
     /// Returns the providers with identities, those of earlier commands of the batch included.

@@ -53,18 +53,26 @@ package struct SignIn: Sendable {
                 account: account.id, identity: known, providers: account.linkedProviders,
                 before: [], effects: spent, isNewUser: false, at: now, under: policy)
         }
-        guard createAccount else { return .refused(.accountNotFound) }
+        // An anonymous identity that ended opens nothing any more.
+        let isAnonymous = state.isAnonymous(subject.provider, under: policy)
+        guard createAccount, known == nil || !isAnonymous else {
+            return .refused(.accountNotFound)
+        }
         let identity = known ?? newIdentity
         let actor = Actor.account(newAccount, session: newSession)
         return open(
             account: newAccount, identity: identity, providers: [subject.provider],
             before: [
-                .init(.accountOpened(AccountOpened(account: newAccount)), actor: actor),
+                .init(
+                    .accountOpened(
+                        AccountOpened(
+                            account: newAccount, cause: isAnonymous ? .anonymous : .signUp)),
+                    actor: actor),
                 .init(
                     .providerLinked(
                         ProviderLinked(
                             account: newAccount, identity: identity, provider: subject.provider,
-                            cause: .signUp)),
+                            cause: isAnonymous ? .anonymous : .signUp)),
                     actor: actor, disclosures: [Disclosure(.providerID, subject.providerID)]),
             ],
             effects: spent + (known == nil ? [.identityNamed(subject, identity)] : []),

@@ -40,6 +40,8 @@ package struct UnmergeAccounts: Sendable {
         case identityChanged = "identity_changed"
         /// The survivor has another identity of a provider whose link would be restored.
         case providerTaken = "provider_taken"
+        /// The survivor was anonymous, and has another identity since.
+        case upgraded
         /// One of the accounts would have no way to sign in.
         case noWayToSignIn = "no_way_to_sign_in"
     }
@@ -83,7 +85,7 @@ package struct UnmergeAccounts: Sendable {
         guard let plan = plan(merge, survivor, absorbed, state.ledger) else {
             return .refused(.mergeSuperseded(.identityChanged))
         }
-        if let obstacle = obstacle(to: plan, survivor, policy) {
+        if let obstacle = obstacle(to: plan, survivor, state, policy) {
             return .refused(.mergeSuperseded(obstacle))
         }
         // An entry has a maximum number of links.
@@ -134,7 +136,7 @@ package struct UnmergeAccounts: Sendable {
     }
 
     private func obstacle(
-        to plan: Plan, _ survivor: Account, _ policy: TenantPolicy
+        to plan: Plan, _ survivor: Account, _ state: DecisionState, _ policy: TenantPolicy
     ) -> Obstacle? {
         let restored = Set(plan.restored.map(\.provider))
         let kept = Set(survivor.links.map(\.identity)).subtracting(plan.returned.map(\.identity))
@@ -144,6 +146,11 @@ package struct UnmergeAccounts: Sendable {
             })
         {
             return .providerTaken
+        }
+        if !kept.isEmpty,
+            plan.restored.contains(where: { state.isAnonymous($0.provider, under: policy) })
+        {
+            return .upgraded
         }
         for links in [plan.links, plan.returned] where waysToSignIn(links, policy).isEmpty {
             return .noWayToSignIn

@@ -6,6 +6,8 @@ package struct ProviderLinked: EventFact {
         case link
         /// It is the identity that opened the account.
         case signUp = "sign_up"
+        /// It is the anonymous identity that opened the account.
+        case anonymous
         /// Support undid an unlink.
         case relink
     }
@@ -23,6 +25,8 @@ package struct ProviderLinked: EventFact {
         self.cause = cause
     }
 
+    package static let newestVersion = 2
+    package var version: Int { cause == .anonymous ? 2 : 1 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [account] }
 
@@ -36,19 +40,20 @@ package struct ProviderLinked: EventFact {
     package var verb: String {
         switch cause {
         case .link: "linked"
-        case .signUp: "signed up with"
+        case .signUp, .anonymous: "signed up with"
         case .relink: "was relinked with"
         }
     }
 
     package var attributes: EventAttributes {
         EventAttributes(
-            reason: cause == .relink ? cause.rawValue : nil, provider: provider, identity: identity)
+            reason: [.relink, .anonymous].contains(cause) ? cause.rawValue : nil,
+            provider: provider, identity: identity)
     }
 
     package var requiredDisclosures: [Disclosure.Name] {
         switch cause {
-        case .link, .signUp: [.clientIP, .providerID]
+        case .link, .signUp, .anonymous: [.clientIP, .providerID]
         case .relink: [.caseReference, .providerID, .reason]
         }
     }
@@ -57,6 +62,9 @@ package struct ProviderLinked: EventFact {
         account = try onlyAccount(accounts)
         var reader = details.reader
         cause = try reader.word("cause")
+        guard (cause == .anonymous) == (details.version >= 2) else {
+            throw .malformed("details.cause")
+        }
         identity = try reader.id("identity")
         provider = try reader.provider()
         try reader.end()

@@ -22,10 +22,18 @@ package struct AccountDifference: Hashable, Sendable {
     package var removedLinks: [Account.Link] { Self.surplus(in: from.links, over: to.links) }
 
     /// The sessions that were opened and are still live, in the order of their opening.
-    package var openedSessions: [Session] { Self.surplus(in: to.sessions, over: from.sessions) }
+    package var openedSessions: [Session] { Self.surplus(in: to, over: from) }
 
     /// The sessions that were live and were ended, in the order of their opening.
-    package var endedSessions: [Session] { Self.surplus(in: from.sessions, over: to.sessions) }
+    package var endedSessions: [Session] { Self.surplus(in: from, over: to) }
+
+    // By id, because an upgrade from an anonymous identity changes a live session.
+    private static func surplus(
+        in account: ReplayedAccount, over other: ReplayedAccount
+    ) -> [Session] {
+        let others = Set(other.sessions.map(\.id))
+        return account.sessions.filter { !others.contains($0.id) }
+    }
 
     private static func surplus<Element: Hashable>(
         in elements: [Element], over others: [Element]

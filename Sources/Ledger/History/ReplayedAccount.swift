@@ -146,7 +146,9 @@ extension ReplayedAccount: Fold {
     }
 
     func status(of session: SessionID) -> SessionStatus? {
-        live[session].map { SessionStatus(account: $0.account, isLive: true) }
+        live[session].map {
+            SessionStatus(account: $0.account, identity: $0.identity, isLive: true)
+        }
     }
 
     mutating func open(_ account: AccountID, at position: LogPosition) {}
@@ -166,6 +168,9 @@ extension ReplayedAccount: Fold {
 
     mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition) {
         links.removeAll { $0.identity == fact.identity }
+        if let upgrade = fact.upgrade, let session = upgrade.session {
+            live[session]?.upgrade(upgrade)
+        }
         endSessions(of: fact.identity)
     }
 

@@ -115,11 +115,11 @@ package struct Identity: Hashable, Sendable {
 package struct Session: Hashable, Sendable {
     package let id: SessionID
     package let account: AccountID
-    /// The identity that opened it: its unlink ends the session.
-    package let identity: IdentityID
-    package let authenticatedAt: Timestamp
+    /// The identity that opened it, or the successor of an anonymous one: its unlink ends the session.
+    package private(set) var identity: IdentityID
+    package private(set) var authenticatedAt: Timestamp
     /// The methods of authentication.
-    package let methods: AuthenticationMethods
+    package private(set) var methods: AuthenticationMethods
     package let openedAt: Timestamp
     /// The position of the `SignedIn`.
     package let openedPosition: LogPosition
@@ -140,6 +140,21 @@ package struct Session: Hashable, Sendable {
         self.openedAt = openedAt
         self.openedPosition = openedPosition
         self.endedPosition = endedPosition
+    }
+
+    /// Describes a session as its event opens it.
+    package init(_ fact: SignedIn, at position: LogPosition, _ time: Timestamp) {
+        self.init(
+            id: fact.session, account: fact.account, identity: fact.identity,
+            authenticatedAt: fact.authenticatedAt, methods: fact.methods, openedAt: time,
+            openedPosition: position, endedPosition: nil)
+    }
+
+    /// Makes it the session of the identity that replaces an anonymous one.
+    package mutating func upgrade(_ upgrade: ProviderUnlinked.Upgrade) {
+        identity = upgrade.successor
+        authenticatedAt = upgrade.authenticatedAt
+        methods = upgrade.methods
     }
 }
 

@@ -49,7 +49,7 @@ package struct CompactState {
     private struct SessionRow: IdentifiedRow {
         let id: SessionID
         let account: UInt32
-        let identity: UInt32
+        var identity: UInt32
         /// The account's previous live session.
         var next: UInt32
     }
@@ -155,7 +155,9 @@ extension CompactState: Fold {
 
     func status(of session: SessionID) -> SessionStatus? {
         sessions.index(of: session).map {
-            SessionStatus(account: accounts[sessions[$0].account].id, isLive: true)
+            SessionStatus(
+                account: accounts[sessions[$0].account].id,
+                identity: identities[sessions[$0].identity].id, isLive: true)
         }
     }
 
@@ -210,6 +212,11 @@ extension CompactState: Fold {
         guard let account = accounts.index(of: fact.account),
             let identity = identities.index(of: fact.identity)
         else { return }
+        if let upgrade = fact.upgrade, let session = upgrade.session.flatMap(sessions.index(of:)),
+            let successor = identities.index(of: upgrade.successor)
+        {
+            sessions[session].identity = successor
+        }
         free(identity, of: account)
     }
 

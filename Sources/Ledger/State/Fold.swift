@@ -20,7 +20,7 @@ protocol Fold {
     /// Appends an event to an account's own history.
     mutating func touch(_ reference: AccountReference, leaf: Digest, at position: LogPosition)
     mutating func link(_ fact: ProviderLinked, at position: LogPosition, _ time: Timestamp)
-    /// Removes a link and ends the sessions that the identity opened.
+    /// Removes a link and ends the sessions that the identity opened, except the one that an upgrade keeps.
     mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition)
     mutating func open(_ session: Session)
     mutating func end(_ session: SessionID, at position: LogPosition)
@@ -67,6 +67,7 @@ struct IdentityStatus {
 /// The owner of a session.
 struct SessionStatus {
     let account: AccountID
+    let identity: IdentityID
     let isLive: Bool
 }
 
@@ -127,6 +128,7 @@ extension Fold {
             guard let account = status(of: fact.account), account.linkCount > 1 else {
                 throw .impossible("account \(fact.account) would have no way to sign in")
             }
+            if let upgrade = fact.upgrade { try check(upgrade, of: fact) }
             unlink(fact, at: recorded.position)
         case .conflictRejected(let fact):
             try requireAccount(fact.account)
@@ -184,6 +186,20 @@ extension Fold {
         case .accountsUnmerged(let fact):
             try checkUnmerge(fact)
             unmerge(fact, at: recorded.position)
+        }
+    }
+
+    private func check(
+        _ upgrade: ProviderUnlinked.Upgrade, of fact: ProviderUnlinked
+    ) throws(FoldFault) {
+        guard upgrade.successor != fact.identity else {
+            throw .impossible("identity \(fact.identity) is its own successor")
+        }
+        try requireLink(of: upgrade.successor, to: fact.account)
+        guard let session = upgrade.session else { return }
+        try requireLive(session, of: fact.account)
+        guard status(of: session)?.identity == fact.identity else {
+            throw .impossible("identity \(fact.identity) did not open session \(session)")
         }
     }
 
@@ -284,12 +300,7 @@ extension Fold {
         guard status(of: fact.session) == nil else {
             throw .impossible("session \(fact.session) is already open")
         }
-        open(
-            Session(
-                id: fact.session, account: fact.account, identity: fact.identity,
-                authenticatedAt: fact.authenticatedAt, methods: fact.methods,
-                openedAt: recorded.recordedAt, openedPosition: recorded.position,
-                endedPosition: nil))
+        open(Session(fact, at: recorded.position, recorded.recordedAt))
     }
 
     private func requireUnlinked(_ fact: ProviderLinked) throws(FoldFault) {

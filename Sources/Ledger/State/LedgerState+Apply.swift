@@ -29,7 +29,8 @@ extension LedgerState: Fold {
 
     func status(of session: SessionID) -> SessionStatus? {
         sessions[session].map {
-            SessionStatus(account: $0.account, isLive: $0.endedPosition == nil)
+            SessionStatus(
+                account: $0.account, identity: $0.identity, isLive: $0.endedPosition == nil)
         }
     }
 
@@ -57,6 +58,9 @@ extension LedgerState: Fold {
     mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition) {
         accounts[fact.account]?.links.removeAll { $0.identity == fact.identity }
         identities[fact.identity]?.account = nil
+        if let upgrade = fact.upgrade, let session = upgrade.session {
+            sessions[session]?.upgrade(upgrade)
+        }
         for id in liveSessions[fact.account] ?? [] where sessions[id]?.identity == fact.identity {
             end(id, at: position)
         }

@@ -1,11 +1,13 @@
-/// The methods by which a person authenticated: values of RFC 8176, and `fed` for an issuer's word
-/// (an ID token).
+/// The methods by which a person authenticated: values of RFC 8176, `fed` for an issuer's word (an ID
+/// token), and `anon` for the secret of an anonymous account.
 ///
 /// One string of at most 255 characters: distinct words of lower-case letters, digits and `_`,
 /// sorted and separated by one space, so that each set of words has one spelling.
 package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertible {
     /// An issuer's ID token identified the person.
     package static let federated = AuthenticationMethods(unchecked: "fed")
+    /// The secret of an anonymous account, which identifies no person.
+    package static let anonymous = AuthenticationMethods(unchecked: "anon")
 
     package let description: String
 

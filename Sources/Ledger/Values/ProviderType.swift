@@ -6,4 +6,7 @@ package enum ProviderType: String, Hashable, Sendable, CaseIterable {
     case oidc
     /// An OAuth 2.0 provider that tells for which client and person it made an access token.
     case oauth2
+    /// The ledger itself, which gives each new account a secret: for accounts of people who have proved
+    /// nothing yet.
+    case anonymous
 }

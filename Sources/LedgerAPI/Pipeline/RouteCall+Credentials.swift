@@ -17,7 +17,7 @@ extension RouteCall {
             guard let configured = configuration(of: provider) else {
                 throw .unsupported
             }
-            check = .success(try await configured.prove(body, for: purpose, at: now))
+            check = .success(try await configured.prove(body, in: tenant, for: purpose, at: now))
         } catch {
             check = .failure(error)
         }

@@ -77,6 +77,14 @@ final class RouteCall: Sendable {
         }
     }
 
+    /// The network of the client, by which its requests are counted: an IPv4 address, or the first 64 bits of
+    /// an IPv6 address, since a customer of an internet provider has all that begin with them.
+    var clientNetwork: String {
+        let client = services.trustedProxies.clientAddress(
+            peer: request.peerAddress, forwardedFor: request.headers.all("X-Forwarded-For"))
+        return IPAddress(client)?.network(ipv6Bits: 64).text ?? client
+    }
+
     /// Returns the token of `Authorization`, which is not checked.
     func bearerToken() throws(APIError) -> String { try BearerToken.read(request.headers) }
 

@@ -78,6 +78,8 @@ package struct BatchKeys {
     /// Accounts that commands name; loaded with their legal holds, erasures, and all accounts
     /// merged with them.
     package private(set) var accounts = IDs()
+    /// The members of ``accounts`` whose last uses are loaded.
+    package private(set) var uses: [TenantID: [AccountID]] = [:]
     /// The members of ``subjects`` whose accounts are loaded like ``accounts``.
     package private(set) var holderSubjects = Subjects()
 
@@ -122,6 +124,9 @@ package struct BatchKeys {
             sessions.add(tenant, intent.session)
         case .eraseAccount(let intent):
             accounts.add(tenant, intent.account)
+            if case .unused = intent.agreement {
+                uses[tenant, default: []].append(intent.account)
+            }
         case .setLegalHold(let intent):
             accounts.add(tenant, intent.account)
         case .liftLegalHold(let intent):

@@ -109,6 +109,8 @@ package struct BatchChanges {
     /// Sessions opened by the batch itself are excluded: they are written in their final state.
     package private(set) var openersEnded: [Opener: LogPosition] = [:]
     package private(set) var sessionsRefreshed: Set<SessionID> = []
+    /// The sessions of anonymous identities that became those of their successors.
+    package private(set) var sessionsUpgraded: Set<SessionID> = []
     package private(set) var answers: [IdempotencyScope] = []
     package private(set) var idTokensSpent: [(token: SingleUseIDToken, at: Timestamp)] = []
     package private(set) var accountsErased: [(account: AccountID, position: LogPosition)] = []
@@ -139,6 +141,7 @@ package struct BatchChanges {
         case .providerUnlinked(let fact):
             identitiesTouched.insert(fact.identity)
             end(fact.identity, of: fact.account, at: position)
+            if let session = fact.upgrade?.session { sessionsUpgraded.insert(session) }
         case .signedIn(let fact): sessionsOpened.insert(fact.session)
         case .signedOut(let fact):
             switch fact.scope {

@@ -29,12 +29,12 @@ package final class ProviderConfiguration: Sendable {
         return text.prefix(1).uppercased() + text.dropFirst()
     }
 
-    /// Checks a credential, which must have been made for the purpose.
+    /// Checks a credential of a tenant, which must have been made for the purpose.
     ///
     /// - Throws: the reason why it proves nothing.
     package func prove(
-        _ body: CredentialBody, for purpose: ProofPurpose, at now: Timestamp
+        _ body: CredentialBody, in tenant: TenantID, for purpose: ProofPurpose, at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
-        try await settings.prove(body, of: name, for: purpose, at: now)
+        try await settings.prove(body, of: name, in: tenant, for: purpose, at: now)
     }
 }

@@ -35,7 +35,7 @@ struct OIDCProver {
     /// Returns the nonce that the token must carry.
     private func nonce(_ body: OIDCBody, _ purpose: ProofPurpose) -> String? {
         switch purpose {
-        case .signIn, .link: body.nonce
+        case .signIn, .link, .mergePreview: body.nonce
         case .merge(let plan, _): plan
         }
     }

@@ -4,8 +4,10 @@ package import Ledger
 package enum ProofPurpose: Sendable {
     /// A session of the tenant; with the digests of ID tokens where each may open only one.
     case signIn(TenantID, singleUse: SingleUseIDTokens?)
-    /// A link, or the preview of a merge.
+    /// A link.
     case link
+    /// The preview of a merge.
+    case mergePreview
     /// A merge by the plan with this digest, shown at that time; nil when no such plan was shown.
     case merge(plan: String, shownAt: Timestamp?)
 }

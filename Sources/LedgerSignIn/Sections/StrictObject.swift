@@ -61,6 +61,19 @@ struct StrictObject {
         return flag
     }
 
+    /// Returns a whole number of a range.
+    func optionalNumber(
+        _ name: String, _ range: ClosedRange<Int64>
+    ) throws(ProvidersFileFault) -> Int64? {
+        guard let value = members[name] else { return nil }
+        guard let number = value.number.flatMap(Int64.init(exactly:)), range.contains(number) else {
+            throw ProvidersFileFault(
+                location(of: name),
+                "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
     /// Returns a list of at least one string, without duplicates.
     func texts(_ name: String) throws(ProvidersFileFault) -> [String] {
         let (value, location) = try required(name)

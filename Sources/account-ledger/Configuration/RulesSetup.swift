@@ -1,5 +1,4 @@
 import CommandLine
-import DevelopmentIdentityProvider
 import Ledger
 import LedgerSignIn
 
@@ -29,10 +28,7 @@ enum RulesSetup {
             throw Fault("\(Setting.providers.name) is not set: \(Setting.providers.meaning)")
         }
         var policy = limits.policy
-        let names = DevelopmentIdentityProvider.names + ImitatedTokenProvider.names
-        for name in names.compactMap({ ProviderName($0) }) {
-            policy.providers[name] = TenantSetup.developmentPin(of: name)
-        }
+        policy.providers = TenantSetup.developmentPins
         return Dictionary(tenants.map { ($0, policy) }) { first, _ in first }
     }
 }

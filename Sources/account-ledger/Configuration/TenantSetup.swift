@@ -24,12 +24,24 @@ enum TenantSetup {
         }
     }
 
-    /// Returns the pin of an imitated provider: the same on every address.
-    static func developmentPin(of provider: ProviderName) -> ProviderPin {
-        ProviderPin(
-            type: ImitatedTokenProvider.names.contains(provider.description) ? .oauth2 : .oidc,
-            issuers: ["development:\(provider)"])
-    }
+    /// The provider of anonymous accounts in the development mode.
+    private static let anonymous = "anonymous"
+    /// The number of anonymous accounts that may be opened in an hour in the development mode.
+    private static let developmentOpenings = 1_000_000
+
+    /// Every provider of the development mode with its pin, which is the same on every address.
+    static let developmentPins: [ProviderName: ProviderPin] = {
+        let types =
+            DevelopmentIdentityProvider.names.map { ($0, ProviderType.oidc) }
+            + ImitatedTokenProvider.names.map { ($0, .oauth2) } + [(anonymous, .anonymous)]
+        var pins: [ProviderName: ProviderPin] = [:]
+        for (text, type) in types {
+            guard let name = ProviderName(text) else { continue }
+            let issuers = type == .anonymous ? [] : ["development:\(name)"]
+            pins[name] = ProviderPin(type: type, issuers: issuers)
+        }
+        return pins
+    }()
 
     /// Returns the providers that the development identity provider imitates, the same for each tenant.
     static func development(
@@ -39,7 +51,7 @@ enum TenantSetup {
         let providers = imitated.compactMap { provider in
             ProviderName(provider.name).map { name in
                 ProviderConfiguration(
-                    name: name, pin: developmentPin(of: name),
+                    name: name, pin: developmentPins[name],
                     settings: .oidc(
                         OIDCSettings(
                             check: IDTokenPolicy(
@@ -54,7 +66,7 @@ enum TenantSetup {
         let tokenProviders = OAuth2Settings.Preset.allCases.compactMap { preset in
             ProviderName(preset.rawValue).map { name in
                 ProviderConfiguration(
-                    name: name, pin: developmentPin(of: name),
+                    name: name, pin: developmentPins[name],
                     settings: .oauth2(
                         OAuth2Settings(
                             preset, client: DevelopmentIdentityProvider.audience,
@@ -63,8 +75,17 @@ enum TenantSetup {
                                 of: preset.rawValue, api: api))))
             }
         }
+        let anonymous = ProviderName(anonymous).map { name in
+            ProviderConfiguration(
+                name: name,
+                settings: .anonymous(
+                    AnonymousSettings(
+                        budget: OpeningBudget(
+                            networkLimit: developmentOpenings, tenantLimit: developmentOpenings))))
+        }
         let configuration = TenantConfiguration(
-            providers: providers + tokenProviders, policy: limits.policy)
+            providers: providers + tokenProviders + [anonymous].compactMap(\.self),
+            policy: limits.policy)
         return Dictionary(tenants.map { ($0, configuration) }) { first, _ in first }
     }
 }

@@ -112,6 +112,9 @@ struct Server: Sendable {
             answerRequests(with: commands, refusing: refused)
             // Cancelled at the end of the stop.
             async let _ = liveKeys.run()
+            async let _ = RetentionWorker(
+                url: configuration.databaseURL, tenants: tenants, commands: commands, log: log
+            ).run()
             log.write(
                 .info, "ready",
                 [

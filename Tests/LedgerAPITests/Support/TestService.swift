@@ -31,6 +31,8 @@ struct TestService {
         /// The time of the upgrade from a release with plain digests.
         var upgradedAt = Timestamp(seconds: 0)
         var providers: [TestIdentityProvider]?
+        /// The anonymous accounts that may be opened; nil for a tenant without any.
+        var anonymous: OpeningBudget?
         var proxies = ""
         var origins = ""
         var isReady = true
@@ -96,11 +98,17 @@ struct TestService {
         self.refreshTokens = refreshTokens
         accessTokens = AccessTokens(
             issuer: "https://ledger.example", audience: "app", current: signingKey)
-        let providers = try (options.providers ?? [apple, google]).map {
-            try $0.configuration(
-                displayName: options.displayName, nonce: options.nonce,
-                nonceRequired: options.nonceRequired)
+        let anonymous = try options.anonymous.map {
+            ProviderConfiguration(
+                name: try #require(ProviderName("anonymous")),
+                settings: .anonymous(AnonymousSettings(budget: $0)))
         }
+        let providers =
+            try (options.providers ?? [apple, google]).map {
+                try $0.configuration(
+                    displayName: options.displayName, nonce: options.nonce,
+                    nonceRequired: options.nonceRequired)
+            } + [anonymous].compactMap(\.self)
         let configurations = Dictionary(
             uniqueKeysWithValues: options.tenants.map { tenant in
                 var policy = TenantPolicy(

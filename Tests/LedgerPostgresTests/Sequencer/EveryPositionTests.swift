@@ -12,7 +12,8 @@ import Testing
         seed: UInt64
     ) async throws {
         try await ScratchDatabase.with { database in
-            try await SequencerFixture.with(database) { fixture in
+            let policy = RandomCommands.policy(hasAnonymous: true)
+            try await SequencerFixture.with(database, policy: policy) { fixture in
                 let projector = Projector(
                     url: database.runtimeURL,
                     keyring: SequencerFixture.keyring, onAdvance: { _ in }, onFault: { _ in })
@@ -20,7 +21,8 @@ import Testing
                 defer { running.cancel() }
                 let verifier = Verifier(
                     url: database.runtimeURL, keyring: SequencerFixture.keyring)
-                var commands = RandomCommands(seed: seed, subjectsPerProvider: 3)
+                var commands = RandomCommands(
+                    seed: seed, subjectsPerProvider: 3, hasAnonymous: true)
                 for step in 0..<70 {
                     commands.learn(try await fixture.sequencer.submit(commands.next()))
                     projector.wake()

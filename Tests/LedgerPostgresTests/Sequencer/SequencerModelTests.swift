@@ -5,12 +5,15 @@ import Testing
 
 /// The sequencer compared with the pure model: the same commands must give the same log.
 @Suite struct SequencerModelTests {
-    @Test(arguments: [UInt64(11), 12, 13])
-    func `commands one by one leave the log of the pure model`(seed: UInt64) async throws {
+    @Test(arguments: [UInt64(11), 12, 13], [false, true])
+    func `commands one by one leave the log of the pure model`(
+        seed: UInt64, hasAnonymous: Bool
+    ) async throws {
+        let policy = RandomCommands.policy(hasAnonymous: hasAnonymous)
         try await ScratchDatabase.with { database in
-            try await SequencerFixture.with(database) { fixture in
-                var commands = RandomCommands(seed: seed)
-                var model = ModelLedger(policy: SequencerFixture.unlimitedPolicy)
+            try await SequencerFixture.with(database, policy: policy) { fixture in
+                var commands = RandomCommands(seed: seed, hasAnonymous: hasAnonymous)
+                var model = ModelLedger(policy: policy)
                 _ = try model.execute(SequencerFixture.opening(of: .default))
                 for _ in 0..<250 {
                     let command = commands.next()
@@ -23,6 +26,13 @@ import Testing
                 let log = try await fixture.log()
                 #expect(log.map(\.recorded.event.comparable) == model.events.map(\.comparable))
                 #expect(log.count > 100)
+                let isUpgraded = log.contains { event in
+                    guard case .providerUnlinked(let fact) = event.recorded.event else {
+                        return false
+                    }
+                    return fact.upgrade?.session != nil
+                }
+                #expect(isUpgraded == hasAnonymous)
                 #expect(fixture.reportedFaults.isEmpty)
             }
         }

@@ -133,7 +133,7 @@ import Testing
             try EntryEncoding.decode(
                 Array(entry.replacing("\"AccountOpened\"", with: "\"AccountVanished\"").utf8))
         }
-        for version in ["2", "0", "01", "+1", ""] {
+        for version in ["3", "0", "01", "+1", ""] {
             #expect(throws: EntryFault.unknownVersion, "\(version)") {
                 try EntryEncoding.decode(
                     Array(entry.replacing("\"v\":\"1\"", with: "\"v\":\"\(version)\"").utf8))

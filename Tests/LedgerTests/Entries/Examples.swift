@@ -45,14 +45,23 @@ enum Examples {
                         after: KeyRotated.Prefix(
                             root: digest(Array(repeating: 4, count: 32)), size: 1041)))
         case .accountOpened:
-            .accountOpened(AccountOpened(account: account))
+            .accountOpened(
+                AccountOpened(account: account, cause: isFirst ? .signUp : .anonymous))
         case .providerLinked:
             .providerLinked(
                 ProviderLinked(
-                    account: account, identity: identity, provider: google, cause: .link))
+                    account: account, identity: identity, provider: google,
+                    cause: isFirst ? .link : .anonymous))
         case .providerUnlinked:
             .providerUnlinked(
-                ProviderUnlinked(account: account, identity: identity, provider: google))
+                ProviderUnlinked(
+                    account: account, identity: identity, provider: google,
+                    upgrade: isFirst
+                        ? nil
+                        : ProviderUnlinked.Upgrade(
+                            successor: id(14), session: session,
+                            authenticatedAt: Timestamp(seconds: 1_790_000_000),
+                            methods: AuthenticationMethods.federated)))
         case .conflictRejected:
             .conflictRejected(
                 ConflictRejected(

@@ -92,11 +92,9 @@ import Testing
     }
 
     private static func history(seed: UInt64) throws -> [Recording] {
-        var policy = TenantPolicy(
-            providers: Set(RandomCommands.providers), severalPerProvider: true)
-        policy.linkBudget = Budget(limit: 100_000, windowSeconds: 3600)
-        policy.signInBudget = Budget(limit: 100_000, windowSeconds: 3600)
-        var commands = RandomCommands(seed: seed)
+        var policy = RandomCommands.policy(hasAnonymous: true)
+        policy.severalPerProvider = true
+        var commands = RandomCommands(seed: seed, hasAnonymous: true)
         var model = ModelLedger(policy: policy, seed: seed)
         for _ in 0..<300 { commands.learn(try model.execute(commands.next())) }
         return model.log

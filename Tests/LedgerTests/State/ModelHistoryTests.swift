@@ -8,10 +8,11 @@ import Testing
 
     @Test(arguments: seeds)
     func `every prefix folds, and every command leaves the invariants`(seed: UInt64) throws {
-        var policy = TenantPolicy(providers: Set(RandomCommands.providers))
+        let hasAnonymous = seed.isMultiple(of: 2)
+        var policy = RandomCommands.policy(hasAnonymous: hasAnonymous)
         policy.linkBudget = Budget(limit: 1000, windowSeconds: 3600)
         policy.signInBudget = Budget(limit: 1000, windowSeconds: 3600)
-        var commands = RandomCommands(seed: seed)
+        var commands = RandomCommands(seed: seed, hasAnonymous: hasAnonymous)
         var model = ModelLedger(policy: policy, seed: seed)
         var generator = SeededGenerator(seed: seed)
         var replayed = LedgerState(tenant: .default)
@@ -88,6 +89,8 @@ import Testing
                 continue
             }
             #expect(!account.links.isEmpty, "account \(account.id) is locked out")
+            let anonymous = account.links.filter { $0.provider == RandomCommands.anonymous }
+            #expect(anonymous.isEmpty || account.links.count == 1)
             for link in account.links {
                 #expect(owners.updateValue(account.id, forKey: link.identity) == nil)
                 #expect(state.identities[link.identity]?.account == account.id)

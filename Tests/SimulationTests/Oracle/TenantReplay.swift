@@ -150,6 +150,8 @@ struct TenantReplay {
                 email: disclosed.email,
                 linkedAt: recorded.recordedAt, linkedPosition: recorded.position)
             userProviders[key] = row
+            signInTimes[fact.identity] = nil
+            state.signIns[fact.identity] = nil
             linkRows[recorded.position] = row
         case .providerUnlinked(let fact):
             userProviders[

@@ -42,7 +42,10 @@ final class MemoryBatchStore: BatchStore {
         let batch = CommittedBatch(
             process: process.number, arrivals: first..<first + outcome.answers.count,
             now: locked.now, firstPositions: loaded.tenants.mapValues(\.firstPosition))
-        let writes = loaded.tenants.values.sorted { $0.tenant < $1.tenant }.map(TenantWrites.init)
+        var writes = loaded.tenants.values.sorted { $0.tenant < $1.tenant }.map(TenantWrites.init)
+        if world.bug == .upgradeNotWritten {
+            for index in writes.indices { writes[index].upgraded = [] }
+        }
         await world.faultPoint("has decided", in: process)
         return try await commit(outcome, writes, locked.transaction, batch)
     }

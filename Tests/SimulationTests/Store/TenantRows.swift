@@ -87,7 +87,7 @@ struct BatchLoading {
             batch.state.directory[subject] = identity.id
             batch.subjects[identity.id] = subject
             batch.state.ledger.load(identity)
-            batch.state.signIns[identity.id] = signIns(of: identity.id, in: rows, tenant)
+            batch.state.signIns[identity.id] = signIns(of: identity, in: rows, tenant)
             if let holder = identity.account { wanted.append(holder) }
         }
         for (index, name) in keys.sessions.tenants.enumerated() where name == tenant {
@@ -178,11 +178,12 @@ struct BatchLoading {
     }
 
     private func signIns(
-        of identity: IdentityID, in rows: TenantRows, _ tenant: TenantID
+        of identity: Identity, in rows: TenantRows, _ tenant: TenantID
     ) -> DecisionState.SignInCount? {
         let start = now.adding(seconds: -signInWindowSeconds(tenant))
         let times = rows.sessions.values.filter {
-            $0.session.identity == identity && $0.session.openedAt > start
+            $0.session.identity == identity.id && $0.session.openedAt > start
+                && $0.session.openedAt >= identity.linkedAt
         }.map(\.session.openedAt)
         return times.min().map { DecisionState.SignInCount(count: times.count, earliest: $0) }
     }

@@ -41,6 +41,8 @@ struct TenantWrites: Sendable {
     private(set) var identities: [WrittenIdentity] = []
     private(set) var sessionsOpened: [TenantRows.SessionRow] = []
     private(set) var refreshed: [SessionID: RefreshTokenState] = [:]
+    /// The sessions of anonymous identities that became those of their successors.
+    var upgraded: [Ledger.Session] = []
     let ended: [EndedSession]
     let openersEnded: [EndedOpener]
     let attempts: [AccountID: [DecisionState.Attempt: Timestamp]]
@@ -103,6 +105,8 @@ struct TenantWrites: Sendable {
         for id in changes.sessionsRefreshed.subtracting(changes.sessionsOpened) {
             refreshed[id] = batch.state.refreshTokens[id]
         }
+        upgraded = changes.sessionsUpgraded.subtracting(changes.sessionsOpened)
+            .compactMap { ledger.sessions[$0] }
         for scope in changes.answers {
             answers[scope] = batch.state.idempotency[scope]
         }
@@ -208,6 +212,13 @@ extension TenantRows {
             }
             sessions[id]?.tokens = tokens
         }
+        for session in writes.upgraded {
+            guard let row = sessions[session.id], row.session.endedPosition == nil else {
+                throw BrokenExpectation(table: "sessions upgraded")
+            }
+            // Its end in the same batch follows.
+            sessions[session.id]?.session = session.ended(at: nil)
+        }
         for ended in writes.ended {
             guard let row = sessions[ended.session], row.session.endedPosition == nil else {
                 throw BrokenExpectation(table: "sessions ended")
@@ -228,7 +239,7 @@ extension TenantRows {
 }
 
 extension Ledger.Session {
-    func ended(at position: LogPosition) -> Ledger.Session {
+    func ended(at position: LogPosition?) -> Ledger.Session {
         Ledger.Session(
             id: id, account: account, identity: identity, authenticatedAt: authenticatedAt,
             methods: methods, openedAt: openedAt, openedPosition: openedPosition,

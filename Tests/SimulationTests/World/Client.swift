@@ -97,7 +97,7 @@ struct Client {
     private func signIn(in tenant: TenantID) -> Sent {
         Sent(
             request: .signIn(
-                randomSubject(), email: dice.chance(0.5) ? randomEmail() : nil,
+                randomSubject(of: tenant), email: dice.chance(0.5) ? randomEmail() : nil,
                 createAccount: dice.chance(0.9)),
             tenant: tenant)
     }
@@ -112,7 +112,7 @@ struct Client {
         }
         return Sent(
             request: .link(
-                device.caller, randomSubject(), token: dice.digest(), key: key,
+                device.caller, randomSubject(of: device.tenant), token: dice.digest(), key: key,
                 isInvalid: dice.chance(0.1)),
             tenant: device.tenant)
     }
@@ -120,7 +120,8 @@ struct Client {
     private func unlink(_ device: Device) -> Sent {
         Sent(
             request: .unlink(
-                device.caller, randomSubject().provider, key: randomKey(device.caller.account)),
+                device.caller, randomSubject(of: device.tenant).provider,
+                key: randomKey(device.caller.account)),
             tenant: device.tenant)
     }
 
@@ -154,7 +155,7 @@ struct Client {
         let absorbed = others.randomElement(dice).caller.account
         let authority: MergeAccounts.Authority =
             dice.chance(0.5)
-            ? .accountHolder(device.caller, randomCredential())
+            ? .accountHolder(device.caller, randomCredential(of: device.tenant))
             : .support(
                 .system,
                 MergeAccounts.Case(
@@ -224,13 +225,20 @@ struct Client {
         world.tenants.randomElement(dice)
     }
 
-    private func randomSubject() -> Subject {
+    private func randomSubject(of tenant: TenantID) -> Subject {
+        let hasAnonymous =
+            world.policies[tenant]?.providers[RandomCommands.anonymous] != nil
+        if hasAnonymous, dice.chance(0.2) {
+            // More of them, because each ends with its first link.
+            let number = dice.number(1...16 * world.parameters.subjectsPerProvider)
+            return subject(RandomCommands.anonymous.description, "s\(number)")
+        }
         let number = dice.number(1...world.parameters.subjectsPerProvider)
         return subject(RandomCommands.providers.randomElement(dice).description, "s\(number)")
     }
 
-    private func randomCredential() -> Credential {
-        let subject = randomSubject()
+    private func randomCredential(of tenant: TenantID) -> Credential {
+        let subject = randomSubject(of: tenant)
         let isInvalid = dice.chance(0.1)
         return Credential(subject, digest: dice.digest(), isInvalid: isInvalid)
     }

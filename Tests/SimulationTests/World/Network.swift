@@ -92,6 +92,10 @@ extension World {
             intent: intent(request, in: tenant))
     }
 
+    private func isAnonymous(_ subject: Subject) -> Bool {
+        subject.provider == RandomCommands.anonymous
+    }
+
     private func intent(_ request: Request, in tenant: TenantID) -> Command.Intent {
         switch request {
         case .open:
@@ -103,7 +107,10 @@ extension World {
         case .signIn(let subject, let email, let createAccount):
             .signIn(
                 SignIn(
-                    proof(subject, email: email, authenticatedAt: database.now),
+                    proof(
+                        subject, email: isAnonymous(subject) ? nil : email,
+                        authenticatedAt: database.now,
+                        methods: isAnonymous(subject) ? .anonymous : .federated),
                     createAccount: createAccount, refreshToken: dice.digest(),
                     newAccount: dice.id(), newIdentity: dice.id(), newSession: dice.id()))
         case .link(let caller, let subject, let token, let key, let isInvalid):

@@ -95,6 +95,8 @@ struct Parameters: Sendable {
     /// The tenants' names and policies.
     var policies: [TenantID: TenantPolicy] {
         var generator = SeededGenerator(seed: seed ^ 0x9011)
+        // A generator of its own, so that seeds from before anonymous accounts keep their other choices.
+        var anonymous = SeededGenerator(seed: seed ^ 0xA404)
         var policies: [TenantID: TenantPolicy] = [:]
         for index in 0..<3 {
             var policy = TenantPolicy(
@@ -108,6 +110,10 @@ struct Parameters: Sendable {
             }
             if Int.random(in: 0..<3, using: &generator) == 0 { policy.sessionIdleSeconds = 15 }
             if Int.random(in: 0..<3, using: &generator) == 0 { policy.reauthenticationSeconds = 4 }
+            if Int.random(in: 0..<3, using: &anonymous) == 0 {
+                policy.providers[RandomCommands.anonymous] = ProviderPin(
+                    type: .anonymous, issuers: [])
+            }
             if index < tenants { policies[tenant("tenant-\(index)")] = policy }
         }
         return policies

@@ -38,6 +38,25 @@ test("a person signs in, links, unlinks and signs out", async () => {
   await ledger.signOut();
 });
 
+test("an anonymous account becomes a real one with its first link", async () => {
+  const ledger = new AccountLedger({ url });
+  const name = newName();
+  const { anonymous_secret, ...session } = await ledger.signIn("anonymous", {});
+  assert.deepEqual(session, {
+    user_id: session.user_id, is_new_user: true, linked_providers: ["anonymous"],
+  });
+  const again = await new AccountLedger({ url }).signIn("anonymous", { anonymous_secret });
+  assert.deepEqual(again, {
+    user_id: session.user_id, is_new_user: false, linked_providers: ["anonymous"],
+  });
+  const linked = await ledger.link("google", await proof("google", name));
+  assert.deepEqual(linked.linked_providers, ["google"]);
+  await ledger.refresh();
+  assert.equal(await ledger.userId(), session.user_id);
+  const ended = await refusal(new AccountLedger({ url }).signIn("anonymous", { anonymous_secret }));
+  assert.equal(ended.code, "ACCOUNT_NOT_FOUND");
+});
+
 test("a refused sign-in opens no account", async () => {
   const ledger = new AccountLedger({ url });
   const unknown = await refusal(

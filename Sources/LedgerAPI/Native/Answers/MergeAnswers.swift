@@ -43,8 +43,17 @@ struct MergedAnswer: JSONWritable {
 }
 
 extension MergePlan {
-    /// The reason that an identity stays behind: an account may have one identity of each provider.
-    private static let rule = "one_per_provider"
+    /// The reasons that an identity stays behind.
+    private enum Rule: String, CaseIterable {
+        /// An account may have one identity of each provider.
+        case onePerProvider = "one_per_provider"
+        /// An anonymous identity is there until its account has another one.
+        case anonymous
+    }
+
+    private func rule(of link: Account.Link) -> Rule {
+        choices.contains { $0.provider == link.provider } ? .onePerProvider : .anonymous
+    }
 
     fileprivate static let identity: [Property] = [
         .required("identity_id", .identity), .required("provider", .provider),
@@ -57,7 +66,8 @@ extension MergePlan {
         let identities = Schema.list(.object("MergedIdentity", identity))
         let behind = Schema.object(
             "IdentityLeftBehind",
-            identity, [.required("of", side), .required("rule", .choice([rule]))])
+            identity,
+            [.required("of", side), .required("rule", .choice(Rule.allCases.map(\.rawValue)))])
         let choice = Schema.object(
             "MergeChoice", [.required("provider", .provider), .required("keep", side)])
         let sessions = Schema.object(
@@ -92,7 +102,7 @@ extension MergePlan {
                     writer.object { writer in
                         writer.members(of: link, emailFlags)
                         writer.member("of", side)
-                        writer.member("rule", Self.rule)
+                        writer.member("rule", rule(of: link).rawValue)
                     }
                 }
             }

@@ -16,6 +16,9 @@ extension SessionAnswer: JSONWritable {
             .required("user_id", .account, "The stable id of the account"),
             .required("is_new_user", .flag(true), "Whether this request opened the account"),
             .required("linked_providers", .providers, "In linking order"),
+            .optional(
+                "anonymous_secret", .text(ExampleValue.anonymousSecret),
+                "Signs in to the anonymous account that this request opened; returned only once"),
         ])
 
     func write(to writer: inout JSONWriter) {
@@ -33,6 +36,7 @@ extension SessionAnswer: JSONWritable {
             writer.flag(isNewUser)
             writer.name("linked_providers")
             writer.texts(linkedProviders)
+            writer.member("anonymous_secret", anonymousSecret)
         }
     }
 }

@@ -6,7 +6,7 @@ extension [any BodyMember] {
     static let credential = credentialForPlan + [OptionalText.nonce]
     /// The members of a credential that is bound to the plan of a merge.
     static let credentialForPlan: [any BodyMember] = [
-        OptionalText.idToken, OptionalText.accessToken,
+        OptionalText.idToken, OptionalText.accessToken, OptionalText.anonymousSecret,
     ]
 }
 
@@ -32,7 +32,22 @@ extension RequestBody {
                     idToken: try required(.idToken),
                     nonce: isForPlan ? nil : try text(OptionalText.nonce)))
         case .oauth2: .oauth2(OAuth2Body(accessToken: try required(.accessToken)))
+        case .anonymous: .anonymous(AnonymousBody(secret: try required(.anonymousSecret)))
         }
+    }
+
+    /// Reads a credential, which for an anonymous account may be absent: then a new secret takes its place.
+    ///
+    /// - Throws: 400 for a missing or malformed member.
+    func credentialOrNewSecret(
+        for provider: ProviderConfiguration?
+    ) throws(APIError) -> CredentialBody {
+        if provider?.settings.type == .anonymous,
+            try text(OptionalText.anonymousSecret) == nil
+        {
+            return .anonymous(AnonymousBody())
+        }
+        return try credential(for: provider)
     }
 
     /// Returns the text of a member that the provider's type asks for.
@@ -51,6 +66,10 @@ extension OptionalText {
         name: "access_token", bytesMax: RequestBody.accessTokenBytesMax,
         about: "The access token; required for a provider of type `oauth2`",
         example: ExampleValue.providerAccessToken)
+    static let anonymousSecret = OptionalText(
+        name: "anonymous_secret", bytesMax: RequestBody.anonymousSecretBytesMax,
+        about: "The secret of an anonymous account; for a provider of type `anonymous`",
+        example: ExampleValue.anonymousSecret)
     static let nonce = OptionalText(
         name: "nonce", bytesMax: RequestBody.nonceBytesMax,
         about: "The nonce that the client generated for the provider, before any hashing",

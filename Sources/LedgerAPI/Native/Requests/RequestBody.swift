@@ -7,6 +7,8 @@ struct RequestBody {
     static let tokenBytesMax = 16_384
     /// The maximum length of another provider's access token in a body, in bytes.
     static let accessTokenBytesMax = 4096
+    /// The maximum length of an anonymous account's secret in a body, in bytes.
+    static let anonymousSecretBytesMax = 64
     /// The maximum length of a nonce in a body, in bytes.
     static let nonceBytesMax = 1024
 

@@ -50,7 +50,8 @@ private struct LinkRequest {
         self.caller = caller
         key = try IdempotencyHeader.read(call)
         let body = try call.body()
-        presented = try body.credential(for: call.configuration(of: call.provider))
+        // An anonymous identity is never linked, with or without its secret.
+        presented = try body.credentialOrNewSecret(for: call.configuration(of: call.provider))
         guard let provider = call.provider else { throw .refused(.unsupportedProvider) }
         self.provider = provider
     }

@@ -4,12 +4,15 @@ internal import LedgerWire
 
 extension RouteCall {
     /// Returns the answer that issues a session's tokens.
-    func session(_ grant: Grant, refreshToken: String, isNewUser: Bool) -> HTTPResponse {
+    func session(
+        _ grant: Grant, refreshToken: String, isNewUser: Bool, anonymousSecret: String? = nil
+    ) -> HTTPResponse {
         let answer = SessionAnswer(
             accessToken: surface.accessToken(for: grant, in: tenant, services),
             refreshToken: refreshToken, expiresIn: services.accessTokens.lifetimeSeconds,
             userID: grant.account.description, isNewUser: isNewUser,
-            linkedProviders: grant.linkedProviders.map(\.description))
+            linkedProviders: grant.linkedProviders.map(\.description),
+            anonymousSecret: anonymousSecret)
         return .json(answer)
     }
 }

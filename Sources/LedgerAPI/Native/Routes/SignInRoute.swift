@@ -10,7 +10,8 @@ struct SignInRoute: Route {
     static let path = "/v1/auth/sign-in/{provider}"
     static let operation = Operation(
         id: "sign_in", tag: .signIn, summary: "Open a session with a provider's credential",
-        about: "Opens an account for an unknown identity unless `create_account` is false.",
+        about: "Opens an account for an unknown identity unless `create_account` is false. Without"
+            + " `anonymous_secret`, a provider of type `anonymous` always opens one.",
         access: .anyone, body: SignInBody.self, answers: .json(SessionAnswer.schema),
         refusals: [APIError].ofCredential + [.refused(.accountNotFound)])
 
@@ -19,24 +20,44 @@ struct SignInRoute: Route {
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let body = try call.body()
         let provider = call.configuration(of: call.provider)
-        let presented = try body.credential(for: provider)
+        let presented = try body.credentialOrNewSecret(for: provider)
         let createAccount = try body.flag(SignInBody.createAccount) ?? true
         guard let provider else { throw .refused(.unsupportedProvider) }
         let proof: Proof
         do {
-            proof = try await provider.prove(presented, for: purpose(call), at: call.now)
+            proof = try await provider.prove(
+                presented, in: call.tenant, for: purpose(call), at: call.now)
         } catch {
             throw .refused(error.refusal)
         }
+        let newSecret = try newSecret(presented, of: provider, createAccount, call)
         let session: SessionID = call.services.newID()
         let token = call.services.refreshTokens.issue(for: session, in: call.tenant)
         guard let digest = RefreshTokens.digest(token) else { throw .faulted(.internalFailure) }
         let command = SignIn(
-            proof, createAccount: createAccount, refreshToken: digest,
+            proof, createAccount: createAccount && presented.mayOpenAccount, refreshToken: digest,
             newAccount: call.services.newID(), newIdentity: call.services.newID(),
             newSession: session)
         let opened = try await call.submit(command)
-        return call.session(opened.grant, refreshToken: token, isNewUser: opened.isNewUser)
+        return call.session(
+            opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
+            anonymousSecret: newSecret)
+    }
+
+    /// Returns the secret of the anonymous account to be opened, which counts against the budget; nil for
+    /// any other sign-in.
+    private func newSecret(
+        _ presented: CredentialBody, of provider: ProviderConfiguration, _ createAccount: Bool,
+        _ call: RouteCall
+    ) throws(APIError) -> String? {
+        guard case .anonymous(let body) = presented, body.isNew,
+            case .anonymous(let settings) = provider.settings
+        else { return nil }
+        guard createAccount else { throw .refused(.accountNotFound) }
+        if let seconds = settings.budget.take(for: call.clientNetwork, at: call.now) {
+            throw .refused(.rateLimited(retryAfterSeconds: seconds))
+        }
+        return body.secret
     }
 
     private func purpose(_ call: RouteCall) -> ProofPurpose {

@@ -127,16 +127,28 @@ struct RowSummer {
         return image.hash(key)
     }
 
-    mutating func open(_ fact: SignedIn, _ recorded: RecordedEvent, _ sums: inout RowSums) {
+    mutating func add(_ session: Ledger.Session, _ sums: inout RowSums) {
+        sums.sessionsOpened.add(hash(session))
+    }
+
+    /// Replaces a row.
+    mutating func replace(
+        _ former: Ledger.Session, by session: Ledger.Session, _ sums: inout RowSums
+    ) {
+        sums.sessionsOpened.remove(hash(former))
+        sums.sessionsOpened.add(hash(session))
+    }
+
+    private mutating func hash(_ session: Ledger.Session) -> UInt64 {
         image.clear()
-        image.uuid(fact.session.bits)
-        image.uuid(fact.account.bits)
-        image.uuid(fact.identity.bits)
-        image.timestamp(fact.authenticatedAt.microseconds)
-        image.text(fact.methods.description)
-        image.timestamp(recorded.recordedAt.microseconds)
-        image.int8(recorded.position.value)
-        sums.sessionsOpened.add(image.hash(key))
+        image.uuid(session.id.bits)
+        image.uuid(session.account.bits)
+        image.uuid(session.identity.bits)
+        image.timestamp(session.authenticatedAt.microseconds)
+        image.text(session.methods.description)
+        image.timestamp(session.openedAt.microseconds)
+        image.int8(session.openedPosition.value)
+        return image.hash(key)
     }
 
     mutating func end(_ session: SessionID, at position: LogPosition, _ sums: inout RowSums) {

@@ -27,6 +27,16 @@ struct VerificationFold {
     var stored = RowSums()
     /// The digests of `provider_id` and `email` by identity number; 0 for none.
     private var personal: ContiguousArray<(providerID: UInt64, email: UInt64)> = []
+    /// The live sessions of anonymous identities, whose rows an upgrade changes: only values that the upgrade
+    /// does not give, since many sessions expire without an event.
+    private var anonymousSessions: [SessionID: AnonymousSession] = [:]
+
+    private struct AnonymousSession {
+        let authenticatedAt: Timestamp
+        let openedAt: Timestamp
+        let openedPosition: LogPosition
+    }
+
     private var merkle: MerkleFold
     private var command: CommandID?
     private var openedByCommand: [AccountID] = []
@@ -104,6 +114,7 @@ struct VerificationFold {
         for conflict in conflicts.forgetFinished() { add(conflict, to: conflictTables) }
         note(event)
         for session in state.endedSessions {
+            if !anonymousSessions.isEmpty { anonymousSessions[session] = nil }
             summer.end(session, at: recorded.position, &expected)
         }
         if isAudited { addAudit(event, before: before) }
@@ -134,7 +145,7 @@ struct VerificationFold {
                 personal[number] = values
             }
         case .signedIn(let fact):
-            summer.open(fact, event.recorded, &expected)
+            add(Ledger.Session(fact, at: event.recorded.position, event.recorded.recordedAt))
             guard isPersonal, let email = event.email,
                 let number = state.number(of: fact.identity)
             else { break }
@@ -150,8 +161,32 @@ struct VerificationFold {
                     providerID: linked?.providerID ?? 0, email: linked?.email ?? 0
                 )
             }
-        case .unlinked, .merged, .none: break
+        case .unlinked(let fact):
+            if let upgrade = fact.upgrade { replace(upgrade, of: fact) }
+        case .merged, .none: break
         }
+    }
+
+    private mutating func add(_ session: Ledger.Session) {
+        summer.add(session, &expected)
+        guard session.methods == .anonymous else { return }
+        anonymousSessions[session.id] = AnonymousSession(
+            authenticatedAt: session.authenticatedAt, openedAt: session.openedAt,
+            openedPosition: session.openedPosition)
+    }
+
+    private mutating func replace(
+        _ upgrade: ProviderUnlinked.Upgrade, of fact: ProviderUnlinked
+    ) {
+        guard let id = upgrade.session, let known = anonymousSessions.removeValue(forKey: id)
+        else { return }
+        let former = Ledger.Session(
+            id: id, account: fact.account, identity: fact.identity,
+            authenticatedAt: known.authenticatedAt, methods: .anonymous, openedAt: known.openedAt,
+            openedPosition: known.openedPosition, endedPosition: nil)
+        var session = former
+        session.upgrade(upgrade)
+        summer.replace(former, by: session, &expected)
     }
 
     private func providers(of recorded: RecordedEvent) -> [[String]] {

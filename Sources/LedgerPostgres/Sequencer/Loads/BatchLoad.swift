@@ -108,6 +108,13 @@ struct BatchLoad {
                     try MergeLoad.read(result, into: load.tenants)
                 })
         }
+        for (tenant, accounts) in keys.uses {
+            steps.append(
+                Step(call: UseLoad.call(accounts, of: tenant)) { load, result in
+                    guard let batch = load.tenants[tenant] else { return }
+                    try UseLoad.read(result, into: batch)
+                })
+        }
         if !keys.identities.ids.isEmpty {
             steps.append(
                 Step(call: IdentityLoad.call(keys.identities)) { load, result in

@@ -26,7 +26,8 @@ enum SubjectLoad {
         text(rows, list, counting: "")
     }
 
-    // Only for batches with sign-ins: others would pay for a join that finds nothing.
+    // Since the last link, because an upgrade of an anonymous account leaves an earlier session to its
+    // new identity. Only for batches with sign-ins: others would pay for a join that finds nothing.
     // statement_timestamp() instead of the clock, because it is stable and the index serves the
     // bound.
     private static let counting = RowsStatement(
@@ -42,8 +43,8 @@ enum SubjectLoad {
                 LEFT JOIN LATERAL (
                     SELECT count(*), min(opened_at) AS earliest FROM sessions
                     WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id
-                        AND identity_id = i.identity_id AND opened_at
-                            > statement_timestamp() - make_interval(secs => k.window_seconds)
+                        AND identity_id = i.identity_id AND opened_at >= i.linked_at
+                        AND opened_at > statement_timestamp() - make_interval(secs => k.window_seconds)
                         AND k.window_seconds IS NOT NULL) s ON true
                 """)
     }

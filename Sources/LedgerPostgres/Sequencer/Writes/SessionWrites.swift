@@ -48,6 +48,24 @@ enum SessionWrites {
         """
     }
 
+    private static let upgradeSessions = Statement(
+        "upgrade_sessions",
+        """
+        WITH written AS (
+            UPDATE sessions s
+            SET identity_id = k.identity_id, authenticated_at = k.authenticated_at,
+                methods = k.methods, mac = k.mac
+            FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::bytea[])
+                AS k (session_id, identity_id, authenticated_at, methods, mac)
+            CROSS JOIN LATERAL (
+                SELECT ctid FROM sessions
+                WHERE tenant_id = $1 AND session_id = k.session_id
+                OFFSET 0) place
+            WHERE s.tenant_id = $1 AND s.ctid = place.ctid
+            RETURNING 1)
+        SELECT ledger_expect(count(*), $7::bigint, 'sessions upgraded') FROM written
+        """)
+
     private static let endSessions = RowsStatement(
         "end_sessions", ["tenant_id": "text", "session_id": "uuid", "position": "bigint"]
     ) { rows in
@@ -86,8 +104,9 @@ enum SessionWrites {
 
     /// - Throws: `BatchFault.damaged` if no key authenticates a row.
     static func calls(for batches: [TenantBatch]) throws(BatchFault) -> [Call] {
-        try [opened(batches), refreshed(batches), ended(batches), endedByOpener(batches)]
-            .compactMap(\.self)
+        // Upgrades precede the ends of the sessions that the former identity opened.
+        try [opened(batches), refreshed(batches)].compactMap(\.self) + upgraded(batches)
+            + [ended(batches), endedByOpener(batches)].compactMap(\.self)
     }
 
     private static func opened(_ batches: [TenantBatch]) throws(BatchFault) -> Call? {
@@ -151,6 +170,34 @@ enum SessionWrites {
                 .int4s(tokens.map { $0.generation }),
                 .timestamps(tokens.map { $0.expiresAt.microseconds }), .optionalByteArrays(macs),
             ], [.int8(Int64(ids.count))])
+    }
+
+    /// One call for each tenant: upgrades are rare.
+    private static func upgraded(_ batches: [TenantBatch]) throws(BatchFault) -> [Call] {
+        var calls: [Call] = []
+        for batch in batches {
+            let ids = batch.changes.sessionsUpgraded.subtracting(batch.changes.sessionsOpened)
+            let sessions = ids.compactMap { batch.state.ledger.sessions[$0] }
+            guard !sessions.isEmpty else { continue }
+            var macs: [[UInt8]?] = []
+            for session in sessions {
+                guard let token = batch.state.refreshTokens[session.id] else {
+                    throw .damaged("sessions.refresh_current of tenant \(batch.tenant)")
+                }
+                macs.append(try mac(of: session, token, in: batch))
+            }
+            calls.append(
+                Call(
+                    upgradeSessions,
+                    [
+                        .text(batch.tenant.description), .uuids(sessions.map { $0.id.bits }),
+                        .uuids(sessions.map { $0.identity.bits }),
+                        .timestamps(sessions.map { $0.authenticatedAt.microseconds }),
+                        .texts(sessions.map { $0.methods.description }),
+                        .optionalByteArrays(macs), .int8(Int64(sessions.count)),
+                    ]))
+        }
+        return calls
     }
 
     /// Returns the MAC of a session's row; nil for an ended session, so that it cannot be revived.

@@ -20,7 +20,7 @@ struct MergePreviewRoute: Route {
             try MergeRequest(call, by: caller, isForPlan: false)
         }
         let preview = MergeAccounts.Preview(
-            authority: await request.authority(provedFor: .link),
+            authority: await request.authority(provedFor: .mergePreview),
             keepsAbsorbed: request.keepsAbsorbed, digest: planDigest)
         return await call.shown(try await call.submit(preview))
     }
