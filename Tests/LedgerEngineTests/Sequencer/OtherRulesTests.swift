@@ -115,8 +115,10 @@ import Testing
         async throws
     {
         let store = RulesStore()
+        // The clock stands still, so that no command waits too long on a busy machine.
+        let now = ContinuousClock.now
         let sequencer = Sequencer(
-            queueLimit: 8, batchLimit: 1, store: store,
+            queueLimit: 8, batchLimit: 1, now: { now }, store: store,
             decider: BatchDecider(
                 policy: { _ in Self.recorded }, refusesOtherRules: true,
                 random: { Array(repeating: 0, count: $0) }),
