@@ -16,6 +16,8 @@ struct Server: Sendable {
     private static let headerBytesMax = 8_192
     /// The most tenants whose damage is logged at the start: an attacker can invent any number.
     private static let alarmsMax = 100
+    /// The most tenants whose rules are recorded at a time.
+    private static let rulesAtOnceMax = 256
     /// The most open event streams.
     private static let streamsMax = 64
     /// The delay before a request is refused for lack of capacity: the same as its `Retry-After`.
@@ -174,52 +176,79 @@ struct Server: Sendable {
     ///
     /// Warns of providers with linked identities that the rules omit.
     private func recordRules(with commands: ServedTenants) async throws {
-        for (tenant, configured) in tenants.sorted(by: { $0.key < $1.key })
-        where !commands.refused.contains(tenant) {
-            let condition: SetRules.Condition =
-                configuration.mode == .development ? .acceptsLockOuts : .noneRecorded
-            let command = Command(
-                id: CommandID(at: .now, random: SecureRandom.uint128()), tenant: tenant,
-                origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
-                intent: .setRules(SetRules(configured.policy, condition: condition)))
-            let result: Result<Reply, Refusal>
-            do throws(LedgerFault) {
-                result = try await commands.submit(command)
-            } catch {
-                // A damaged log is no reason not to serve the others.
-                guard case .internalFailure = error else {
-                    throw Fault(
-                        "can't record the rules of tenant \(tenant): \(faults.last ?? "unknown cause")"
-                    )
+        let served = tenants.filter { !commands.refused.contains($0.key) }
+            .sorted { $0.key < $1.key }
+        // Together, so that a few transactions suffice for many tenants.
+        let size = min(Self.rulesAtOnceMax, configuration.queueLimit)
+        for start in stride(from: 0, to: served.count, by: size) {
+            let chunk = served[start..<min(start + size, served.count)]
+            let answers = await withTaskGroup { group in
+                for (tenant, configured) in chunk {
+                    group.addTask {
+                        (tenant, await record(configured.policy, of: tenant, commands))
+                    }
                 }
-                continue
+                return await group.reduce(into: [TenantID: Sequencer.Answer]()) {
+                    $0[$1.0] = $1.1
+                }
             }
-            switch result {
-            case .success(.rulesRecorded(let rules, _, let omitted))
-            where rules.policy == configured.policy:
-                guard !omitted.isEmpty else { continue }
-                log.write(
-                    .warning, "rules omit used providers",
-                    [
-                        "tenant": .text(tenant.description),
-                        "providers": .text(
-                            omitted.map(\.description).joined(separator: ",")),
-                        "detail": .text(
-                            "sign-ins with them are refused: add them to the configuration"
-                                + " and run \(Syntax.program) rules set"),
-                    ])
-            case .failure(.rulesTooLong):
-                throw Fault(
-                    "the providers of tenant \(tenant) are too long for an entry of the log")
-            default:
-                log.write(
-                    .warning, "rules differ",
-                    [
-                        "tenant": .text(tenant.description),
-                        "detail": .text(
-                            "commands are refused: run \(Syntax.program) rules check"),
-                    ])
+            for (tenant, configured) in chunk {
+                guard let answer = answers[tenant] else { continue }
+                try report(answer, to: configured.policy, of: tenant)
             }
+        }
+    }
+
+    /// Submits the configured rules of a tenant.
+    private func record(
+        _ rules: TenantPolicy, of tenant: TenantID, _ commands: ServedTenants
+    ) async -> Sequencer.Answer {
+        let condition: SetRules.Condition =
+            configuration.mode == .development ? .acceptsLockOuts : .noneRecorded
+        let command = Command(
+            id: CommandID(at: .now, random: SecureRandom.uint128()), tenant: tenant,
+            origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+            intent: .setRules(SetRules(rules, condition: condition)))
+        do throws(LedgerFault) {
+            return .success(try await commands.submit(command))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Logs the difference between the recorded and the configured rules, if any.
+    ///
+    /// - Throws: `Fault` if the rules could not be recorded, unless the tenant's log is damaged, which is no
+    ///   reason not to serve the others.
+    private func report(
+        _ answer: Sequencer.Answer, to configured: TenantPolicy, of tenant: TenantID
+    ) throws(Fault) {
+        switch answer {
+        case .failure(.internalFailure): return
+        case .failure:
+            throw Fault(
+                "can't record the rules of tenant \(tenant): \(faults.last ?? "unknown cause")")
+        case .success(.success(.rulesRecorded(let rules, _, let omitted)))
+        where rules.policy == configured:
+            guard !omitted.isEmpty else { return }
+            log.write(
+                .warning, "rules omit used providers",
+                [
+                    "tenant": .text(tenant.description),
+                    "providers": .text(omitted.map(\.description).joined(separator: ",")),
+                    "detail": .text(
+                        "sign-ins with them are refused: add them to the configuration"
+                            + " and run \(Syntax.program) rules set"),
+                ])
+        case .success(.failure(.rulesTooLong)):
+            throw Fault("the providers of tenant \(tenant) are too long for an entry of the log")
+        case .success:
+            log.write(
+                .warning, "rules differ",
+                [
+                    "tenant": .text(tenant.description),
+                    "detail": .text("commands are refused: run \(Syntax.program) rules check"),
+                ])
         }
     }
 
