@@ -196,7 +196,10 @@ let package = Package(
         .testTarget(name: "CommandLineTests", dependencies: ["CommandLine"]),
         .testTarget(
             name: "AccountLedgerTests",
-            dependencies: ["account-ledger", "CommandLine", "JSON", "Ledger"]),
+            dependencies: [
+                "account-ledger", "CommandLine", "JSON", "Ledger", "LedgerEngine", "LedgerSignIn",
+                "LedgerTestSupport",
+            ]),
         .testTarget(name: "EncodingsTests", dependencies: ["Cryptography", "Encodings"]),
         .testTarget(name: "JSONTests", dependencies: ["JSON"]),
         .testTarget(

@@ -10,7 +10,7 @@ struct ConnectionRegistryTests {
             deadline: .now + .seconds(seconds))
     }
 
-    @Test func `a connection is cut only after all that were accepted are known`() {
+    @Test func `a connection is cut only when no accepted one is unregistered`() {
         let registry = ConnectionRegistry(countMax: 2)
         for _ in 0..<2 { #expect(registry.tryToAcquireSlot(cutsEarly: false) == .taken) }
         let served = connection(dueIn: 600)
@@ -26,7 +26,7 @@ struct ConnectionRegistryTests {
         #expect(registry.tryToAcquireSlot(cutsEarly: false) == .taken)
     }
 
-    @Test func `a connection that never becomes known does not keep others out for ever`() {
+    @Test func `an early cut does not wait for connections that are still being accepted`() {
         let registry = ConnectionRegistry(countMax: 2)
         for _ in 0..<2 { #expect(registry.tryToAcquireSlot(cutsEarly: false) == .taken) }
         let served = connection(dueIn: 600)

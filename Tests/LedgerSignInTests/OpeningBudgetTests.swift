@@ -24,7 +24,7 @@ struct OpeningBudgetTests {
         for _ in 0..<2 { #expect(budget.take(for: "3", at: later) == nil) }
     }
 
-    @Test func `a clock that is set back makes nobody wait longer than the window`() {
+    @Test func `after a clock was set back the wait is at most the window`() {
         let budget = OpeningBudget(networkLimit: 1, tenantLimit: 1)
         #expect(budget.take(for: "a", at: Self.start) == nil)
         let wait = budget.take(for: "a", at: Self.start.adding(seconds: -86_400))

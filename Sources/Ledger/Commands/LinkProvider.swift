@@ -72,9 +72,7 @@ package struct LinkProvider: Sendable {
         let disclosures =
             [Disclosure(.providerID, subject.providerID)] + (proof.email?.disclosures ?? [])
         let upgraded = account.links.filter { state.isAnonymous($0.provider, under: policy) }
-        var after = account
-        after.links.remove(upgraded.map(\.identity))
-        var providers = after.linkedProviders
+        var providers = account.links.filter { !upgraded.contains($0) }.providers
         if !providers.contains(provider) { providers.append(provider) }
         var effects = [remember("accepted:\(budget.now)", budget)]
         if known == nil { effects.append(.identityNamed(subject, identity)) }

@@ -41,29 +41,28 @@ struct RetentionWorker: Sendable {
     /// Works once an hour until the task is cancelled.
     func run() async {
         while !rules.isEmpty, !Task.isCancelled {
-            for rule in rules {
-                do {
-                    let erased = try await erase(rule, at: .now)
-                    guard erased > 0 else { continue }
-                    log.write(
-                        .info, "anonymous accounts erased",
-                        [
-                            "tenant": .text(rule.tenant.description),
-                            "count": .number(Int64(erased)),
-                        ])
-                } catch {
-                    log.write(
-                        .warning, "retention fault",
-                        [
-                            "tenant": .text(rule.tenant.description),
-                            "detail": .text("\(error)"),
-                        ])
-                }
-            }
+            await eraseUnused(at: .now)
             // A cancelled sleep ends the loop.
             try? await Task.sleep(for: Self.pause)
         }
         await unused.close()
+    }
+
+    /// Erases the accounts that are unused at a time, and logs their number by tenant.
+    func eraseUnused(at now: Timestamp) async {
+        for rule in rules {
+            let tenant = LogValue.text(rule.tenant.description)
+            do {
+                let erased = try await erase(rule, at: now)
+                guard erased > 0 else { continue }
+                log.write(
+                    .info, "anonymous accounts erased",
+                    ["tenant": tenant, "count": .number(Int64(erased))])
+            } catch {
+                log.write(
+                    .warning, "retention fault", ["tenant": tenant, "detail": .text("\(error)")])
+            }
+        }
     }
 
     /// Erases the unused accounts of a provider, and returns their number.

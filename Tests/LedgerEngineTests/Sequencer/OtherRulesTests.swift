@@ -36,6 +36,10 @@ import Testing
             RelinkProvider(
                 account: caller.account, identity: IdentityID(bits: 4), former: nil,
                 actor: .system, reason: "", caseReference: "", isPreview: true)),
+        .eraseAccount(
+            EraseAccount(
+                account: caller.account, basis: .retention, agreement: .unused(since: now),
+                actor: .system)),
     ]
 
     private static let others: [Command.Intent] = [

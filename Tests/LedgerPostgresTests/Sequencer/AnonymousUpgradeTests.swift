@@ -52,6 +52,28 @@ import Testing
         }
     }
 
+    @Test func `the session that is kept does not count against the new identity's sign-ins`()
+        async throws
+    {
+        var policy = RandomCommands.policy(hasAnonymous: true)
+        policy.signInBudget = Budget(limit: 1, windowSeconds: 3600)
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database, policy: policy) { fixture in
+                var generator = SeededGenerator(seed: 4)
+                let caller = try await signIn(fixture, &generator)
+                let link = LinkProvider(
+                    caller: caller, credential: Credential(subject("google", "ada"), digest: .zero),
+                    idempotency: nil, newIdentity: generator.id())
+                _ = try await fixture.submit(.linkProvider(link)).get()
+                #expect(
+                    try await fixture.signIn(subject("google", "ada")).account == caller.account)
+                await #expect(throws: ModelLedger.Unexpected.self) {
+                    try await fixture.signIn(subject("google", "ada"))
+                }
+            }
+        }
+    }
+
     /// Opens a session of the anonymous account, and at first the account.
     private func signIn(
         _ fixture: SequencerFixture, _ generator: inout SeededGenerator

@@ -107,16 +107,45 @@ struct AnonymousTests {
 
     @Test func `a secret signs in until the upgrade, and never opens another account`() throws {
         var story = try Story()
-        func signIn(_ number: UInt128) -> SignIn {
+        func signIn(_ number: UInt128, createAccount: Bool = false) -> SignIn {
             SignIn(
-                proof(subject("anonymous", "digest"), methods: .anonymous), createAccount: false,
+                proof(subject("anonymous", "digest"), methods: .anonymous),
+                createAccount: createAccount,
                 refreshToken: .zero, newAccount: AccountID(bits: number),
                 newIdentity: IdentityID(bits: number), newSession: SessionID(bits: number))
         }
         let opened = try SignIn.success(in: story.scenario.when(signIn(80)).result.get())
         #expect(opened?.grant.account == story.caller.account)
         _ = try story.link(subject("google", "ada"))
-        #expect(try story.scenario.when(signIn(81)) == refused(.accountNotFound))
+        for createAccount in [false, true] {
+            #expect(
+                try story.scenario.when(signIn(81, createAccount: createAccount))
+                    == refused(.accountNotFound))
+        }
+    }
+
+    @Test func `an anonymous identity is never linked, whatever was proved`() throws {
+        var story = try Story()
+        #expect(
+            try story.link(subject("anonymous", "other")) == refused(.unsupportedProvider))
+    }
+
+    @Test func `an upgrade opens and ends no session in a comparison of two moments`() throws {
+        var story = try Story()
+        let count = story.scenario.given.log.count
+        _ = try story.link(subject("google", "ada"))
+        var account = ReplayedAccount(story.caller.account, in: .default)
+        for recording in story.scenario.given.log[..<count] {
+            try account.apply(recording.recorded, leaf: recording.leaf)
+        }
+        let before = account
+        for recording in story.scenario.given.log[count...] {
+            try account.apply(recording.recorded, leaf: recording.leaf)
+        }
+        let difference = AccountDifference(from: before, to: account)
+        #expect(difference.openedSessions.isEmpty)
+        #expect(difference.endedSessions.isEmpty)
+        #expect(difference.removedLinks.map(\.identity) == [story.identity])
     }
 
     @Test func `an upgraded identity is never linked again`() throws {
