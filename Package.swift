@@ -119,6 +119,7 @@ let package = Package(
                 .embedInCode("V021_rules.sql"),
                 .embedInCode("V022_erase_by_tenant.sql"),
                 .embedInCode("V023_anonymous.sql"),
+                .embedInCode("V024_addresses.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
@@ -144,7 +145,8 @@ let package = Package(
         .target(
             name: "LedgerSignIn",
             dependencies: [
-                "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger", "OpenID",
+                "Addresses", "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger",
+                "OpenID",
             ]),
         .target(
             name: "LedgerAPI",
@@ -247,8 +249,8 @@ let package = Package(
             name: "LedgerPostgresTests",
             dependencies: [
                 "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerAPI", "LedgerAudit",
-                "LedgerEngine", "LedgerPostgres", "LedgerTestSupport", "Migrations", "Postgres",
-                "StandardWebhooks", "TransparencyLog",
+                "LedgerEngine", "LedgerPostgres", "LedgerSignIn", "LedgerTestSupport", "Migrations",
+                "Postgres", "StandardWebhooks", "TransparencyLog",
             ], resources: [.copy("FormerRelease")]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(name: "OneTimePasswordsTests", dependencies: ["OneTimePasswords"]),

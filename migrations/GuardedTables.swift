@@ -9,7 +9,7 @@ package enum GuardedTables {
     /// The state that decisions use; rows change, but are never all deleted at once.
     package static let state = [
         "ledger_head", "accounts", "identities", "sessions", "api_keys", "access_heads",
-        "erasures", "merges", "rules",
+        "erasures", "merges", "rules", "addresses",
     ]
 
     /// All guarded tables.

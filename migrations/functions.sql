@@ -102,6 +102,12 @@ BEGIN
         WHERE m.tenant_id = tenant AND m.absorbed_id = wanted.account;
         DELETE FROM public.merges m
         WHERE m.tenant_id = tenant AND m.survivor_id = wanted.account;
+        DELETE FROM public.challenges c
+        USING public.addresses d
+        WHERE d.tenant_id = tenant AND d.account_id = wanted.account
+            AND c.tenant_id = tenant AND c.digest = d.digest;
+        DELETE FROM public.addresses d
+        WHERE d.tenant_id = tenant AND d.account_id = wanted.account;
         DELETE FROM public.account_keys w
         WHERE w.tenant_id = tenant AND w.account_id = wanted.account;
         DELETE FROM public.idempotency_records r

@@ -233,6 +233,22 @@ package enum AllTenants {
         LIMIT $2
         """)
 
+    static let expiredChallenges = Statement(
+        "expired_challenges",
+        """
+        SELECT tenant_id, challenge_id FROM challenges
+        WHERE expires_at <= statement_timestamp() - make_interval(secs => $1::bigint)
+        LIMIT $2
+        """)
+
+    static let endedCodeCounts = Statement(
+        "ended_code_counts",
+        """
+        SELECT tenant_id, scope FROM code_counts
+        WHERE ends_at <= statement_timestamp() - make_interval(secs => $1::bigint)
+        LIMIT $2
+        """)
+
     static let freeWebhooks = Statement(
         "webhook_free",
         """

@@ -8,6 +8,8 @@ package enum ProviderSettings: Sendable {
     case oidc(OIDCSettings)
     case oauth2(OAuth2Settings)
     case anonymous(AnonymousSettings)
+    /// A provider of type `email` or `phone`.
+    case code(CodeSettings)
 
     /// Reads the members that the type adds to a provider's section.
     ///
@@ -19,6 +21,8 @@ package enum ProviderSettings: Sendable {
         case .oidc: self = .oidc(try OIDCSettings(section, sharing: &keySets))
         case .oauth2: self = .oauth2(try OAuth2Settings(section))
         case .anonymous: self = .anonymous(try AnonymousSettings(section))
+        case .email: self = .code(try CodeSettings(section, .email))
+        case .phone: self = .code(try CodeSettings(section, .phone))
         }
     }
 
@@ -28,6 +32,7 @@ package enum ProviderSettings: Sendable {
         case .oidc: .oidc
         case .oauth2: .oauth2
         case .anonymous: .anonymous
+        case .code(let settings): settings.kind == .email ? .email : .phone
         }
     }
 
@@ -36,26 +41,31 @@ package enum ProviderSettings: Sendable {
         switch self {
         case .oidc(let settings): ProviderPin(type: type, issuers: settings.check.issuers)
         case .oauth2(let settings): ProviderPin(type: type, issuers: [settings.issuer])
-        case .anonymous: ProviderPin(type: type, issuers: [])
+        case .anonymous, .code: ProviderPin(type: type, issuers: [])
         }
     }
 
     /// Checks a credential of the provider.
     func prove(
         _ body: CredentialBody, of provider: ProviderName, in tenant: TenantID,
-        for purpose: ProofPurpose, at now: Timestamp
+        for purpose: ProofPurpose, by client: CodeClient?, at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
         switch (self, body) {
         case (.oidc(let settings), .oidc(let body)):
-            try await OIDCProver(provider: provider, settings: settings)
+            return try await OIDCProver(provider: provider, settings: settings)
                 .prove(body, for: purpose, at: now)
         case (.oauth2(let settings), .oauth2(let body)):
-            try await OAuth2Prover(provider: provider, settings: settings)
+            return try await OAuth2Prover(provider: provider, settings: settings)
                 .prove(body, for: purpose, at: now)
         case (.anonymous, .anonymous(let body)):
-            try AnonymousProver(provider: provider).prove(body, of: tenant, for: purpose, at: now)
+            return try AnonymousProver(provider: provider)
+                .prove(body, of: tenant, for: purpose, at: now)
+        case (.code(let settings), .code(let body)):
+            guard let client else { throw .unsupported }
+            return try await CodeProver(provider: provider, settings: settings)
+                .prove(body, by: client, in: tenant, for: purpose, at: now)
         // Another type's credential proves nothing.
-        case (.oidc, _), (.oauth2, _), (.anonymous, _): throw .invalid
+        case (.oidc, _), (.oauth2, _), (.anonymous, _), (.code, _): throw .invalid
         }
     }
 }
@@ -65,12 +75,13 @@ package enum CredentialBody: Sendable {
     case oidc(OIDCBody)
     case oauth2(OAuth2Body)
     case anonymous(AnonymousBody)
+    case code(CodeBody)
 
     /// Whether a sign-in with it may open an account: not with the secret of an anonymous account, which
     /// was there before.
     package var mayOpenAccount: Bool {
         switch self {
-        case .oidc, .oauth2: true
+        case .oidc, .oauth2, .code: true
         case .anonymous(let body): body.isNew
         }
     }
@@ -81,6 +92,7 @@ package enum CredentialBody: Sendable {
         case .oidc(let body): body.digest
         case .oauth2(let body): body.digest
         case .anonymous(let body): body.digest
+        case .code(let body): body.digest
         }
     }
 }

@@ -32,6 +32,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
 
     private let memory = Mutex(Memory())
     private let policy: @Sendable (TenantID) -> TenantPolicy?
+    private let challenges: InMemoryChallenges?
     private let now: @Sendable () -> Timestamp
 
     /// Makes ledgers without an event.
@@ -39,12 +40,14 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
     /// - Parameters:
     ///   - tenants: those that exist.
     ///   - policy: the policy of a tenant.
+    ///   - challenges: the challenges that commands may use.
     ///   - now: the clock for decisions.
     package init(
         tenants: [TenantID] = [.default], policy: @escaping @Sendable (TenantID) -> TenantPolicy?,
-        now: @escaping @Sendable () -> Timestamp
+        challenges: InMemoryChallenges? = nil, now: @escaping @Sendable () -> Timestamp
     ) {
         self.policy = policy
+        self.challenges = challenges
         self.now = now
         memory.withLock { memory in
             for tenant in tenants {
@@ -93,9 +96,11 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
             let now = now()
             tenant.forget(at: now, under: policy, idempotencySeconds: Self.idempotencySeconds)
             tenant.model.policy = policy
+            tenant.model.openChallenges(challenges?.open(in: command.tenant, at: now) ?? [])
             do throws(FoldFault) {
                 let decision = try tenant.model.execute(command, at: now)
                 tenant.remember(decision, at: now)
+                challenges?.end(decision.effects)
                 return decision.result
             } catch {
                 throw .internalFailure

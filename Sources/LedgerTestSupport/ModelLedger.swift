@@ -61,6 +61,11 @@ package struct ModelLedger {
         return try execute(command, at: now).result
     }
 
+    /// Sets the challenges that proofs may answer.
+    package mutating func openChallenges(_ challenges: Set<ChallengeID>) {
+        state.openChallenges = challenges
+    }
+
     /// Records the id of a merge in another ledger.
     package mutating func alias(_ own: Result<Reply, Refusal>, as other: Result<Reply, Refusal>) {
         guard case .success(.merged(_, let own?)) = own,

@@ -9,6 +9,22 @@ package func proof(
     Proof(subject, authenticatedAt: authenticatedAt, methods: methods, email: email)
 }
 
+/// Creates the proof of an e-mail address for the provider `email`.
+package func addressProof(
+    _ address: String, new: AddressID, fresh: IdentityID,
+    authenticatedAt: Timestamp = Timestamp(seconds: 1_000_000_000), challenge: ChallengeID? = nil
+) -> Proof {
+    Proof(
+        subject("email", fresh.description), authenticatedAt: authenticatedAt,
+        methods: .oneTimePassword, email: Email(address, isVerified: true),
+        address: ProvedAddress(
+            kind: .email, text: address,
+            names: [
+                AddressName(kind: .email, digest: sha256(Array(address.utf8)), key: "key")
+            ], newID: new),
+        challenge: challenge)
+}
+
 extension Credential {
     /// Creates a credential that proves a subject, or an invalid one of the subject's provider.
     package init(
@@ -16,6 +32,21 @@ extension Credential {
     ) {
         self.init(
             provider: subject.provider, digest: digest,
-            check: isInvalid ? .failure(.invalid) : .success(proof(subject, email: email)))
+            check: isInvalid
+                ? .failure(.invalid)
+                : .success(LedgerTestSupport.proof(subject, email: email)))
+    }
+}
+
+extension SignIn {
+    /// Creates a sign-in with an e-mail address.
+    package init(
+        address: String, challenge: ChallengeID? = nil, _ generator: inout SeededGenerator
+    ) {
+        self.init(
+            addressProof(
+                address, new: generator.id(), fresh: generator.id(), challenge: challenge),
+            createAccount: true, refreshToken: digest(generator.bytes(32)),
+            newAccount: generator.id(), newIdentity: generator.id(), newSession: generator.id())
     }
 }

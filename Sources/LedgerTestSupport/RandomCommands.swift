@@ -10,11 +10,15 @@ package struct RandomCommands: Sendable {
     /// The provider of anonymous accounts.
     package static let anonymous = provider("anonymous")
 
+    /// The provider that sends codes to e-mail addresses.
+    package static let email = provider("email")
+
     /// The rules of the commands, with budgets that they do not exhaust.
-    package static func policy(hasAnonymous: Bool) -> TenantPolicy {
+    package static func policy(hasEveryType: Bool) -> TenantPolicy {
         var policy = SequencerFixture.unlimitedPolicy
-        if hasAnonymous {
+        if hasEveryType {
             policy.providers[anonymous] = ProviderPin(type: .anonymous, issuers: [])
+            policy.providers[email] = ProviderPin(type: .email, issuers: [])
         }
         return policy
     }
@@ -27,7 +31,7 @@ package struct RandomCommands: Sendable {
 
     private let tenant: TenantID
     private let subjectsPerProvider: Int
-    private let hasAnonymous: Bool
+    private let hasEveryType: Bool
     private var generator: SeededGenerator
     private var callers: [Caller] = []
     private var tokens: [(session: SessionID, tokens: [Digest])] = []
@@ -41,13 +45,12 @@ package struct RandomCommands: Sendable {
 
     /// Starts at a seed; few subjects make many conflicts.
     ///
-    /// On request some accounts are anonymous, for
-    /// ``policy(hasAnonymous:)``.
+    /// On request some accounts are anonymous or found by addresses, for ``policy(hasEveryType:)``.
     package init(
         tenant: TenantID = .default, seed: UInt64, subjectsPerProvider: Int = 4,
-        hasAnonymous: Bool = false
+        hasEveryType: Bool = false
     ) {
-        self.hasAnonymous = hasAnonymous
+        self.hasEveryType = hasEveryType
         self.tenant = tenant
         self.subjectsPerProvider = subjectsPerProvider
         generator = SeededGenerator(seed: seed)
@@ -114,7 +117,7 @@ package struct RandomCommands: Sendable {
         let isAnonymous = subject.provider == Self.anonymous
         return .signIn(
             SignIn(
-                proof(
+                randomProof(
                     subject,
                     email: isAnonymous ? nil : Self.emails.randomElement(using: &generator) ?? nil,
                     authenticatedAt: Timestamp(seconds: 1_000_000_000_000),
@@ -130,7 +133,7 @@ package struct RandomCommands: Sendable {
             switch Int.random(in: 0..<10, using: &generator) {
             case 0: .failure(.invalid)
             case 1: .failure(.unavailable)
-            default: .success(proof(subject))
+            default: .success(randomProof(subject))
             }
         return .linkProvider(
             LinkProvider(
@@ -193,7 +196,9 @@ package struct RandomCommands: Sendable {
     private mutating func randomCredential() -> Credential {
         let subject = randomSubject()
         let isInvalid = Int.random(in: 0..<10, using: &generator) == 0
-        return Credential(subject, digest: digest(generator.bytes(32)), isInvalid: isInvalid)
+        return Credential(
+            provider: subject.provider, digest: digest(generator.bytes(32)),
+            check: isInvalid ? .failure(.invalid) : .success(randomProof(subject)))
     }
 
     private mutating func unmerge() -> Command.Intent {
@@ -211,7 +216,7 @@ package struct RandomCommands: Sendable {
 
     /// Changes a lifetime, and sometimes removes a provider, which the accounts may forbid.
     private mutating func setRules() -> Command.Intent {
-        var policy = Self.policy(hasAnonymous: hasAnonymous)
+        var policy = Self.policy(hasEveryType: hasEveryType)
         policy.sessionLifetimeSeconds -= Int64.random(in: 0...2, using: &generator)
         if Int.random(in: 0..<4, using: &generator) == 0,
             let removed = Self.providers.randomElement(using: &generator)
@@ -239,13 +244,31 @@ package struct RandomCommands: Sendable {
         return recent[Int.random(in: recent.startIndex..<recent.endIndex, using: &generator)]
     }
 
+    /// Returns the proof of a subject, or of the address that its name is.
+    private mutating func randomProof(
+        _ named: Subject, email: Email? = nil,
+        authenticatedAt: Timestamp = Timestamp(seconds: 1_000_000_000),
+        methods: AuthenticationMethods = .federated
+    ) -> Proof {
+        guard named.provider == Self.email else {
+            return proof(
+                named, email: email, authenticatedAt: authenticatedAt, methods: methods)
+        }
+        return addressProof(
+            named.providerID, new: generator.id(), fresh: generator.id(),
+            authenticatedAt: authenticatedAt)
+    }
+
     private mutating func randomSubject() -> Subject {
         let name = Self.providers[Int.random(in: 0..<Self.providers.count, using: &generator)]
         let number = Int.random(in: 0..<subjectsPerProvider, using: &generator)
-        if hasAnonymous, Int.random(in: 0..<5, using: &generator) == 0 {
+        if hasEveryType, Int.random(in: 0..<5, using: &generator) == 0 {
             // More of them, because each ends with its first link.
             let number = Int.random(in: 0..<8 * subjectsPerProvider, using: &generator)
             return subject(Self.anonymous.description, "digest-\(number)")
+        }
+        if hasEveryType, Int.random(in: 0..<4, using: &generator) == 0 {
+            return subject(Self.email.description, "person-\(number)@example.com")
         }
         return subject(name.description, "subject-\(number)")
     }

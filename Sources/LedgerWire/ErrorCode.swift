@@ -16,6 +16,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case invalidRefreshToken = "INVALID_REFRESH_TOKEN"
     /// 401: the provider's ID token is invalid.
     case invalidProviderToken = "INVALID_PROVIDER_TOKEN"
+    /// 401: the code is wrong, used or expired, or was not sent for this request.
+    case invalidCode = "INVALID_CODE"
     /// 401: the API key is missing, unknown, expired, revoked or of another tenant.
     case invalidAPIKey = "INVALID_API_KEY"
     /// 403: the API key's role does not permit this.

@@ -30,7 +30,7 @@ final class FuzzService: Sendable {
         guard let providerKey = RSASigningKey(exported: Array(ExampleKeys.provider.utf8)),
             let tokenKey = TokenSigningKey(exported: Array(ExampleKeys.token.utf8)),
             let refreshKey = SymmetricKey(bytes: Array(0..<UInt8(SymmetricKey.byteCount))),
-            let google = ProviderName("google")
+            let google = ProviderName("google"), let email = ProviderName("email")
         else { throw Finding("the example keys can't be read") }
         guard let key = APIKey(ExampleKeys.apiKey), let keyDigest = key.secretDigest else {
             throw Finding("the example API key can't be read")
@@ -62,7 +62,9 @@ final class FuzzService: Sendable {
                             keys: KeySetCache(
                                 url: "https://google.example/keys",
                                 fetch: { _ in FetchedKeySet(body: document, maxAgeSeconds: nil) })))
-                )
+                ),
+                ProviderConfiguration(
+                    name: email, settings: .code(CodeSettings(kind: .email))),
             ], policy: TenantPolicy(providers: []))
         idTokens = ["subject-1", "subject-2"].map { subject in
             provider.sign(
@@ -110,6 +112,10 @@ final class FuzzService: Sendable {
                 configurations: [.default: configuration], accessTokens: accessTokens,
                 refreshTokens: refreshTokens, singleUseIDTokens: singleUseIDTokens,
                 requestDigests: RequestDigests(current: "", keys: [:], upgradedAt: Self.now),
+                codes: AddressCodes(
+                    current: "key", keys: ["key": SymmetricKey.generate()],
+                    store: InMemoryChallenges(),
+                    random: { SecureRandom.uint128() }),
                 mergePlans: mergePlans, now: { Self.now },
                 random: { SecureRandom.uint128() }, observer: observer, trustedProxies: proxies,
                 allowedOrigins: origins, readiness: { Readiness(checks: []) }))

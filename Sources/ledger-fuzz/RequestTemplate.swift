@@ -57,6 +57,15 @@ enum RequestTemplates {
         request("POST /v1/auth/sign-in/google", json, #"{"id_token":"<ID>","nonce":"n"}"#),
         request(
             "POST /v1/auth/sign-in/google", json, #"{"id_token":"<ID>","create_account":false}"#),
+        request(
+            "POST /v1/auth/codes/email", json + "Accept-Language: de\n",
+            #"{"address":"ada@example.com"}"#),
+        request(
+            "POST /v1/account/codes/email", json + bearer,
+            #"{"address":"ada@example.com","plan_digest":"x"}"#),
+        request(
+            "POST /v1/auth/sign-in/email", json,
+            #"{"challenge_id":"0b7e1f52-93aa-4c1d-8f5e-6a1c2d3e4f50","code":"270831"}"#),
         request("POST /v1/auth/refresh", json, #"{"refresh_token":"<REFRESH>"}"#),
         request("POST /v1/auth/sign-out", json + bearer, #"{"everywhere":true}"#),
         request(

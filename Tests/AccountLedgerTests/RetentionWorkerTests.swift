@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: [1, nil])
     func `accounts without use are erased, also beside a damaged one`(days: Int?) async throws {
         try await ScratchDatabase.with { database in
-            let policy = RandomCommands.policy(hasAnonymous: true)
+            let policy = RandomCommands.policy(hasEveryType: true)
             try await SequencerFixture.with(database, policy: policy) { fixture in
                 var accounts: [AccountID] = []
                 for name in ["a", "b", "c"] {

@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "5f505f1408ed6a762ddfb01f9d3c9592a5a14cb56d93ae8cfac1f3c224469ce3"),
+        (nil, false, "fcb6e94035f410977eebb807ca88ca143a7ef13853b8261cd834b28d2ac57358"),
         (
             ExampleLog.accounts[0], true,
-            "0efd3f1d53ecd0d45c86c70b54cb9e90b0ebb7dc20c1fd65799faa529240e445"
+            "db2138618236038824b1ebb027a50d54e436a79bfda6d83795719b46aba4247b"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

@@ -128,7 +128,10 @@ struct ProvidersFileTests {
     @Test(arguments: [
         ("name", "\"Google\"", "name must be lower-case letters, digits, -, _ and ."),
         ("name", "7", "name must be a string"),
-        ("type", "\"saml\"", "type must be \"oidc\" or \"oauth2\" or \"anonymous\""),
+        (
+            "type", "\"saml\"",
+            "type must be \"oidc\" or \"oauth2\" or \"anonymous\" or \"email\" or \"phone\""
+        ),
         ("type", "1", "type must be a string"), ("issuer", nil, "issuer is missing"),
         ("issuer", "[]", "issuer must not be empty"),
         ("issuer", "\"\"", "issuer must not be empty"),

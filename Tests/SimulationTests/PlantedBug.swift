@@ -28,6 +28,8 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case intakeOutsideTransaction
     /// The session of an upgraded account keeps its anonymous identity, so that it ends with it.
     case upgradeNotWritten
+    /// A challenge that was used stays, so that its code works again.
+    case challengeNotEnded
     /// Pending events are stored without the accounts that order them.
     case pendingWithoutAccounts
 }

@@ -42,7 +42,9 @@ import Testing
             "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerEngine", "LedgerExport",
             "LedgerPostgres", "Postgres", "TransparencyLog",
         ],
-        "LedgerSignIn": ["Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger", "OpenID"],
+        "LedgerSignIn": [
+            "Addresses", "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger", "OpenID",
+        ],
         "LedgerAPI": [
             "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerSignIn",
             "LedgerWire", "OpenID", "TransparencyLog",

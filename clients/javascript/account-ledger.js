@@ -20,7 +20,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
  * @typedef {"INVALID_REQUEST" | "UNSUPPORTED_PROVIDER" | "CANNOT_UNLINK_ONLY_PROVIDER" | "INVALID_ACCESS_TOKEN"
- *   | "INVALID_REFRESH_TOKEN" | "INVALID_PROVIDER_TOKEN" | "INVALID_API_KEY" | "FORBIDDEN"
+ *   | "INVALID_REFRESH_TOKEN" | "INVALID_PROVIDER_TOKEN" | "INVALID_CODE" | "INVALID_API_KEY" | "FORBIDDEN"
  *   | "REAUTHENTICATION_REQUIRED" | "NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PROVIDER_NOT_LINKED" | "MERGE_NOT_FOUND"
  *   | "METHOD_NOT_ALLOWED" | "PROVIDER_CONFLICT" | "SAME_ACCOUNT" | "MERGE_PLAN_CHANGED" | "MERGE_SUPERSEDED"
  *   | "MERGE_TOO_LARGE" | "LENGTH_REQUIRED" | "PAYLOAD_TOO_LARGE"
@@ -54,8 +54,13 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string[]} linked_providers
  * @property {string} message  For people.
  *
- * @typedef {{ id_token: string, nonce?: string } | { access_token: string } | { anonymous_secret?: string }} Proof
- *   By the provider's type: `oidc`, `oauth2` or `anonymous`.
+ * @typedef {{ id_token: string, nonce?: string } | { access_token: string } | { anonymous_secret?: string }
+ *   | { challenge_id: string, code: string }} Proof
+ *   By the provider's type: `oidc`, `oauth2`, `anonymous`, or `email` and `phone`.
+ *
+ * @typedef {object} SentCode
+ * @property {string} challenge_id  Sent with the code.
+ * @property {number} expires_in  In seconds.
  *
  * @typedef {Record<string, "survivor" | "absorbed">} Keep  By provider, whose identity stays.
  *
@@ -262,6 +267,34 @@ export class AccountLedger {
     return { user_id, is_new_user, linked_providers, ...(anonymous_secret && { anonymous_secret }) };
   }
 
+  /**
+   * Sends a code to sign in with. Not repeated, because each repetition would send another message.
+   *
+   * @param {string} provider  One of type `email` or `phone`.
+   * @param {{ address: string }} to
+   * @param {CallOptions} [options]
+   * @returns {Promise<SentCode>}
+   */
+  sendCode(provider, to, options = {}) {
+    return this.#transport.send(this.#transport.begin(options), {
+      method: "POST", path: `/v1/auth/codes/${segment(provider)}`, body: to, isUnrepeatable: true,
+    });
+  }
+
+  /**
+   * Sends a code to link an address with or, with `plan_digest`, to agree to a merge.
+   *
+   * @param {string} provider  One of type `email` or `phone`.
+   * @param {{ address: string, plan_digest?: string }} to
+   * @param {CallOptions} [options]
+   * @returns {Promise<SentCode>}
+   */
+  sendAccountCode(provider, to, options = {}) {
+    return this.#call({
+      method: "POST", path: `/v1/account/codes/${segment(provider)}`, body: to, isUnrepeatable: true,
+    }, options);
+  }
+
   /** The id of the account that is signed in, or null; without a request. */
   async userId() {
     return (await this.#store.load())?.user_id ?? null;
@@ -362,7 +395,7 @@ export class AccountLedger {
    * Merges the account of another identity into this one, as the preview showed it. A token must be newer than
    * the preview: the nonce of an ID token is the `plan_digest`.
    *
-   * @param {({ id_token: string } | { access_token: string } | { anonymous_secret: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
+   * @param {({ id_token: string } | { access_token: string } | { anonymous_secret: string } | { challenge_id: string, code: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
    * @param {CallOptions & CommandOptions} [options]
    * @returns {Promise<Merged>}
    */

@@ -145,6 +145,10 @@ package struct Decision: Sendable {
         case answered(IdempotencyScope, DecisionState.IdempotencyRecord)
         /// An ID token opened its first session.
         case idTokenSpent(SingleUseIDToken, Timestamp)
+        /// An account got an address.
+        case addressNamed(AddressName, AddressID)
+        /// A challenge was used.
+        case challengeSpent(ChallengeID)
         /// The account's budgets, idempotency keys and refresh tokens are deleted.
         case forgotten(AccountID)
 

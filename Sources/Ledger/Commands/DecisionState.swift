@@ -88,6 +88,10 @@ package struct DecisionState: Sendable {
     /// The last uses of accounts; loaded for retention only.
     package var lastUses: [AccountID: LastUse] = [:]
     package var idempotency: [IdempotencyScope: IdempotencyRecord] = [:]
+    /// The addresses that accounts have, by their names.
+    package var addressNames: [AddressName: AddressID] = [:]
+    /// The challenges of proofs that can still be used.
+    package var openChallenges: Set<ChallengeID> = []
     /// The time at which each single-use ID token opened its first session, by its digest.
     package var spentIDTokens: [Digest: Timestamp] = [:]
 
@@ -124,8 +128,7 @@ package struct DecisionState: Sendable {
     ///
     /// Also after the rules have lost the provider, since its name stays pinned while it has identities.
     func isAnonymous(_ provider: ProviderName, under policy: TenantPolicy) -> Bool {
-        let pin = policy.providers[provider] ?? ledger.rules?.formerProviders[provider]
-        return pin?.type == .anonymous
+        type(of: provider, under: policy) == .anonymous
     }
 
     /// Returns the caller's account if the session is live.

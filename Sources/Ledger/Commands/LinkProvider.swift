@@ -54,9 +54,18 @@ package struct LinkProvider: Sendable {
         _ budget: AttemptBudget
     ) -> Decision {
         let subject = proof.subject
-        let known = state.directory[subject]
+        guard state.isOpen(proof) else { return .refused(.invalidCode) }
+        let known = state.identity(provedBy: proof)
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
-        if let reason = conflict(holder: holder, account: account, policy: policy) {
+        // An address that an account keeps although it has no identity with it.
+        if known == nil, let address = proof.address,
+            case .held(let held, let keeper) = state.standing(of: address, under: policy),
+            held.account != account.id
+        {
+            return .refused(
+                .providerConflict(keeper.id == account.id ? .alreadyYours : .heldByOther))
+        }
+        if let reason = conflict(proof, holder: holder, account: account, policy: policy) {
             let fact = ConflictRejected(
                 account: account.id, holder: reason == .heldByOther ? holder : nil,
                 identity: known, provider: provider, reason: reason)
@@ -76,9 +85,12 @@ package struct LinkProvider: Sendable {
         if !providers.contains(provider) { providers.append(provider) }
         var effects = [remember("accepted:\(budget.now)", budget)]
         if known == nil { effects.append(.identityNamed(subject, identity)) }
+        let confirmation = state.confirmation(by: proof, for: account.id, actor, under: policy)
+        effects += proof.used + confirmation.effects
         return Decision(
             .success(.linked(providers)),
             drafts: [.init(.providerLinked(fact), actor: actor, disclosures: disclosures)]
+                + confirmation.drafts
                 + upgraded.map { unlink($0, for: identity, proof, in: state, at: budget.now) },
             effects: effects
         ).remembered(under: idempotency)
@@ -101,12 +113,12 @@ package struct LinkProvider: Sendable {
     }
 
     private func conflict(
-        holder: AccountID?, account: Account, policy: TenantPolicy
+        _ proof: Proof, holder: AccountID?, account: Account, policy: TenantPolicy
     ) -> ConflictRejected.Reason? {
         if holder == account.id { return .alreadyYours }
         if holder != nil { return .heldByOther }
         let taken = account.links.contains { $0.provider == provider }
-        return taken && !policy.severalPerProvider ? .providerTaken : nil
+        return taken && !(policy.severalPerProvider && proof.address == nil) ? .providerTaken : nil
     }
 
     /// Appends a refusal, unless the very same credential was refused the same way before.

@@ -88,13 +88,20 @@ package struct MergeAccounts: Sendable {
         let attempts = attempts(credential, in: state)
         let isNew = attempts.allSatisfy { budget.recent[$0] == nil }
         if isNew, let limited = budget.exhausted { return .refused(limited) }
-        if case .failure(.unavailable) = credential.check { return .refused(.providerUnavailable) }
+        switch credential.check {
+        case .failure(.invalid), .success: break
+        case .failure(let flaw): return .refused(flaw.refusal)
+        }
+        if let proof = credential.proof, !state.isOpen(proof) { return .refused(.invalidCode) }
         var decision: Decision
         do throws(Refusal) {
             let absorbed = try absorbed(by: survivor, credential, in: state)
             decision = decide(survivor, absorbed, in: state, policy)
         } catch {
             decision = .refused(error)
+        }
+        if let proof = credential.proof, !decision.drafts.isEmpty {
+            decision.effects += proof.used
         }
         if isNew, let attempt = attempts.first {
             decision.effects.append(.attempted(caller.account, attempt, now))
@@ -112,7 +119,7 @@ package struct MergeAccounts: Sendable {
         }
         let plan = MergePlan(
             of: absorbed, into: survivor, keepsAbsorbed: keepsAbsorbed, under: policy,
-            isAnonymous: { state.isAnonymous($0, under: policy) })
+            type: { state.type(of: $0, under: policy) })
         let choices = Set(plan.choices.map(\.provider))
         // The first by name, so that the same request always gets the same answer.
         if let surplus = keepsAbsorbed.subtracting(choices).min(by: {
@@ -169,10 +176,10 @@ package struct MergeAccounts: Sendable {
     private func attempts(
         _ credential: Credential, in state: DecisionState
     ) -> [DecisionState.Attempt] {
-        if let subject = credential.subject, let known = state.directory[subject] {
+        if let known = credential.proof.flatMap(state.identity(provedBy:)) {
             return [
                 DecisionState.Attempt(
-                    action: .merge, provider: subject.provider, digest: .zero,
+                    action: .merge, provider: credential.provider, digest: .zero,
                     outcome: known.description)
             ]
         }
@@ -187,8 +194,8 @@ package struct MergeAccounts: Sendable {
     private func absorbed(
         by survivor: Account, _ credential: Credential, in state: DecisionState
     ) throws(Refusal) -> Account {
-        guard let subject = credential.subject else { throw .invalidProviderToken }
-        let identity = state.directory[subject].flatMap { state.ledger.identities[$0] }
+        guard let proof = credential.proof else { throw .invalidProviderToken }
+        let identity = state.identity(provedBy: proof).flatMap { state.ledger.identities[$0] }
         if let absorbed = identity?.account.flatMap({ state.ledger.accounts[$0] }) {
             return absorbed
         }

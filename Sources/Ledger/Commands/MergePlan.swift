@@ -36,16 +36,19 @@ package struct MergePlan: Hashable, Sendable {
     ///   - keepsAbsorbed: the providers of which the absorbed account's identity stays; of the
     ///     others the survivor's does.
     ///   - policy: the tenant's rules.
-    ///   - isAnonymous: whether a provider's identities are anonymous.
+    ///   - type: returns the type of a provider.
     init(
         of absorbed: Account, into survivor: Account, keepsAbsorbed: Set<ProviderName>,
-        under policy: TenantPolicy, isAnonymous: (ProviderName) -> Bool
+        under policy: TenantPolicy, type: (ProviderName) -> ProviderType?
     ) {
+        func isAnonymous(_ provider: ProviderName) -> Bool { type(provider) == .anonymous }
         self.survivor = survivor.id
         self.absorbed = absorbed.id
-        let shared =
-            policy.severalPerProvider
-            ? [] : survivor.linkedProviders.filter(Set(absorbed.linkedProviders).contains)
+        let shared = survivor.linkedProviders.filter {
+            // An account has one identity that is found by an address, whatever the rules say.
+            let isSingle = !policy.severalPerProvider || type($0)?.addressKind != nil
+            return isSingle && absorbed.linkedProviders.contains($0)
+        }
         choices = shared.filter { !isAnonymous($0) }
             .map { Choice(provider: $0, keepsAbsorbed: keepsAbsorbed.contains($0)) }
         let given = Set(choices.filter(\.keepsAbsorbed).map(\.provider))

@@ -12,18 +12,29 @@ package struct Proof: Hashable, Sendable {
     package let email: Email?
     /// The ID token, if each may be used for one sign-in only.
     package let singleUse: SingleUseIDToken?
+    /// The address that it proves, by which the account and its identity are found; ``subject`` is then a
+    /// new one for an account without such an identity.
+    package let address: ProvedAddress?
+    /// The challenge that it answers: the command that succeeds by it ends it.
+    package let challenge: ChallengeID?
 
     /// Describes a proof.
     package init(
         _ subject: Subject, authenticatedAt: Timestamp, methods: AuthenticationMethods,
-        email: Email?, singleUse: SingleUseIDToken? = nil
+        email: Email?, singleUse: SingleUseIDToken? = nil, address: ProvedAddress? = nil,
+        challenge: ChallengeID? = nil
     ) {
         self.subject = subject
         self.authenticatedAt = authenticatedAt
         self.methods = methods
         self.email = email
         self.singleUse = singleUse
+        self.address = address
+        self.challenge = challenge
     }
+
+    /// The changes that the use of the proof makes.
+    var used: [Decision.Effect] { challenge.map { [.challengeSpent($0)] } ?? [] }
 }
 
 /// A credential that a client presented, and the result of its check before the command was queued.
@@ -38,6 +49,10 @@ package struct Credential: Sendable {
         case unavailable
         /// The tenant has no such provider.
         case unsupported
+        /// The code is wrong, or its challenge has ended.
+        case wrongCode
+        /// Too many codes were tried; the seconds until another one is accepted.
+        case limited(retryAfterSeconds: Int64)
 
         /// The refusal that tells the caller.
         package var refusal: Refusal {
@@ -45,6 +60,8 @@ package struct Credential: Sendable {
             case .invalid: .invalidProviderToken
             case .unavailable: .providerUnavailable
             case .unsupported: .unsupportedProvider
+            case .wrongCode: .invalidCode
+            case .limited(let seconds): .rateLimited(retryAfterSeconds: seconds)
             }
         }
     }
@@ -66,9 +83,6 @@ package struct Credential: Sendable {
         self.check = check
     }
 
-    /// The subject that it proves; nil when it proves none.
-    package var subject: Subject? {
-        guard case .success(let proof) = check else { return nil }
-        return proof.subject
-    }
+    /// The proof; nil when it proves nothing.
+    package var proof: Proof? { try? check.get() }
 }

@@ -105,6 +105,8 @@ extension DecisionState {
         case .refreshTokens(let session, let tokens): refreshTokens[session] = tokens
         case .answered(let scope, let record): idempotency[scope] = record
         case .idTokenSpent(let token, let time): spentIDTokens[token.digest] = time
+        case .addressNamed(let name, let address): addressNames[name] = address
+        case .challengeSpent(let challenge): openChallenges.remove(challenge)
         case .forgotten(let account): forget(account)
         }
     }
@@ -118,6 +120,7 @@ extension DecisionState {
         }
         directory = directory.filter { !isForgotten($0.value) }
         signIns = signIns.filter { !isForgotten($0.key) }
+        addressNames = addressNames.filter { ledger.addresses[$0.value] != nil }
     }
 
     private func isForgotten(_ identity: IdentityID) -> Bool {

@@ -12,6 +12,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case rateLimited(retryAfterSeconds: Int64)
     /// The credential is invalid.
     case invalidProviderToken
+    /// The code is wrong, or its challenge has ended.
+    case invalidCode
     /// The identity, or the account's slot for the provider, is taken.
     case providerConflict(ConflictRejected.Reason)
     /// The identity has no account, and the caller asked not to open one.

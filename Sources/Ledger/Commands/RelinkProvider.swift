@@ -22,6 +22,8 @@ package struct RelinkProvider: Sendable {
         case providerTaken = "provider_taken"
         /// It is anonymous, so it ended when the account got another identity.
         case anonymous
+        /// It is found by an address, which its holder has to prove again.
+        case address
         /// The disclosures of the link were destroyed, so its subject is unknown.
         case disclosuresGone = "disclosures_gone"
         /// It was linked and unlinked concurrently: a retry may succeed.
@@ -100,6 +102,7 @@ package struct RelinkProvider: Sendable {
     ) -> Obstacle? {
         if known.account != nil { return .alreadyLinked }
         if state.isAnonymous(known.provider, under: policy) { return .anonymous }
+        if state.type(of: known.provider, under: policy)?.addressKind != nil { return .address }
         let isTaken = account.links.contains { $0.provider == known.provider }
         return isTaken && !policy.severalPerProvider ? .providerTaken : nil
     }

@@ -42,7 +42,7 @@ package struct SetRules: Sendable {
         }
         let changed = (recorded?.providersPinnedOtherwise(in: policy) ?? [])
             .intersection(used)
-            .filter { !acceptedIssuers.contains($0) || changesAnonymity(of: $0, since: recorded) }
+            .filter { !acceptedIssuers.contains($0) || changesNature(of: $0, since: recorded) }
         if let first = changed.min() { return .refused(.providerPinned(first)) }
         if condition != .acceptsLockOuts, let recorded {
             let lost = lostProviders(in: state, since: recorded.policy)
@@ -59,10 +59,12 @@ package struct SetRules: Sendable {
             drafts: [.init(.rulesSet(fact), actor: .system)])
     }
 
-    /// Whether the identities of a provider become anonymous, or are no longer: which no operator can mean.
-    private func changesAnonymity(of provider: ProviderName, since recorded: RulesSet?) -> Bool {
+    /// Whether the identities of a provider become anonymous or found by addresses, or are no longer: which no
+    /// operator can mean.
+    private func changesNature(of provider: ProviderName, since recorded: RulesSet?) -> Bool {
         let types = [recorded?.pins[provider]?.type, policy.providers[provider]?.type]
-        return types[0] != types[1] && types.contains(.anonymous)
+        return types[0] != types[1]
+            && types.contains { $0 == .anonymous || $0?.addressKind != nil }
     }
 
     /// Returns the providers with identities, those of earlier commands of the batch included.

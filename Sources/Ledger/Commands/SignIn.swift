@@ -40,7 +40,8 @@ package struct SignIn: Sendable {
                 spent = [.idTokenSpent(singleUse, now)]
             }
         }
-        let known = state.directory[subject]
+        guard state.isOpen(proof) else { return .refused(.invalidCode) }
+        let known = state.identity(provedBy: proof)
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
         if let known, let used = state.signIns[known], used.count >= policy.signInBudget.limit {
             return .refused(
@@ -51,15 +52,20 @@ package struct SignIn: Sendable {
         if let holder, let account = state.ledger.accounts[holder], let known {
             return open(
                 account: account.id, identity: known, providers: account.linkedProviders,
-                before: [], effects: spent, isNewUser: false, at: now, under: policy)
+                before: [], effects: spent + proof.used, isNewUser: false, at: now, under: policy)
         }
         // An anonymous identity that ended opens nothing any more.
         let isAnonymous = state.isAnonymous(subject.provider, under: policy)
         guard createAccount, known == nil || !isAnonymous else {
             return .refused(.accountNotFound)
         }
+        // An address that its account does not use to sign in, but keeps, opens nothing.
+        if let address = proof.address, case .held = state.standing(of: address, under: policy) {
+            return .refused(.accountNotFound)
+        }
         let identity = known ?? newIdentity
         let actor = Actor.account(newAccount, session: newSession)
+        let confirmation = state.confirmation(by: proof, for: newAccount, actor, under: policy)
         return open(
             account: newAccount, identity: identity, providers: [subject.provider],
             before: [
@@ -74,8 +80,9 @@ package struct SignIn: Sendable {
                             account: newAccount, identity: identity, provider: subject.provider,
                             cause: isAnonymous ? .anonymous : .signUp)),
                     actor: actor, disclosures: [Disclosure(.providerID, subject.providerID)]),
-            ],
-            effects: spent + (known == nil ? [.identityNamed(subject, identity)] : []),
+            ] + confirmation.drafts,
+            effects: spent + proof.used + (known == nil ? [.identityNamed(subject, identity)] : [])
+                + confirmation.effects,
             isNewUser: true,
             at: now, under: policy)
     }

@@ -81,7 +81,7 @@ package struct StoredAnswer: Hashable, Sendable {
             .failure(.sameAccount), .failure(.nothingToChoose), .failure(.tooMuchToMerge),
             .failure(.mergePlanChanged), .failure(.mergeSuperseded), .failure(.unknownMerge),
             .failure(.relinkRefused), .failure(.providerPinned), .failure(.accountsLockedOut),
-            .failure(.rulesTooLong):
+            .failure(.rulesTooLong), .failure(.invalidCode):
             nil
         }
     }

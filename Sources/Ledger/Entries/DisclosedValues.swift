@@ -2,6 +2,7 @@
 package struct DisclosedValues: Hashable, Sendable {
     package private(set) var caseReference: String?
     package private(set) var clientIP: String?
+    package private(set) var phone: String?
     package private(set) var providerID: String?
     package private(set) var reason: String?
     package private(set) var userAgent: String?
@@ -28,6 +29,7 @@ package struct DisclosedValues: Hashable, Sendable {
         case .clientIP: clientIP
         case .email: address
         case .emailVerified: emailVerified
+        case .phone: phone
         case .providerID: providerID
         case .reason: reason
         case .userAgent: userAgent
@@ -57,6 +59,7 @@ package struct DisclosedValues: Hashable, Sendable {
         case .clientIP: clientIP = disclosure.value
         case .email: address = disclosure.value
         case .emailVerified: emailVerified = disclosure.value
+        case .phone: phone = disclosure.value
         case .providerID: providerID = disclosure.value
         case .reason: reason = disclosure.value
         case .userAgent: userAgent = disclosure.value

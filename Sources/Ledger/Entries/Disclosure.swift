@@ -13,6 +13,7 @@ package struct Disclosure: Hashable, Sendable {
         case email
         /// `true` or `false`; accompanies every `email` since this name was introduced.
         case emailVerified = "email_verified"
+        case phone
         case providerID = "provider_id"
         case reason
         case userAgent = "user_agent"
@@ -98,5 +99,15 @@ extension Email {
     package var disclosures: [Disclosure] {
         let flag = isVerified.map { Disclosure(.emailVerified, $0 ? "true" : "false") }
         return [Disclosure(.email, address)] + [flag].compactMap(\.self)
+    }
+}
+
+extension AddressKind {
+    /// The name under which an address of the kind is disclosed.
+    package var disclosure: Disclosure.Name {
+        switch self {
+        case .email: .email
+        case .phone: .phone
+        }
     }
 }

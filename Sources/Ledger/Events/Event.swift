@@ -22,6 +22,8 @@ package enum Event: Hashable, Sendable {
     case accountsMerged(AccountsMerged)
     case accountsUnmerged(AccountsUnmerged)
     case rulesSet(RulesSet)
+    case addressConfirmed(AddressConfirmed)
+    case addressReleased(AddressReleased)
 
     /// The stored names, which never change.
     package enum Name: String, CaseIterable, Sendable {
@@ -43,6 +45,8 @@ package enum Event: Hashable, Sendable {
         case accountsMerged = "AccountsMerged"
         case accountsUnmerged = "AccountsUnmerged"
         case rulesSet = "RulesSet"
+        case addressConfirmed = "AddressConfirmed"
+        case addressReleased = "AddressReleased"
     }
 
     /// The version in which the fact was read or is written.
@@ -75,6 +79,8 @@ package enum Event: Hashable, Sendable {
         case .accountsMerged(let fact): fact
         case .accountsUnmerged(let fact): fact
         case .rulesSet(let fact): fact
+        case .addressConfirmed(let fact): fact
+        case .addressReleased(let fact): fact
         }
     }
 
@@ -99,6 +105,8 @@ package enum Event: Hashable, Sendable {
         case .accountsMerged: .accountsMerged
         case .accountsUnmerged: .accountsUnmerged
         case .rulesSet: .rulesSet
+        case .addressConfirmed: .addressConfirmed
+        case .addressReleased: .addressReleased
         }
     }
 
@@ -143,6 +151,10 @@ package enum Event: Hashable, Sendable {
             self = .accountsUnmerged(try AccountsUnmerged(details: details, accounts: accounts))
         case .rulesSet:
             self = .rulesSet(try RulesSet(details: details, accounts: accounts))
+        case .addressConfirmed:
+            self = .addressConfirmed(try AddressConfirmed(details: details, accounts: accounts))
+        case .addressReleased:
+            self = .addressReleased(try AddressReleased(details: details, accounts: accounts))
         }
     }
 }
@@ -172,6 +184,8 @@ extension Event.Name {
         case .accountsMerged: AccountsMerged.self
         case .accountsUnmerged: AccountsUnmerged.self
         case .rulesSet: RulesSet.self
+        case .addressConfirmed: AddressConfirmed.self
+        case .addressReleased: AddressReleased.self
         }
     }
 }

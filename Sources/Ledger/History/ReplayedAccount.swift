@@ -37,6 +37,8 @@ package struct ReplayedAccount: Hashable, Sendable {
     package private(set) var eventCount: Int64 = 0
     /// The identities linked to the account, in linking order.
     package private(set) var links: [Account.Link] = []
+    /// The addresses that were confirmed for the account, in the order of their confirmation.
+    package private(set) var addresses: [HeldAddress] = []
     private var live: [SessionID: Session] = [:]
 
     var nextPosition = LogPosition(0)
@@ -186,8 +188,19 @@ extension ReplayedAccount: Fold {
         live = [:]
     }
 
+    func holder(of address: AddressID) -> HeldAddress? { addresses.first { $0.id == address } }
+
+    mutating func hold(_ address: HeldAddress) {
+        addresses.append(address)
+    }
+
+    mutating func release(_ address: AddressID) {
+        addresses.removeAll { $0.id == address }
+    }
+
     mutating func erase(_ account: AccountID, at position: LogPosition) {
         links = []
+        addresses = []
         live = [:]
     }
 

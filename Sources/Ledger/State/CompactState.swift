@@ -1,5 +1,5 @@
 /// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 40 a live
-/// session, and more only for an account with a legal hold or a merge.
+/// session, and more only for an account with an address, a legal hold or a merge.
 ///
 /// Keeps the state that later events are checked against; the caller takes what is only compared at
 /// the end from each event. A session is dropped when it ends, so reuse of its id is not a fault
@@ -17,6 +17,8 @@ package struct CompactState {
     private var sessions = IdentifierTable<SessionRow>()
     private var providers: [ProviderName] = []
     private var holds: [AccountID: [HoldID]] = [:]
+    /// Those of erased accounts are left, since finding them would take a look at all.
+    var addresses: [AddressID: HeldAddress] = [:]
     /// By survivor; few accounts are ever merged.
     private var merges: [AccountID: [Merge]] = [:]
     /// By absorbed account.
@@ -120,6 +122,11 @@ package struct CompactState {
                     account: row.isLinked ? account.id : nil, lastAccount: account.id,
                     linkedAt: row.linkedAt, linkedPosition: row.linkedPosition))
         }
+    }
+
+    /// Whether an account was erased.
+    func isErased(_ account: AccountID) -> Bool {
+        accounts.index(of: account).map { accounts[$0].isErased } ?? false
     }
 
     private static let noLink = IdentifierTable<IdentityRow>.none

@@ -15,6 +15,8 @@ protocol Fold {
     func status(of identity: IdentityID) -> IdentityStatus?
     /// Returns whether a session was opened and, where that is known, whether it is live.
     func status(of session: SessionID) -> SessionStatus?
+    /// Returns the holder of an address; nil when no account has it.
+    func holder(of address: AddressID) -> HeldAddress?
 
     mutating func open(_ account: AccountID, at position: LogPosition)
     /// Appends an event to an account's own history.
@@ -41,6 +43,10 @@ protocol Fold {
     /// Returns links to the absorbed account, and ends the sessions that their identities opened at
     /// the survivor.
     mutating func unmerge(_ fact: AccountsUnmerged, at position: LogPosition)
+    /// Adds an address to an account.
+    mutating func hold(_ address: HeldAddress)
+    /// Removes an address from its account.
+    mutating func release(_ address: AddressID)
 }
 
 /// The state of an account.
@@ -186,6 +192,22 @@ extension Fold {
         case .accountsUnmerged(let fact):
             try checkUnmerge(fact)
             unmerge(fact, at: recorded.position)
+        case .addressConfirmed(let fact):
+            try requireAccount(fact.account)
+            guard holder(of: fact.address) == nil else {
+                throw .impossible("address \(fact.address) already belongs to an account")
+            }
+            hold(
+                HeldAddress(
+                    id: fact.address, kind: fact.kind, account: fact.account,
+                    position: recorded.position))
+        case .addressReleased(let fact):
+            try requireUnerased(fact.account)
+            guard holder(of: fact.address)?.account == fact.account else {
+                throw .impossible(
+                    "address \(fact.address) does not belong to account \(fact.account)")
+            }
+            release(fact.address)
         }
     }
 

@@ -89,10 +89,21 @@ extension LedgerState: Fold {
         }
         accounts[account]?.links = []
         accounts[account]?.erasedPosition = position
+        addresses = addresses.filter { $0.value.account != account }
         if let survivor = accounts[account]?.mergedInto {
             accounts[survivor]?.merges.removeAll { $0.absorbed == account }
             accounts[account]?.mergedInto = nil
         }
+    }
+
+    func holder(of address: AddressID) -> HeldAddress? { addresses[address] }
+
+    mutating func hold(_ address: HeldAddress) {
+        load(address)
+    }
+
+    mutating func release(_ address: AddressID) {
+        addresses[address] = nil
     }
 
     func holds(on account: AccountID) -> [HoldID] {

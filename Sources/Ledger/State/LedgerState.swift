@@ -14,6 +14,7 @@ package struct LedgerState: Sendable {
     package internal(set) var accounts: [AccountID: Account] = [:]
     package internal(set) var identities: [IdentityID: Identity] = [:]
     package internal(set) var sessions: [SessionID: Session] = [:]
+    package internal(set) var addresses: [AddressID: HeldAddress] = [:]
     /// The live ``sessions``, by account.
     var liveSessions: [AccountID: Set<SessionID>] = [:]
 
@@ -65,6 +66,11 @@ package struct LedgerState: Sendable {
         if session.endedPosition == nil {
             liveSessions[session.account, default: []].insert(session.id)
         }
+    }
+
+    /// Adds a loaded address.
+    package mutating func load(_ address: HeldAddress) {
+        addresses[address.id] = address
     }
 
     /// Adds a loaded account's legal holds to it.

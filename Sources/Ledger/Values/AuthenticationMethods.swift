@@ -6,6 +6,10 @@
 package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertible {
     /// An issuer's ID token identified the person.
     package static let federated = AuthenticationMethods(unchecked: "fed")
+    /// A code that was sent to an e-mail address.
+    package static let oneTimePassword = AuthenticationMethods(unchecked: "otp")
+    /// A code that was sent to a phone number.
+    package static let sms = AuthenticationMethods(unchecked: "sms")
     /// The secret of an anonymous account, which identifies no person.
     package static let anonymous = AuthenticationMethods(unchecked: "anon")
 

@@ -9,4 +9,17 @@ package enum ProviderType: String, Hashable, Sendable, CaseIterable {
     /// The ledger itself, which gives each new account a secret: for accounts of people who have proved
     /// nothing yet.
     case anonymous
+    /// An e-mail address, to which the ledger sends codes.
+    case email
+    /// A phone number, to which the ledger sends codes.
+    case phone
+
+    /// The kind of the addresses by which accounts are found; nil when they are found by subjects.
+    package var addressKind: AddressKind? {
+        switch self {
+        case .oidc, .oauth2, .anonymous: nil
+        case .email: .email
+        case .phone: .phone
+        }
+    }
 }

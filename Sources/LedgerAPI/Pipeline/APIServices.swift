@@ -22,6 +22,8 @@ package final class APIServices: Sendable {
     package let singleUseIDTokens: SingleUseIDTokens
     /// Computes the digests under which input of clients is stored.
     package let requestDigests: RequestDigests
+    /// Sends codes and checks them.
+    package let codes: AddressCodes
     /// Issues and recognises the digests of merge plans.
     package let mergePlans: MergePlanDigests
     /// Returns the wall-clock time.
@@ -43,7 +45,7 @@ package final class APIServices: Sendable {
         tenants: any TenantDirectory,
         configurations: [TenantID: TenantConfiguration], accessTokens: AccessTokens,
         refreshTokens: RefreshTokens, singleUseIDTokens: SingleUseIDTokens,
-        requestDigests: RequestDigests, mergePlans: MergePlanDigests,
+        requestDigests: RequestDigests, codes: AddressCodes, mergePlans: MergePlanDigests,
         now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt128, observer: any RequestObserver,
         trustedProxies: TrustedProxies, allowedOrigins: AllowedOrigins,
@@ -58,6 +60,7 @@ package final class APIServices: Sendable {
         self.refreshTokens = refreshTokens
         self.singleUseIDTokens = singleUseIDTokens
         self.requestDigests = requestDigests
+        self.codes = codes
         self.mergePlans = mergePlans
         self.now = now
         self.random = random

@@ -7,17 +7,27 @@ extension RouteCall {
         provider.flatMap { configuration.providers[$0] }
     }
 
+    /// Returns the client of the request, as the check of a code sees it.
+    func codeClient(_ session: SessionID?) -> CodeClient {
+        CodeClient(
+            codes: services.codes, network: clientNetwork, session: session,
+            newID: services.random)
+    }
+
     /// Checks a credential before the command is queued, so that the transaction never waits for a
     /// provider; the result counts only at its place in the contract's order of checks.
     func credential(
-        _ body: CredentialBody, of provider: ProviderName, for purpose: ProofPurpose
+        _ body: CredentialBody, of provider: ProviderName, for purpose: ProofPurpose,
+        by caller: Caller
     ) async -> Credential {
         let check: Result<Proof, Credential.Flaw>
         do throws(Credential.Flaw) {
             guard let configured = configuration(of: provider) else {
                 throw .unsupported
             }
-            check = .success(try await configured.prove(body, in: tenant, for: purpose, at: now))
+            check = .success(
+                try await configured.prove(
+                    body, in: tenant, for: purpose, by: codeClient(caller.session), at: now))
         } catch {
             check = .failure(error)
         }

@@ -1,6 +1,5 @@
 package import Cryptography
 package import Ledger
-internal import Synchronization
 
 /// Computes the digests under which the ledger stores a client's input: idempotency keys, contents and
 /// credentials.
@@ -16,16 +15,9 @@ package final class RequestDigests: Sendable {
         case attempt
     }
 
-    /// A key of the directory, with the keys that are derived from it.
-    private struct Keys {
-        let id: String
-        let keys: [Purpose: HMACKey]
-    }
-
     private static let label = "account-ledger request digest "
 
-    /// The keys, the one in use first.
-    private let keys: Mutex<[Keys]>
+    private let keys: PurposeKeys<Purpose>
     /// The end of the time in which plain digests are looked up.
     private let plainUntil: Timestamp
 
@@ -36,28 +28,13 @@ package final class RequestDigests: Sendable {
     ///   - keys: Every encryption key by its name.
     ///   - upgradedAt: The time of the upgrade from a release that stored plain digests.
     package init(current: String, keys: [String: SymmetricKey], upgradedAt: Timestamp) {
-        self.keys = Mutex(Self.derived(current, keys))
+        self.keys = PurposeKeys(label: Self.label, current: current, secrets: keys)
         plainUntil = upgradedAt.adding(seconds: Int64(IdempotencyKey.hours) * 3600)
     }
 
     /// Replaces the keys.
     package func use(current: String, keys: [String: SymmetricKey]) {
-        let derived = Self.derived(current, keys)
-        self.keys.withLock { $0 = derived }
-    }
-
-    private static func derived(_ current: String, _ keys: [String: SymmetricKey]) -> [Keys] {
-        let ids = [current] + keys.keys.filter { $0 != current }.sorted()
-        return ids.compactMap { id in
-            guard let secret = keys[id] else { return nil }
-            return Keys(
-                id: id,
-                keys: Dictionary(
-                    uniqueKeysWithValues: Purpose.allCases.map {
-                        let key = HKDFSHA256.key(from: secret, label: label + $0.rawValue)
-                        return ($0, HMACKey(key))
-                    }))
-        }
+        self.keys.use(current: current, secrets: keys)
     }
 
     /// Returns the digests of a credential, by which attempts are counted, from its SHA-256.
@@ -103,11 +80,8 @@ package final class RequestDigests: Sendable {
     private func forms(
         of plain: [UInt8], _ purpose: Purpose, at now: Timestamp
     ) -> [(key: String?, digest: Digest)] {
-        let keyed: [(key: String?, digest: Digest)] = keys.withLock(\.self).compactMap { keys in
-            guard let digest = keys.keys[purpose].flatMap({ Digest($0.mac(of: plain)) }) else {
-                return nil
-            }
-            return (keys.id, digest)
+        let keyed = keys.macs(of: plain, purpose).compactMap { key, mac in
+            Digest(mac).map { (key: Optional(key), digest: $0) }
         }
         guard now < plainUntil, let plain = Digest(plain) else { return keyed }
         return keyed + [(nil, plain)]

@@ -62,6 +62,7 @@ extension ProtectedTable {
         case .merges: .merges
         case .apiKeys: .apiKeys
         case .rules: .rules
+        case .addresses: .addresses
         }
     }
 }
@@ -74,6 +75,7 @@ private struct ProtectedColumns {
         case merge(MergeLoad.Columns)
         case apiKey(AccessStatements.Columns)
         case rules
+        case address(AddressLoad.Columns)
     }
 
     /// The list of the statement, in which the table is `t`.
@@ -99,6 +101,9 @@ private struct ProtectedColumns {
         case .rules:
             list = version + ["t.body"]
             content = .rules
+        case .addresses:
+            list = version + AddressLoad.Columns.selected("t")
+            content = .address(AddressLoad.Columns("t", in: list))
         }
         address = list["address"]
         writer = list["writer"]
@@ -129,6 +134,10 @@ private struct ProtectedColumns {
             let rules = try RulesLoad.rules(result, row)
             name = "version \(rules.rulesVersion) of the rules"
             message = .rules(rules, of: tenant)
+        case .address(let columns):
+            let (address, addressName) = try columns.read(result, row)
+            name = "address \(address.id)"
+            message = .address(address, named: addressName, of: tenant)
         }
         return ProtectedRow(
             name: name, message: message, stored: try result.optionalBytes(row, mac),

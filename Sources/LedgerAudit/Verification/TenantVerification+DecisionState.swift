@@ -116,6 +116,31 @@ extension TenantVerification {
         }
     }
 
+    /// Compares `addresses` with the fold.
+    mutating func compareAddresses(on connection: Connection) throws(PostgresError) {
+        var expected = state.addresses
+        try eachRow(of: .addresses, "address_id, kind, account_id, position", on: connection) {
+            check, result, row throws(PostgresError) in
+            let id = AddressID(bits: try result.uuid(row, result.column("address_id")))
+            guard let address = expected.removeValue(forKey: id) else {
+                return check.add(.addresses, nil, "the row of address \(id) is surplus")
+            }
+            let kind = try result.text(row, result.column("kind"))
+            let account = try result.uuid(row, result.column("account_id"))
+            let position = try result.int8(row, result.column("position"))
+            if kind != address.kind.rawValue || account != address.account.bits
+                || position != address.position.value
+            {
+                check.add(
+                    .addresses, address.position,
+                    "the row of address \(id) is not what the log says")
+            }
+        }
+        for address in expected.values.sorted(by: { $0.position < $1.position }) {
+            add(.addresses, address.position, "the row of address \(address.id) is missing")
+        }
+    }
+
     /// Compares the row of `rules` with the fold.
     mutating func compareRules(on connection: Connection) throws(PostgresError) {
         var isMissing = state.rules != nil

@@ -105,6 +105,7 @@ struct TenantVerification {
         try compareErasures(on: connection)
         try compareMerges(on: connection)
         try compareRules(on: connection)
+        try compareAddresses(on: connection)
         try findStrayDisclosures(on: connection)
         guard report.findingCount == findingsBefore else { return }
         report.completeAccounts += Int64(state.accounts.count)

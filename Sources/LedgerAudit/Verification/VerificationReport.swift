@@ -30,6 +30,7 @@ package enum VerificationCheck: String, Sendable, CaseIterable {
     case erasures
     case merges
     case rules
+    case addresses
     /// No event records them; with keys, each one that is not revoked was made by a holder of a MAC key.
     case apiKeys = "api_keys"
     /// Checkpoints are inside the log and no projection has stopped.

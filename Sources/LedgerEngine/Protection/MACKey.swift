@@ -97,6 +97,7 @@ package struct MACMessage {
         case merge
         case apiKey = "api_key"
         case rules
+        case address
     }
 
     package private(set) var bytes: [UInt8] = []

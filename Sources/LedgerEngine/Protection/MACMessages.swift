@@ -52,6 +52,20 @@ extension MACMessage {
         return message
     }
 
+    /// A row of `addresses`.
+    package static func address(
+        _ address: HeldAddress, named name: AddressName, of tenant: TenantID
+    ) -> MACMessage {
+        var message = MACMessage(.address, tenant: tenant.description)
+        message.text(name.kind.rawValue)
+        message.raw(name.digest.bytes)
+        message.text(name.key)
+        message.uuid(address.id.bits)
+        message.uuid(address.account.bits)
+        message.int8(address.position.value)
+        return message
+    }
+
     /// A row of `merges`.
     package static func merge(_ merge: Merge, of tenant: TenantID) -> MACMessage {
         var message = MACMessage(.merge, tenant: tenant.description)
@@ -92,4 +106,5 @@ package enum ProtectedTable: String, CaseIterable, Sendable {
     case merges
     case apiKeys = "api_keys"
     case rules
+    case addresses
 }

@@ -75,6 +75,9 @@ package struct BatchKeys {
     package private(set) var sessions = IDs()
     package private(set) var idempotency = Scopes()
     package private(set) var idTokens = IDTokens()
+    /// Addresses that commands prove; the accounts that have them are loaded like ``accounts``.
+    package private(set) var addresses: [TenantID: [AddressName]] = [:]
+    package private(set) var challenges: [TenantID: [ChallengeID]] = [:]
     /// Accounts that commands name; loaded with their legal holds, erasures, and all accounts
     /// merged with them.
     package private(set) var accounts = IDs()
@@ -106,7 +109,10 @@ package struct BatchKeys {
         case .rotateKey:
             break
         case .signIn(let intent):
-            subjects.add(tenant, intent.proof.subject, countsSignIns: true)
+            if intent.proof.address == nil {
+                subjects.add(tenant, intent.proof.subject, countsSignIns: true)
+            }
+            addAddress(intent.proof, tenant)
             if let token = intent.proof.singleUse {
                 idTokens.tenants.append(tenant)
                 idTokens.digests.append(token.digest)
@@ -114,7 +120,9 @@ package struct BatchKeys {
         case .linkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
             add(intent.idempotency, tenant)
-            if let subject = intent.credential.subject { subjects.add(tenant, subject) }
+            guard let proof = intent.credential.proof else { break }
+            if proof.address == nil { subjects.add(tenant, proof.subject) }
+            addAddress(proof, tenant)
         case .unlinkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
             add(intent.idempotency, tenant)
@@ -142,9 +150,11 @@ package struct BatchKeys {
             case .accountHolder(let caller, let credential):
                 sessions.add(tenant, caller.session)
                 accounts.add(tenant, caller.account)
-                guard let subject = credential.subject else { break }
-                subjects.add(tenant, subject)
-                holderSubjects.add(tenant, subject)
+                guard let proof = credential.proof else { break }
+                addAddress(proof, tenant)
+                guard proof.address == nil else { break }
+                subjects.add(tenant, proof.subject)
+                holderSubjects.add(tenant, proof.subject)
             }
         case .unmergeAccounts(let intent):
             add(intent.idempotency, tenant)
@@ -156,6 +166,11 @@ package struct BatchKeys {
         case .setRules(let intent):
             rules.append((tenant: tenant, request: intent))
         }
+    }
+
+    private mutating func addAddress(_ proof: Proof, _ tenant: TenantID) {
+        if let challenge = proof.challenge { challenges[tenant, default: []].append(challenge) }
+        if let address = proof.address { addresses[tenant, default: []] += address.names }
     }
 
     private mutating func add(_ key: IdempotencyKey?, _ tenant: TenantID) {

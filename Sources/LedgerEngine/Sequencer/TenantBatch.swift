@@ -120,6 +120,10 @@ package struct BatchChanges {
     package private(set) var mergesMade: [Merge] = []
     package private(set) var mergesUndone: [(survivor: AccountID, merge: EventID)] = []
 
+    package private(set) var addressesNamed: [(name: AddressName, address: AddressID)] = []
+    package private(set) var addressesReleased: [AddressID] = []
+    package private(set) var challengesSpent: [ChallengeID] = []
+
     /// Whether the tenant's rules were replaced.
     package private(set) var setsRules = false
 
@@ -174,6 +178,9 @@ package struct BatchChanges {
             accountsMerged.insert(fact.absorbed)
             mergesUndone.append((survivor: fact.survivor, merge: fact.merge))
         case .rulesSet: setsRules = true
+        // The row has the name of the address, which the effect brings.
+        case .addressConfirmed: break
+        case .addressReleased(let fact): addressesReleased.append(fact.address)
         case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected,
             .ledgerRestored:
             break
@@ -194,6 +201,9 @@ package struct BatchChanges {
         case .refreshTokens(let session, _): sessionsRefreshed.insert(session)
         case .answered(let scope, _): answers.append(scope)
         case .idTokenSpent(let token, let time): idTokensSpent.append((token: token, at: time))
+        case .addressNamed(let name, let address):
+            addressesNamed.append((name: name, address: address))
+        case .challengeSpent(let challenge): challengesSpent.append(challenge)
         // The erasure itself deletes them with its rows.
         case .forgotten: break
         }

@@ -72,7 +72,7 @@ package final class WrappingKeyring: Sendable {
     }
 
     /// Encrypts with the current key.
-    func seal(
+    package func seal(
         _ secret: [UInt8], additional: [UInt8]
     ) -> (wrappingKey: String, wrapped: [UInt8])? {
         let now = content.withLock(\.self)

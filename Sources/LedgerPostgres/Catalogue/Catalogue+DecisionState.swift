@@ -62,6 +62,18 @@ extension Catalogue {
                 .bytes("mac", [.auditor, .nullable]),
             ]),
         CatalogueTable(
+            "addresses", server: [.select, .insert, .delete],
+            columns: [
+                .text("tenant_id", .auditor),
+                .uuid("address_id", [.auditor, .verified, .mac]),
+                .text("kind", [.auditor, .verified, .mac]),
+                .bytes("digest", [.personal, .mac]),
+                .text("key_id", .mac),
+                .uuid("account_id", [.auditor, .account, .verified, .mac]),
+                .int8("position", [.auditor, .verified, .mac]),
+                .bytes("mac", .nullable),
+            ]),
+        CatalogueTable(
             "rules", server: .upsert,
             columns: [
                 .text("tenant_id", .auditor), .int8("version", [.auditor, .verified]),
@@ -96,6 +108,19 @@ extension Catalogue {
             "spent_id_tokens", server: [.select, .insert, .delete],
             columns: [
                 .text("tenant_id"), .bytes("digest"), .time("first_used_at"), .time("expires_at"),
+            ]),
+        CatalogueTable(
+            "challenges", server: .all,
+            columns: [
+                .text("tenant_id"), .uuid("challenge_id"), .text("provider"),
+                .uuid("session_id", .nullable), .bytes("plan", .nullable), .bytes("digest"),
+                .bytes("code_digest"), .text("key_id"), .bytes("sealed"), .text("wrapping_key"),
+                .time("expires_at"), .int4("tries"),
+            ]),
+        CatalogueTable(
+            "code_counts", server: .all,
+            columns: [
+                .text("tenant_id"), .bytes("scope"), .int4("count"), .time("ends_at"),
             ]),
         CatalogueTable(
             "former_email_leases", server: .all,

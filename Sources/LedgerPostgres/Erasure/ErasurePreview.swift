@@ -65,7 +65,7 @@ package enum ErasurePreview: Sendable {
             family,
             [
                 .texts([tenant.description]), .uuids([account.bits]), .texts([]), .texts([]),
-                .texts([]),
+                .texts([]), .texts([]), .byteArrays([]),
             ])
         var total = Rows(survivor: account)
         for index in 0..<found.rowCount {

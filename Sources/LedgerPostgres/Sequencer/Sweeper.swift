@@ -1,7 +1,7 @@
 import Ledger
 import Postgres
 
-/// Deletes expired records: answers of idempotency keys, and spent ID tokens.
+/// Deletes expired records: answers of idempotency keys, spent ID tokens, challenges and counts of codes.
 ///
 /// Several processes may each run one: rows locked by another transaction are left for the next
 /// round.
@@ -59,12 +59,34 @@ package final class Sweeper: Sendable {
             WHERE tenant_id = $1 AND digest = ANY ($3::bytea[])
                 AND expires_at <= statement_timestamp() - make_interval(secs => $2::bigint)
             """)
+    ) { result, rows throws(PostgresError) in try result.digests("digest", rows) }
+
+    private static let challenges = Kind(
+        expired: AllTenants.expiredChallenges,
+        delete: Statement(
+            "delete_expired_challenges",
+            """
+            DELETE FROM challenges
+            WHERE tenant_id = $1 AND challenge_id = ANY ($3::uuid[])
+                AND expires_at <= statement_timestamp() - make_interval(secs => $2::bigint)
+            """)
     ) { result, rows throws(PostgresError) in
-        let digest = try result.column("digest")
-        var digests: [[UInt8]] = []
-        for row in rows { digests.append(try result.bytes(row, digest)) }
-        return [.byteArrays(digests)]
+        let id = try result.column("challenge_id")
+        var ids: [UInt128] = []
+        for row in rows { ids.append(try result.uuid(row, id)) }
+        return [.uuids(ids)]
     }
+
+    private static let codeCounts = Kind(
+        expired: AllTenants.endedCodeCounts,
+        delete: Statement(
+            "delete_code_counts",
+            """
+            DELETE FROM code_counts
+            WHERE tenant_id = $1 AND scope = ANY ($3::bytea[])
+                AND ends_at <= statement_timestamp() - make_interval(secs => $2::bigint)
+            """)
+    ) { result, rows throws(PostgresError) in try result.digests("scope", rows) }
 
     private static let clockDifferenceSeconds: Int64 = 3_600
 
@@ -106,6 +128,8 @@ package final class Sweeper: Sendable {
     package func sweep() async throws -> Int {
         try await sweep(Self.answers, olderThan: Int64(IdempotencyKey.hours) * 3_600)
             + sweep(Self.idTokens, olderThan: Self.clockDifferenceSeconds)
+            + sweep(Self.challenges, olderThan: 0)
+            + sweep(Self.codeCounts, olderThan: Self.clockDifferenceSeconds)
     }
 
     private func sweep(_ kind: Kind, olderThan seconds: Int64) async throws -> Int {
@@ -131,5 +155,15 @@ package final class Sweeper: Sendable {
             if count < Self.batchLimit { break }
         }
         return total
+    }
+}
+
+extension QueryResult {
+    /// Returns the digests in a column of some rows, as a parameter.
+    fileprivate func digests(_ name: String, _ rows: [Int]) throws(PostgresError) -> [Parameter] {
+        let column = try column(name)
+        var digests: [[UInt8]] = []
+        for row in rows { digests.append(try bytes(row, column)) }
+        return [.byteArrays(digests)]
     }
 }

@@ -3,8 +3,8 @@ package import Postgres
 
 /// The remaining uses of encryption keys in one tenant.
 package enum WrappingKeyUse {
-    /// Finds an account key or a webhook secret that is wrapped with one of some keys, or an answer that is
-    /// still kept and found by one.
+    /// Finds an account key or a webhook secret that is wrapped with one of some keys, or an answer, an
+    /// address or a challenge that is found by one.
     private static let statement = Statement(
         "uses_wrapping_keys",
         """
@@ -17,6 +17,13 @@ package enum WrappingKeyUse {
         SELECT key_id FROM idempotency_records
         WHERE tenant_id = $1::text AND key_id = ANY ($2::text[])
             AND answered_at > statement_timestamp() - make_interval(hours => \(IdempotencyKey.hours))
+        UNION ALL
+        SELECT key_id FROM addresses
+        WHERE tenant_id = $1::text AND key_id = ANY ($2::text[])
+        UNION ALL
+        SELECT key_id FROM challenges
+        WHERE tenant_id = $1::text AND (key_id = ANY ($2::text[]) OR wrapping_key = ANY ($2::text[]))
+            AND expires_at > statement_timestamp()
         LIMIT 1
         """)
 
@@ -26,7 +33,7 @@ package enum WrappingKeyUse {
         "SELECT applied_at FROM ledger_migrations WHERE name LIKE 'V%keyed\\_digests.sql'")
 
     /// Returns one of these keys that the tenant still needs: it wraps an account key or a webhook secret, or
-    /// its digests name answers or attempts of the last day.
+    /// its digests name addresses, challenges, or answers or attempts of the last day.
     package static func first(
         of keys: Set<String>, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> String? {

@@ -31,10 +31,18 @@ package final class ProviderConfiguration: Sendable {
 
     /// Checks a credential of a tenant, which must have been made for the purpose.
     ///
+    /// - Parameters:
+    ///   - body: the credential.
+    ///   - tenant: the tenant.
+    ///   - purpose: the use of the proof.
+    ///   - client: the client; without it, no code proves anything.
+    ///   - now: the time of the request.
     /// - Throws: the reason why it proves nothing.
     package func prove(
-        _ body: CredentialBody, in tenant: TenantID, for purpose: ProofPurpose, at now: Timestamp
+        _ body: CredentialBody, in tenant: TenantID, for purpose: ProofPurpose,
+        by client: CodeClient? = nil, at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
-        try await settings.prove(body, of: name, in: tenant, for: purpose, at: now)
+        try await settings.prove(
+            body, of: name, in: tenant, for: purpose, by: client, at: now)
     }
 }

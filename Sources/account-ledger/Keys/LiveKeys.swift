@@ -3,6 +3,7 @@ import Cryptography
 import Ledger
 import LedgerAPI
 import LedgerEngine
+import LedgerSignIn
 import Synchronization
 
 /// Reloads the keys of a serving process from the key directory, so that a rotation needs no restart.
@@ -18,18 +19,20 @@ final class LiveKeys: Sendable {
     private let wrapping: WrappingKeyring
     private let tokens: AccessTokens
     private let digests: RequestDigests
+    private let codes: AddressCodes
     private let log: Log
     private let lastRead = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Makes tokens and wrapping keys follow a directory.
     init(
         _ directory: KeyDirectory, wrapping: WrappingKeyring, tokens: AccessTokens,
-        digests: RequestDigests, log: Log
+        digests: RequestDigests, codes: AddressCodes, log: Log
     ) {
         self.directory = directory
         self.wrapping = wrapping
         self.tokens = tokens
         self.digests = digests
+        self.codes = codes
         self.log = log
         wrapping.whenUnknown { [weak self] in self?.look() }
         tokens.setUnknownKeyHandler { [weak self] in self?.look() }
@@ -73,6 +76,7 @@ final class LiveKeys: Sendable {
                 wrapping.use(keys.wrapping)
                 let secrets = wrapping.secrets
                 digests.use(current: secrets.currentID, keys: secrets.keys)
+                codes.use(current: secrets.currentID, keys: secrets.keys)
                 log.write(
                     .info, "encryption or MAC keys changed",
                     ["current": .text(wrapping.currentID)])

@@ -34,6 +34,7 @@ struct Server: Sendable {
     private let identityProvider: DevelopmentIdentityProvider?
     private let faults = LastFault()
     private let requestDigests: RequestDigests
+    private let codes: AddressCodes
     private let workers: Workers
 
     /// Checks the configuration against the database, and binds.
@@ -66,9 +67,17 @@ struct Server: Sendable {
         let secrets = keys.wrapping.secrets
         requestDigests = RequestDigests(
             current: secrets.currentID, keys: secrets.keys, upgradedAt: opened.digestsKeyedAt)
+        codes = AddressCodes(
+            current: secrets.currentID, keys: secrets.keys,
+            store: PostgresChallengeStore(
+                url: configuration.databaseURL, keyring: keys.wrapping, outbox: NoOutbox()
+            ) {
+                log.write(.error, "challenge fault", ["detail": .text($0)])
+            },
+            random: { SecureRandom.uint128() })
         liveKeys = LiveKeys(
             configuration.keys, wrapping: keys.wrapping, tokens: accessTokens,
-            digests: requestDigests, log: log)
+            digests: requestDigests, codes: codes, log: log)
         let imitated =
             configuration.mode == .development
             ? try ImitatedProvider.all(
@@ -330,7 +339,8 @@ struct Server: Sendable {
             configurations: tenants,
             accessTokens: accessTokens, refreshTokens: RefreshTokens(key: keys.refresh),
             singleUseIDTokens: SingleUseIDTokens(key: keys.refresh),
-            requestDigests: requestDigests, mergePlans: MergePlanDigests(key: keys.refresh),
+            requestDigests: requestDigests, codes: codes,
+            mergePlans: MergePlanDigests(key: keys.refresh),
             now: { .now },
             random: { [identifiers = IdentifierBits()] in identifiers.next() },
             observer: RequestRecord(log: log, metrics: requests),

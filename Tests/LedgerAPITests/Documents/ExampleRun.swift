@@ -23,7 +23,10 @@ struct ExampleRun {
         _ change: (inout TestService.Options) -> Void = { _ in }
     ) async throws {
         self.operation = operation
-        service = try TestService(change)
+        service = try TestService {
+            $0.codes = [.email]
+            change(&$0)
+        }
         ada = try await service.signIn("google", "ada")
         bob = try await service.signIn("apple", "bob")
         let event = service.ledger.recordings(of: .default)[2].recorded.id

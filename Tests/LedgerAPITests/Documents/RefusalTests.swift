@@ -1,6 +1,7 @@
 import HTTP
 import JSON
 import Ledger
+import LedgerSignIn
 import LedgerTestSupport
 import Testing
 
@@ -92,7 +93,17 @@ struct RefusalTests {
             Attempt { run in
                 try await run.send(
                     body: run.body?.replacing("\"google\"", with: "\"nowhere\""),
-                    target: run.target.replacing("/google", with: "/nowhere"))
+                    target: run.target.replacing(/\/(google|email)$/, with: "/nowhere"))
+            }
+        ],
+        "401 INVALID_CODE": [
+            Attempt { run in
+                let plan = run.values[ExampleValue.planDigest] ?? "x"
+                return try await run.send(
+                    body: """
+                        {"provider":"email","plan_digest":"\(plan)","challenge_id":\
+                        "\(ExampleValue.challenge)","code":"000000"}
+                        """, target: run.target.replacing("/google", with: "/email"))
             }
         ],
         "401 INVALID_PROVIDER_TOKEN": [
@@ -113,6 +124,10 @@ struct RefusalTests {
             },
         ],
         "429 RATE_LIMITED": [
+            Attempt { run in
+                for _ in 1...AddressCodes.sendsPerAddress { _ = try await run.send() }
+                return try await run.send()
+            },
             Attempt { run in
                 for number in 1...5 {
                     _ = try await run.send("x\(number)", for: ExampleValue.idToken)

@@ -33,6 +33,8 @@ struct TestService {
         var providers: [TestIdentityProvider]?
         /// The anonymous accounts that may be opened; nil for a tenant without any.
         var anonymous: OpeningBudget?
+        /// The kinds of addresses that codes are sent to.
+        var codes: [AddressKind] = []
         var proxies = ""
         var origins = ""
         var isReady = true
@@ -47,6 +49,7 @@ struct TestService {
     let observer = RecordingObserver()
     let ledger: InMemoryLedger
     let audit: TestAudit
+    let challenges: InMemoryChallenges
     let services: APIServices
     let api: API
     let accessTokens: AccessTokens
@@ -63,11 +66,12 @@ struct TestService {
         change(&options)
         let clock = TestClock()
         let configured = Configurations()
+        let challenges = InMemoryChallenges()
         try self.init(
-            options, clock: clock, configured: configured,
+            options, clock: clock, configured: configured, challenges: challenges,
             ledger: InMemoryLedger(
                 tenants: options.tenants, policy: { configured[$0]?.policy },
-                now: { clock.now }),
+                challenges: challenges, now: { clock.now }),
             signingKey: .generate(), refreshTokens: RefreshTokens(key: .generate()))
     }
 
@@ -80,18 +84,20 @@ struct TestService {
         change(&options)
         options.providers = providers ?? options.providers
         return try TestService(
-            options, clock: clock, configured: configured, ledger: ledger,
+            options, clock: clock, configured: configured, challenges: challenges, ledger: ledger,
             signingKey: signingKey, refreshTokens: refreshTokens)
     }
 
     private init(
         _ options: Options, clock: TestClock, configured: Configurations,
-        ledger: InMemoryLedger, signingKey: TokenSigningKey, refreshTokens: RefreshTokens
+        challenges: InMemoryChallenges, ledger: InMemoryLedger, signingKey: TokenSigningKey,
+        refreshTokens: RefreshTokens
     ) throws {
         self.options = options
         self.clock = clock
         self.configured = configured
         self.ledger = ledger
+        self.challenges = challenges
         let audit = try TestAudit(ledger, events: options.events, clock: clock)
         self.audit = audit
         self.signingKey = signingKey
@@ -109,6 +115,11 @@ struct TestService {
                     displayName: options.displayName, nonce: options.nonce,
                     nonceRequired: options.nonceRequired)
             } + [anonymous].compactMap(\.self)
+            + options.codes.map { kind in
+                ProviderConfiguration(
+                    name: try #require(ProviderName(kind.rawValue)),
+                    settings: .code(CodeSettings(kind: kind)))
+            }
         let configurations = Dictionary(
             uniqueKeysWithValues: options.tenants.map { tenant in
                 var policy = TenantPolicy(
@@ -129,6 +140,9 @@ struct TestService {
             requestDigests: RequestDigests(
                 current: options.digestKey, keys: options.digestKeys,
                 upgradedAt: options.upgradedAt),
+            codes: AddressCodes(
+                current: options.digestKey, keys: options.digestKeys, store: challenges,
+                random: { SecureRandom.uint128() }),
             mergePlans: MergePlanDigests(key: options.planKey),
             now: { clock.now },
             random: { SecureRandom.uint128() }, observer: observer,

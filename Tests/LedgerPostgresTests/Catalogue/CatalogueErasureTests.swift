@@ -14,7 +14,10 @@ import Testing
                 WHERE last_account_id = '\(ada)' AND account_id IS NULL;
                 INSERT INTO idempotency_records (tenant_id, account_id, scope, fingerprint, answer,
                     answered_at)
-                VALUES ('default', '\(ada)', sha256('scope'), sha256('body'), 'x', now())
+                VALUES ('default', '\(ada)', sha256('scope'), sha256('body'), 'x', now());
+                INSERT INTO addresses (tenant_id, address_id, kind, digest, key_id, account_id,
+                    position)
+                VALUES ('default', gen_random_uuid(), 'email', sha256('ada'), 'key', '\(ada)', 1)
                 """)
             let personal = Catalogue.tables.flatMap { table in
                 table.columns(.personal).map { "\(table.name).\($0)" }

@@ -34,7 +34,7 @@ import Testing
                     newAccount: asked.newAccount, newIdentity: asked.newIdentity,
                     newSession: asked.newSession))
         case .linkProvider(let asked):
-            guard let subject = asked.credential.subject else { return command }
+            guard let subject = asked.credential.proof?.subject else { return command }
             intent = .linkProvider(
                 LinkProvider(
                     caller: asked.caller,

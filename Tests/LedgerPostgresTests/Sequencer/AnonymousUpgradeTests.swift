@@ -11,7 +11,7 @@ import Testing
         isProtected: Bool
     ) async throws {
         try await ScratchDatabase.with { database in
-            let policy = RandomCommands.policy(hasAnonymous: true)
+            let policy = RandomCommands.policy(hasEveryType: true)
             try await SequencerFixture.with(
                 database, policy: policy, isProtected: isProtected
             ) { fixture in
@@ -55,7 +55,7 @@ import Testing
     @Test func `the session that is kept does not count against the new identity's sign-ins`()
         async throws
     {
-        var policy = RandomCommands.policy(hasAnonymous: true)
+        var policy = RandomCommands.policy(hasEveryType: true)
         policy.signInBudget = Budget(limit: 1, windowSeconds: 3600)
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database, policy: policy) { fixture in

@@ -12,7 +12,7 @@ import Testing
         seed: UInt64
     ) async throws {
         try await ScratchDatabase.with { database in
-            let policy = RandomCommands.policy(hasAnonymous: true)
+            let policy = RandomCommands.policy(hasEveryType: true)
             try await SequencerFixture.with(database, policy: policy) { fixture in
                 let projector = Projector(
                     url: database.runtimeURL,
@@ -22,7 +22,7 @@ import Testing
                 let verifier = Verifier(
                     url: database.runtimeURL, keyring: SequencerFixture.keyring)
                 var commands = RandomCommands(
-                    seed: seed, subjectsPerProvider: 3, hasAnonymous: true)
+                    seed: seed, subjectsPerProvider: 3, hasEveryType: true)
                 for step in 0..<70 {
                     commands.learn(try await fixture.sequencer.submit(commands.next()))
                     projector.wake()

@@ -7,7 +7,7 @@ import Testing
 /// The erasure of unused anonymous accounts: the search, and the check under the lock.
 @Suite struct RetentionTests {
     private static let anonymous = provider("anonymous")
-    private static let policy = RandomCommands.policy(hasAnonymous: true)
+    private static let policy = RandomCommands.policy(hasEveryType: true)
     private static let day: Int64 = 86_400
 
     /// Anonymous accounts of which one is not used after a time: the others are refreshed, upgraded, signed in

@@ -5,14 +5,14 @@ import Testing
 
 /// The sequencer compared with the pure model: the same commands must give the same log.
 @Suite struct SequencerModelTests {
-    @Test(arguments: [UInt64(11), 12, 13], [false, true])
+    @Test(arguments: [UInt64(12), 13, 14], [false, true])
     func `commands one by one leave the log of the pure model`(
-        seed: UInt64, hasAnonymous: Bool
+        seed: UInt64, hasEveryType: Bool
     ) async throws {
-        let policy = RandomCommands.policy(hasAnonymous: hasAnonymous)
+        let policy = RandomCommands.policy(hasEveryType: hasEveryType)
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database, policy: policy) { fixture in
-                var commands = RandomCommands(seed: seed, hasAnonymous: hasAnonymous)
+                var commands = RandomCommands(seed: seed, hasEveryType: hasEveryType)
                 var model = ModelLedger(policy: policy)
                 _ = try model.execute(SequencerFixture.opening(of: .default))
                 for _ in 0..<250 {
@@ -32,7 +32,9 @@ import Testing
                     }
                     return fact.upgrade?.session != nil
                 }
-                #expect(isUpgraded == hasAnonymous)
+                #expect(isUpgraded == hasEveryType)
+                let isConfirmed = log.contains { $0.recorded.event.name == .addressConfirmed }
+                #expect(isConfirmed == hasEveryType)
                 #expect(fixture.reportedFaults.isEmpty)
             }
         }

@@ -18,7 +18,8 @@ import Testing
             #expect(report.opensDisclosures)
             #expect(report.withheldDisclosures == 0)
             let none: Set<VerificationCheck> = [
-                .links, .erasures, .merges, .rules, .apiKeys, .nodes, .checkpoints, .accessLog,
+                .links, .erasures, .merges, .rules, .addresses, .apiKeys, .nodes, .checkpoints,
+                .accessLog,
                 .macs,
             ]
             for check in VerificationCheck.allCases where !none.contains(check) {

@@ -106,6 +106,10 @@ enum Examples {
                     replaced: [], links: [link(12, "google", 12), link(10, "apple", 17)],
                     plan: digest(Array(repeating: 3, count: 32))))
         case .rulesSet: .rulesSet(rules)
+        case .addressConfirmed:
+            .addressConfirmed(AddressConfirmed(account: account, address: id(15), kind: .email))
+        case .addressReleased:
+            .addressReleased(AddressReleased(account: account, address: id(15), cause: .proved))
         case .accountsUnmerged:
             .accountsUnmerged(
                 AccountsUnmerged(

@@ -17,8 +17,9 @@ struct RandomLog {
     let steps: [Step]
 
     init(seed: UInt64, commands count: Int, subjectsPerProvider: Int = 4) throws {
-        var commands = RandomCommands(seed: seed, subjectsPerProvider: subjectsPerProvider)
-        var model = ModelLedger(policy: SequencerFixture.unlimitedPolicy, seed: seed)
+        var commands = RandomCommands(
+            seed: seed, subjectsPerProvider: subjectsPerProvider, hasEveryType: true)
+        var model = ModelLedger(policy: RandomCommands.policy(hasEveryType: true), seed: seed)
         var replayed = LedgerState(tenant: .default)
         var steps: [Step] = []
         var absorbing: [AccountID: AccountID] = [:]

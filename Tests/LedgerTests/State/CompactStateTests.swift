@@ -92,9 +92,9 @@ import Testing
     }
 
     private static func history(seed: UInt64) throws -> [Recording] {
-        var policy = RandomCommands.policy(hasAnonymous: true)
+        var policy = RandomCommands.policy(hasEveryType: true)
         policy.severalPerProvider = true
-        var commands = RandomCommands(seed: seed, hasAnonymous: true)
+        var commands = RandomCommands(seed: seed, hasEveryType: true)
         var model = ModelLedger(policy: policy, seed: seed)
         for _ in 0..<300 { commands.learn(try model.execute(commands.next())) }
         return model.log

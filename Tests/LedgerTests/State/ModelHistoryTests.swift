@@ -8,11 +8,11 @@ import Testing
 
     @Test(arguments: seeds)
     func `every prefix folds, and every command leaves the invariants`(seed: UInt64) throws {
-        let hasAnonymous = seed.isMultiple(of: 2)
-        var policy = RandomCommands.policy(hasAnonymous: hasAnonymous)
+        let hasEveryType = seed.isMultiple(of: 2)
+        var policy = RandomCommands.policy(hasEveryType: hasEveryType)
         policy.linkBudget = Budget(limit: 1000, windowSeconds: 3600)
         policy.signInBudget = Budget(limit: 1000, windowSeconds: 3600)
-        var commands = RandomCommands(seed: seed, hasAnonymous: hasAnonymous)
+        var commands = RandomCommands(seed: seed, hasEveryType: hasEveryType)
         var model = ModelLedger(policy: policy, seed: seed)
         var generator = SeededGenerator(seed: seed)
         var replayed = LedgerState(tenant: .default)

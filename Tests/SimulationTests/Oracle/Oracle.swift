@@ -20,7 +20,8 @@ struct Oracle {
         deliveries = world.history.all
         for (tenant, policy) in world.policies {
             replays[tenant] = TenantReplay(
-                tenant: tenant, policy: policy, log: world.database.log(of: tenant))
+                tenant: tenant, policy: policy, log: world.database.log(of: tenant),
+                challenges: world.database.tenants[tenant]?.challengesSent ?? [])
         }
     }
 

@@ -22,6 +22,8 @@ struct RowCheck {
                 erasuresDiffer ? "erasures" : nil,
                 rows.rules == replay.state.ledger.rules ? nil : "rules",
                 identitiesDiffer ? "identities" : nil,
+                Set(rows.addresses.values) == Set(replay.state.ledger.addresses.values)
+                    ? nil : "addresses",
                 sessionsDiffer ? "sessions" : nil,
                 rows.attempts.filter { !$0.value.isEmpty } == replay.state.attempts
                     ? nil : "attempts",

@@ -30,11 +30,15 @@ struct TenantReplay {
     private(set) var audit: [AccountID: [AuditLine]] = [:]
     private var signInTimes: [IdentityID: [Timestamp]] = [:]
 
-    init(tenant: TenantID, policy: TenantPolicy, log: [Recording]) {
+    init(
+        tenant: TenantID, policy: TenantPolicy, log: [Recording],
+        challenges: Set<ChallengeID> = []
+    ) {
         self.tenant = tenant
         self.policy = policy
         self.log = log
         state = DecisionState(ledger: LedgerState(tenant: tenant))
+        state.openChallenges = challenges
     }
 
     /// Reduces budgets and keys to those that a batch beginning now loads.
@@ -194,7 +198,7 @@ struct TenantReplay {
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored,
-            .rulesSet:
+            .rulesSet, .addressConfirmed, .addressReleased:
             break
         }
     }

@@ -46,6 +46,9 @@ final class MemoryBatchStore: BatchStore {
         if world.bug == .upgradeNotWritten {
             for index in writes.indices { writes[index].upgraded = [] }
         }
+        if world.bug == .challengeNotEnded {
+            for index in writes.indices { writes[index].spent = [] }
+        }
         await world.faultPoint("has decided", in: process)
         return try await commit(outcome, writes, locked.transaction, batch)
     }

@@ -88,6 +88,14 @@ final class MemoryDatabase: Sendable {
         state.withLock { $0.clockOffset += microseconds }
     }
 
+    /// Stores a challenge, outside any batch.
+    func open(_ challenge: ChallengeID, in tenant: TenantID) {
+        state.withLock { state in
+            state.tenants[tenant]?.challenges.insert(challenge)
+            state.tenants[tenant]?.challengesSent.insert(challenge)
+        }
+    }
+
     var journal: [CommittedBatch] { state.withLock(\.journal) }
     var journalCount: Int { state.withLock(\.journal.count) }
     var tenants: [TenantID: TenantRows] { state.withLock(\.tenants) }

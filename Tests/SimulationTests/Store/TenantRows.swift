@@ -30,6 +30,11 @@ struct TenantRows: Sendable {
     /// The merges that were not undone.
     var merges: [EventID: Merge] = [:]
     var rules: RulesSet?
+    var addresses: [AddressName: HeldAddress] = [:]
+    /// The challenges that were not used yet.
+    var challenges: Set<ChallengeID> = []
+    /// Every challenge that was ever sent.
+    var challengesSent: Set<ChallengeID> = []
 
     /// Returns the accounts merged with some accounts, including themselves.
     func family(of accounts: some Sequence<AccountID>) -> Set<AccountID> {
@@ -107,7 +112,16 @@ struct BatchLoading {
         let holderSubjects = keys.holderSubjects.tenants.indices
             .filter { keys.holderSubjects.tenants[$0] == tenant }
             .compactMap { rows.identities[keys.holderSubjects.subjects[$0]]?.account }
-        for account in rows.family(of: named + holderSubjects) {
+        batch.state.openChallenges = rows.challenges.intersection(keys.challenges[tenant] ?? [])
+        let addresses = keys.addresses[tenant] ?? []
+        for name in addresses {
+            guard let address = rows.addresses[name] else { continue }
+            batch.state.addressNames[name] = address.id
+            batch.state.ledger.load(address)
+        }
+        let completed =
+            named + holderSubjects + addresses.compactMap { rows.addresses[$0]?.account }
+        for account in rows.family(of: completed) {
             if let position = rows.erased[account] {
                 batch.state.ledger.load(
                     Account(
@@ -122,7 +136,7 @@ struct BatchLoading {
                 }
             }
         }
-        if !(named + holderSubjects).isEmpty { loadMerges(rows, into: batch) }
+        if !completed.isEmpty { loadMerges(rows, into: batch) }
         let identities = Set(
             keys.identities.tenants.indices.filter { keys.identities.tenants[$0] == tenant }
                 .map { IdentityID(bits: keys.identities.ids[$0]) })

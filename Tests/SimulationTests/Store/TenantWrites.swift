@@ -55,6 +55,10 @@ struct TenantWrites: Sendable {
     let mergesUndone: Set<EventID>
     /// The rules, if they were replaced.
     let rules: RulesSet?
+    let released: Set<AddressID>
+    /// The challenges that were used.
+    var spent: Set<ChallengeID>
+    private(set) var addresses: [AddressName: HeldAddress] = [:]
 
     init(_ batch: TenantBatch) {
         let changes = batch.changes
@@ -78,6 +82,11 @@ struct TenantWrites: Sendable {
         mergesMade = changes.mergesMade
         mergesUndone = Set(changes.mergesUndone.map(\.merge))
         rules = changes.setsRules ? ledger.rules : nil
+        released = Set(changes.addressesReleased)
+        spent = Set(changes.challengesSpent)
+        for (name, id) in changes.addressesNamed {
+            addresses[name] = ledger.addresses[id]
+        }
         for id in changes.accountsTouched {
             guard let known = ledger.accounts[id] else { continue }
             let account = known.with(links: [], holds: known.holds)
@@ -135,6 +144,8 @@ extension TenantRows {
         for merge in writes.mergesMade { merges[merge.id] = merge }
         for merge in writes.mergesUndone { merges[merge] = nil }
         if let new = writes.rules { rules = new }
+        challenges.subtract(writes.spent)
+        addresses = addresses.filter { !writes.released.contains($0.value.id) }
         try writeIdentities(writes.identities.filter { !$0.isNew })
         try writeSessions(writes)
         attempts.merge(writes.attempts) { _, new in new }
@@ -145,6 +156,11 @@ extension TenantRows {
             try erase(erasure.account, at: erasure.position)
         }
         try writeIdentities(writes.identities.filter(\.isNew))
+        for (name, address) in writes.addresses {
+            guard addresses.updateValue(address, forKey: name) == nil else {
+                throw BrokenExpectation(table: "addresses")
+            }
+        }
     }
 
     /// Erases as the schema's function and the worker do.
@@ -157,6 +173,7 @@ extension TenantRows {
         erased[account] = position
         merges = merges.filter { $0.value.survivor != account && $0.value.absorbed != account }
         identities = identities.filter { $0.value.lastAccount != account }
+        addresses = addresses.filter { $0.value.account != account }
         attempts[account] = nil
         answers = answers.filter { $0.key.account != account }
         for (id, row) in sessions where row.session.account == account {

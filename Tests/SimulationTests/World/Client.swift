@@ -234,13 +234,18 @@ struct Client {
             return subject(RandomCommands.anonymous.description, "s\(number)")
         }
         let number = dice.number(1...world.parameters.subjectsPerProvider)
+        if world.policies[tenant]?.providers[RandomCommands.email] != nil, dice.chance(0.3) {
+            return subject(RandomCommands.email.description, "s\(number)@example.com")
+        }
         return subject(RandomCommands.providers.randomElement(dice).description, "s\(number)")
     }
 
     private func randomCredential(of tenant: TenantID) -> Credential {
         let subject = randomSubject(of: tenant)
         let isInvalid = dice.chance(0.1)
-        return Credential(subject, digest: dice.digest(), isInvalid: isInvalid)
+        return Credential(
+            provider: subject.provider, digest: dice.digest(),
+            check: isInvalid ? .failure(.invalid) : .success(world.proof(subject, in: tenant)))
     }
 
     private func randomKey(_ account: AccountID) -> IdempotencyKey? {

@@ -110,14 +110,17 @@ extension World {
                     proof(
                         subject, email: isAnonymous(subject) ? nil : email,
                         authenticatedAt: database.now,
-                        methods: isAnonymous(subject) ? .anonymous : .federated),
+                        methods: isAnonymous(subject) ? .anonymous : .federated, in: tenant),
                     createAccount: createAccount, refreshToken: dice.digest(),
                     newAccount: dice.id(), newIdentity: dice.id(), newSession: dice.id()))
         case .link(let caller, let subject, let token, let key, let isInvalid):
             .linkProvider(
                 LinkProvider(
                     caller: caller,
-                    credential: Credential(subject, digest: token, isInvalid: isInvalid),
+                    credential: Credential(
+                        provider: subject.provider, digest: token,
+                        check: isInvalid
+                            ? .failure(.invalid) : .success(proof(subject, in: tenant))),
                     idempotency: key, newIdentity: dice.id()))
         case .unlink(let caller, let provider, let key):
             .unlinkProvider(
@@ -177,7 +180,7 @@ extension Command {
             let subject = intent.proof.subject
             return start + "sign-in \(subject.provider)/\(subject.providerID)"
         case .linkProvider(let intent):
-            guard let subject = intent.credential.subject else {
+            guard let subject = intent.credential.proof?.subject else {
                 return start + "link of nothing to \(short(intent.caller.account))"
             }
             return start + "link \(subject.provider)/\(subject.providerID) to "

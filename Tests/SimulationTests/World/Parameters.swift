@@ -97,6 +97,7 @@ struct Parameters: Sendable {
         var generator = SeededGenerator(seed: seed ^ 0x9011)
         // A generator of its own, so that seeds from before anonymous accounts keep their other choices.
         var anonymous = SeededGenerator(seed: seed ^ 0xA404)
+        var codes = SeededGenerator(seed: seed ^ 0xC0DE)
         var policies: [TenantID: TenantPolicy] = [:]
         for index in 0..<3 {
             var policy = TenantPolicy(
@@ -113,6 +114,9 @@ struct Parameters: Sendable {
             if Int.random(in: 0..<3, using: &anonymous) == 0 {
                 policy.providers[RandomCommands.anonymous] = ProviderPin(
                     type: .anonymous, issuers: [])
+            }
+            if Int.random(in: 0..<3, using: &codes) == 0 {
+                policy.providers[RandomCommands.email] = ProviderPin(type: .email, issuers: [])
             }
             if index < tenants { policies[tenant("tenant-\(index)")] = policy }
         }

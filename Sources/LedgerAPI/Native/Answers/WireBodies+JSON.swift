@@ -41,6 +41,23 @@ extension SessionAnswer: JSONWritable {
     }
 }
 
+extension CodeAnswer: JSONWritable {
+    static let schema = Schema.object(
+        "Code",
+        [
+            .required("challenge_id", .uuid(ExampleValue.challenge), "Sent with the code"),
+            .required("expires_in", .integer(600), "Lifetime of the code in seconds"),
+        ])
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("challenge_id", challengeID)
+            writer.name("expires_in")
+            writer.number(expiresIn)
+        }
+    }
+}
+
 extension LinkedProvidersAnswer: JSONWritable {
     static let schema = Schema.object(
         "LinkedProviders",

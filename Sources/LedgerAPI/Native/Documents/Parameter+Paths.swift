@@ -4,6 +4,9 @@ extension Parameter {
     /// The parameters of all paths; each name means the same in every path.
     static let ofPaths: [Parameter] = [
         inPath("provider", .provider, "The configured name of the provider"),
+        inPath(
+            "code_provider", .codeProvider,
+            "The configured name of a provider of type `email` or `phone`"),
         inPath("id", .account, "The account"),
         inPath("event_id", .event, "The event"),
         inPath("hold", .uuid(ExampleValue.hold), "The legal hold, a UUIDv7"),

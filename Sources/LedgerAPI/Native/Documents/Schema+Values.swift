@@ -8,6 +8,7 @@ enum ExampleValue {
     static let session = "0190a1b2-c3d4-7000-8000-0000000000c1"
     static let event = "0190a1b2-c3d4-7000-8000-0000000000d1"
     static let merge = "0190a1b2-c3d4-7000-8000-0000000000d2"
+    static let challenge = "0b7e1f52-93aa-4c1d-8f5e-6a1c2d3e4f50"
     static let hold = "0190a1b2-c3d4-7000-8000-0000000000e1"
     static let newHold = "0190a1b2-c3d4-7000-8000-0000000000e2"
     static let providerAccessToken = "EAACEdEose0cBAExample"
@@ -35,8 +36,9 @@ extension Schema {
     static let number = text("41", TextRules(pattern: "^(0|[1-9][0-9]*)$"))
     static let hash = text(ExampleValue.hash)
     /// The grammar of `ProviderName`.
-    static let provider = text(
-        ExampleValue.provider, TextRules(pattern: "^[a-z0-9][a-z0-9._-]{0,62}$"))
+    static let provider = text(ExampleValue.provider, providerRules)
+    static let codeProvider = text("email", providerRules)
+    private static let providerRules = TextRules(pattern: "^[a-z0-9][a-z0-9._-]{0,62}$")
     static let providers = list(provider)
     /// A position or a time.
     static let moment = text("2025-01-01T00:00:00Z")

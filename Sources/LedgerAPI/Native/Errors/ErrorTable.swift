@@ -113,6 +113,9 @@ extension ErrorAnswer {
             case .invalidProviderToken:
                 Self(401, .invalidProviderToken, "The provider's token is invalid")
                     .challenge(Challenge.plain)
+            case .invalidCode:
+                Self(401, .invalidCode, "The code is wrong or has expired")
+                    .challenge(Challenge.plain)
             case .providerConflict: Self(409, .providerConflict, "This account is already in use")
             case .accountNotFound:
                 Self(404, .accountNotFound, "There is no account for this identity")

@@ -7,6 +7,7 @@ extension [any BodyMember] {
     /// The members of a credential that is bound to the plan of a merge.
     static let credentialForPlan: [any BodyMember] = [
         OptionalText.idToken, OptionalText.accessToken, OptionalText.anonymousSecret,
+        OptionalText.challengeID, OptionalText.code,
     ]
 }
 
@@ -33,6 +34,9 @@ extension RequestBody {
                     nonce: isForPlan ? nil : try text(OptionalText.nonce)))
         case .oauth2: .oauth2(OAuth2Body(accessToken: try required(.accessToken)))
         case .anonymous: .anonymous(AnonymousBody(secret: try required(.anonymousSecret)))
+        case .email, .phone:
+            .code(
+                CodeBody(challenge: try required(.challengeID), code: try required(.code)))
         }
     }
 
@@ -70,6 +74,14 @@ extension OptionalText {
         name: "anonymous_secret", bytesMax: RequestBody.anonymousSecretBytesMax,
         about: "The secret of an anonymous account; for a provider of type `anonymous`",
         example: ExampleValue.anonymousSecret)
+    static let challengeID = OptionalText(
+        name: "challenge_id", bytesMax: RequestBody.challengeBytesMax,
+        about: "The id of the challenge; required for a provider of type `email` or `phone`",
+        example: ExampleValue.challenge)
+    static let code = OptionalText(
+        name: "code", bytesMax: RequestBody.challengeBytesMax,
+        about: "The code that was sent; required for a provider of type `email` or `phone`",
+        example: "270831")
     static let nonce = OptionalText(
         name: "nonce", bytesMax: RequestBody.nonceBytesMax,
         about: "The nonce that the client generated for the provider, before any hashing",

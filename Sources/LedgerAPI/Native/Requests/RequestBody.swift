@@ -9,6 +9,8 @@ struct RequestBody {
     static let accessTokenBytesMax = 4096
     /// The maximum length of an anonymous account's secret in a body, in bytes.
     static let anonymousSecretBytesMax = 64
+    /// The maximum length of a challenge's id and of a code in a body, in bytes.
+    static let challengeBytesMax = 64
     /// The maximum length of a nonce in a body, in bytes.
     static let nonceBytesMax = 1024
 

@@ -5,6 +5,9 @@ extension RouteCall {
     /// The provider's name in the path; nil when it breaks the grammar, so no tenant can have it.
     var provider: ProviderName? { captures["provider"].flatMap(ProviderName.init) }
 
+    /// The same for a provider that sends codes.
+    var codeProvider: ProviderName? { captures["code_provider"].flatMap(ProviderName.init) }
+
     /// The account that the path names; nil when the id is malformed.
     var namedAccount: AccountID? { captures["id"].flatMap { AccountID($0) } }
 

@@ -23,7 +23,7 @@ struct LinkRoute: Route {
         let command = LinkProvider(
             caller: request.caller,
             credential: await call.credential(
-                request.presented, of: request.provider, for: .link),
+                request.presented, of: request.provider, for: .link, by: request.caller),
             idempotency: request.key.flatMap {
                 call.idempotency(
                     $0, of: request.caller.account, method: Self.method,

@@ -26,7 +26,8 @@ struct SignInRoute: Route {
         let proof: Proof
         do {
             proof = try await provider.prove(
-                presented, in: call.tenant, for: purpose(call), at: call.now)
+                presented, in: call.tenant, for: purpose(call), by: call.codeClient(nil),
+                at: call.now)
         } catch {
             throw .refused(error.refusal)
         }
@@ -81,7 +82,7 @@ private enum SignInBody: BodyForm {
 extension [APIError] {
     /// The refusals of a request that proves an identity.
     static let ofCredential: [APIError] = [
-        .refused(.unsupportedProvider), .refused(.invalidProviderToken),
+        .refused(.unsupportedProvider), .refused(.invalidProviderToken), .refused(.invalidCode),
         .refused(.providerUnavailable), .refused(.rateLimited(retryAfterSeconds: 60)),
         .faulted(.rulesDiffer),
     ]

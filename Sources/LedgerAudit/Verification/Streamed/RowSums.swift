@@ -16,6 +16,8 @@ struct RowSums: Equatable, Sendable {
     var absorbed = RowMultiset()
     var merges = RowMultiset()
     var rules = RowMultiset()
+    /// All columns but the digest and its key, which no event has.
+    var addresses = RowMultiset()
     /// `account_id`, `position`, `erased_at`.
     var erasures = RowMultiset()
     var identities = RowMultiset()
@@ -87,6 +89,15 @@ struct RowSummer {
         image.int8(rules.rulesVersion)
         image.text(rules.body)
         sums.rules.add(image.hash(key))
+    }
+
+    mutating func add(_ address: HeldAddress, _ sums: inout RowSums) {
+        image.clear()
+        image.uuid(address.id.bits)
+        image.text(address.kind.rawValue)
+        image.uuid(address.account.bits)
+        image.int8(address.position.value)
+        sums.addresses.add(image.hash(key))
     }
 
     mutating func erase(_ account: AccountID, _ recorded: RecordedEvent, _ sums: inout RowSums) {

@@ -14,6 +14,7 @@ enum TableScan: Sendable {
     case erasures
     case merges
     case rules
+    case addresses
 
     /// Returns every table, the longest first, so that it does not finish last.
     static func all(projections tables: [ProjectionTable]) -> [TableScan] {
@@ -21,7 +22,7 @@ enum TableScan: Sendable {
             + [.sessions, .identities]
             + tables.filter { $0.projection == .userProviders }.map { .userProviders($0) }
             + tables.filter { $0.projection == .conflicts }.map { .conflicts($0) }
-            + [.accounts, .erasures, .merges, .rules]
+            + [.accounts, .erasures, .merges, .rules, .addresses]
     }
 
     /// Adds the table's rows to the sums; returns false when two rows have the same identifier.
@@ -82,6 +83,10 @@ enum TableScan: Sendable {
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
                 sums.rules.add(summer.hash($0, 0..<2))
             }
+        case .addresses:
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.addresses.add(summer.hash($0, 0..<4))
+            }
         }
         return isSound
     }
@@ -139,6 +144,8 @@ enum TableScan: Sendable {
                 FROM merges \(condition)
                 """
             case .rules: "SELECT version, body FROM rules \(condition)"
+            case .addresses:
+                "SELECT address_id, kind, account_id, position FROM addresses \(condition)"
             }
         try connection.copyRows("COPY (\(query)) TO STDOUT (FORMAT binary)", body)
     }

@@ -90,6 +90,7 @@ struct VerificationFold {
         addConflictsAtCheckpoint()
         state.eachAccount { summer.add($0, &expected) }
         state.eachMerge { summer.add($0, &expected) }
+        state.eachAddress { summer.add($0, &expected) }
         if let rules = state.rules { summer.add(rules, &expected) }
         eachIdentity { summer, sums, identity, personal in
             summer.add(identity, providerID: personal?.providerID, &sums)
@@ -283,6 +284,7 @@ struct VerificationFold {
         report.count(.erasures, stored.erasures.count)
         report.count(.merges, stored.merges.count)
         report.count(.rules, stored.rules.count)
+        report.count(.addresses, stored.addresses.count)
         report.count(.identities, stored.identities.count)
         report.count(.sessions, stored.sessionsOpened.count)
         for (table, rows) in stored.projections where table.projection == .userProviders {
@@ -310,6 +312,7 @@ extension RowSums {
         absorbed.merge(other.absorbed)
         merges.merge(other.merges)
         rules.merge(other.rules)
+        addresses.merge(other.addresses)
         erasures.merge(other.erasures)
         identities.merge(other.identities)
         sessionsOpened.merge(other.sessionsOpened)

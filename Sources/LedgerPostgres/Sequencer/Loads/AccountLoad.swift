@@ -9,7 +9,7 @@ import Postgres
 enum AccountLoad {
     /// The accounts merged with the named ones, as a common table expression `family`.
     ///
-    /// From each named account, and each that holds a named subject, up to its survivor, and from
+    /// From each named account, and each that has a named subject or address, up to its survivor, and from
     /// there down to all accounts that the survivor absorbed. There are no cycles: an absorbed
     /// account absorbs no other.
     static let family = """
@@ -25,6 +25,13 @@ enum AccountLoad {
                 WHERE tenant_id = k.tenant_id AND provider = k.provider
                     AND provider_id = k.provider_id AND account_id IS NOT NULL
                 OFFSET 0) i
+            UNION
+            SELECT k.tenant_id, d.account_id
+            FROM unnest($6::text[], $7::bytea[]) AS k (tenant_id, digest)
+            CROSS JOIN LATERAL (
+                SELECT account_id FROM addresses
+                WHERE tenant_id = k.tenant_id AND digest = k.digest
+                OFFSET 0) d
         ), up AS (
             SELECT tenant_id, account_id FROM named
             UNION
@@ -82,11 +89,16 @@ enum AccountLoad {
 
     /// Returns the parameters of ``family``.
     static func parameters(_ keys: BatchKeys) -> [Parameter] {
-        [
+        let addresses = keys.addresses.flatMap { tenant, names in
+            names.map { (tenant: tenant, name: $0) }
+        }
+        return [
             .texts(keys.accounts.tenants.map { $0.description }), .uuids(keys.accounts.ids),
             .texts(keys.holderSubjects.tenants.map { $0.description }),
             .texts(keys.holderSubjects.subjects.map { $0.provider.description }),
             .texts(keys.holderSubjects.subjects.map { $0.providerID }),
+            .texts(addresses.map { $0.tenant.description }),
+            .byteArrays(addresses.map { $0.name.digest.bytes }),
         ]
     }
 

@@ -97,8 +97,22 @@ struct BatchLoad {
                     try SubjectLoad.read(result, of: load.keys.subjects, into: load.tenants)
                 })
         }
+        for (tenant, names) in keys.addresses {
+            steps.append(
+                Step(call: AddressLoad.call(names, of: tenant)) { load, result in
+                    guard let batch = load.tenants[tenant] else { return }
+                    try AddressLoad.read(result, into: batch)
+                })
+        }
+        for (tenant, challenges) in keys.challenges {
+            steps.append(
+                Step(call: ChallengeRows.load(challenges, of: tenant)) { load, result in
+                    guard let batch = load.tenants[tenant] else { return }
+                    try ChallengeRows.read(result, into: batch)
+                })
+        }
         // After the others, because it completes accounts that they have loaded.
-        if !keys.accounts.ids.isEmpty {
+        if !keys.accounts.ids.isEmpty || !keys.addresses.isEmpty {
             steps.append(
                 Step(call: AccountLoad.call(keys)) { load, result in
                     try AccountLoad.read(result, into: load.tenants)

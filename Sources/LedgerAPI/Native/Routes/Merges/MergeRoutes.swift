@@ -95,7 +95,8 @@ struct MergeRequest: Sendable {
 
     /// Returns the caller with the checked credential.
     func authority(provedFor purpose: ProofPurpose) async -> MergeAccounts.Authority {
-        .accountHolder(caller, await call.credential(presented, of: provider, for: purpose))
+        .accountHolder(
+            caller, await call.credential(presented, of: provider, for: purpose, by: caller))
     }
 }
 

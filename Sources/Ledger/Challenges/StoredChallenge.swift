@@ -1,0 +1,110 @@
+/// A challenge: a code that was sent to an address and proves the address when it comes back.
+package struct StoredChallenge: Sendable {
+    /// The number of codes that may be tried.
+    package static let triesMax = 5
+    /// The lifetime in seconds.
+    package static let lifetimeSeconds: Int64 = 600
+
+    package let id: ChallengeID
+    package let tenant: TenantID
+    /// The provider whose credential the code is.
+    package let provider: ProviderName
+    /// The session that may use it; nil for any client.
+    package let session: SessionID?
+    /// The digest of the merge plan for which it was made.
+    package let plan: Digest?
+    /// The address that it proves.
+    package let name: AddressName
+    /// The canonical form of the address.
+    package let address: String
+    /// The keyed digest of the code and of everything above.
+    package let codeDigest: Digest
+    package let expiresAt: Timestamp
+
+    /// Describes a challenge.
+    package init(
+        id: ChallengeID, tenant: TenantID, provider: ProviderName, session: SessionID?,
+        plan: Digest?, name: AddressName, address: String, codeDigest: Digest,
+        expiresAt: Timestamp
+    ) {
+        self.id = id
+        self.tenant = tenant
+        self.provider = provider
+        self.session = session
+        self.plan = plan
+        self.name = name
+        self.address = address
+        self.codeDigest = codeDigest
+        self.expiresAt = expiresAt
+    }
+}
+
+/// The text that carries the code of a challenge to its address.
+package struct CodeMessage: Sendable {
+    /// The use of the code, which the text names.
+    package enum Purpose: String, Sendable, CaseIterable {
+        case signIn = "sign_in"
+        case link
+        case merge
+    }
+
+    package let purpose: Purpose
+    package let code: String
+    /// The client's `Accept-Language`.
+    package let language: String?
+
+    /// Describes a text.
+    package init(purpose: Purpose, code: String, language: String?) {
+        self.purpose = purpose
+        self.code = code
+        self.language = language
+    }
+}
+
+/// A number of codes within an hour: those sent to an address or a client network, or the wrong ones tried for an
+/// address.
+package struct CodeCount: Hashable, Sendable {
+    /// The window in seconds.
+    package static let windowSeconds: Int64 = 3600
+
+    /// The keyed digest of what is counted.
+    package let scope: Digest
+    package let limit: Int
+
+    /// Describes a count.
+    package init(scope: Digest, limit: Int) {
+        self.scope = scope
+        self.limit = limit
+    }
+}
+
+/// Stores challenges, and counts codes.
+package protocol ChallengeStore: Sendable {
+    /// Stores a challenge and the message with its code, together, and counts it.
+    ///
+    /// - Returns: nil, or the seconds to wait when a count has reached its limit; nothing is stored then.
+    func open(
+        _ challenge: StoredChallenge, _ message: CodeMessage, counting counts: [CodeCount],
+        at now: Timestamp
+    ) async throws(LedgerFault) -> Int64?
+
+    /// Counts one more try of a challenge and returns the challenge.
+    ///
+    /// The try is counted before the caller can compare the code, so that the number of codes that can be
+    /// compared is bounded however many are tried at once.
+    ///
+    /// - Returns: nil when there is no such challenge, it has ended, or it was tried too often.
+    func countTry(
+        of id: ChallengeID, in tenant: TenantID, at now: Timestamp
+    ) async throws(LedgerFault) -> StoredChallenge?
+
+    /// Adds one to counts, unless one of them has reached its limit.
+    ///
+    /// - Returns: nil, or the seconds to wait; nothing is counted then.
+    func count(
+        _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
+    ) async throws(LedgerFault) -> Int64?
+
+    /// Subtracts what ``count(_:in:at:)`` added, because the code was right.
+    func uncount(_ counts: [CodeCount], in tenant: TenantID) async throws(LedgerFault)
+}

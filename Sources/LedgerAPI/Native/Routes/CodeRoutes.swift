@@ -1,0 +1,161 @@
+internal import HTTP
+internal import Ledger
+internal import LedgerSignIn
+internal import LedgerWire
+
+/// `POST /v1/auth/codes/{code_provider}`: sends a code that signs in.
+struct SignInCodeRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/auth/codes/{code_provider}"
+    static let operation = Operation(
+        id: "send_sign_in_code", tag: .signIn, summary: "Send a code to sign in with",
+        about:
+            "For a provider of type `email` or `phone`. The answer is the same whether an account has the"
+            + " address or not.",
+        access: .anyone, parameters: [LanguageHeader.parameter], body: SignInCodeBody.self,
+        answers: .json(CodeAnswer.schema), refusals: .ofCode)
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let (settings, address) = try call.address(SignInCodeBody.address)
+        return try await call.send(to: address, settings, for: .signIn)
+    }
+}
+
+/// `POST /v1/account/codes/{code_provider}`: sends a code that links an address to the caller's account, or agrees to
+/// a merge.
+struct AccountCodeRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/account/codes/{code_provider}"
+    static let operation = Operation(
+        id: "send_account_code", tag: .account,
+        summary: "Send a code to link an address with, or to merge",
+        about:
+            "The code of a link also previews a merge and signs in. With `plan_digest`, the code agrees to"
+            + " that merge plan alone.",
+        access: .accountHolder, parameters: [LanguageHeader.parameter], body: AccountCodeBody.self,
+        answers: .json(CodeAnswer.schema), refusals: .ofCode)
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let request = try await call.byAccountHolder {
+            caller throws(APIError) -> (CodeSettings, String, AddressCodes.Use) in
+            let (settings, address) = try call.address(AccountCodeBody.address)
+            let plan = try call.body().text(AccountCodeBody.planDigest)
+            return (
+                settings, address,
+                plan.map { .merge(caller.session, plan: $0) } ?? .link(caller.session)
+            )
+        }
+        return try await call.send(to: request.1, request.0, for: request.2)
+    }
+}
+
+/// The body of a request for a code.
+private enum SignInCodeBody: BodyForm {
+    static let name = "SignInCodeRequest"
+    static let address = RequiredText(
+        name: "address", bytesMax: CodeSettings.typedBytesMax,
+        about: "The e-mail address, or the phone number with a plus sign and its country code",
+        example: "ada@example.com")
+    static let members: [any BodyMember] = [address]
+}
+
+/// The body of an account holder's request for a code.
+private enum AccountCodeBody: BodyForm {
+    static let name = "AccountCodeRequest"
+    static let address = SignInCodeBody.address
+    static let planDigest = OptionalText(
+        name: "plan_digest", bytesMax: RequestBody.nonceBytesMax,
+        about: "The `plan_digest` of a merge preview", example: ExampleValue.planDigest)
+    static let members: [any BodyMember] = [address, planDigest]
+}
+
+/// The `Accept-Language` field.
+enum LanguageHeader {
+    private static let name = "Accept-Language"
+    private static let charactersMax = 255
+
+    static let parameter = Parameter(
+        name: name, location: .header,
+        schema: .text(
+            "de, en;q=0.5",
+            Schema.TextRules(pattern: "^[ -~]*$", lengths: 0...charactersMax)),
+        about: "The languages that the person prefers (RFC 9110, section 12.5.4)",
+        isInExample: true)
+
+    /// Reads the field; nil when the request has none.
+    ///
+    /// - Throws: `invalidRequest` for more than 255 characters, or others than printable ASCII.
+    static func read(_ call: RouteCall) throws(APIError) -> String? {
+        let values = try call.values(of: parameter)
+        guard !values.isEmpty else { return nil }
+        let text = values.joined(separator: ",")
+        guard text.utf8.count <= charactersMax,
+            text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else {
+            throw .invalidRequest(
+                RequestFlaw(
+                    "\(name) must have at most \(charactersMax) printable characters",
+                    at: .header(name)))
+        }
+        return text
+    }
+}
+
+extension [APIError] {
+    fileprivate static let ofCode: [APIError] = [
+        .refused(.unsupportedProvider), .refused(.rateLimited(retryAfterSeconds: 60)),
+    ]
+}
+
+extension RouteCall {
+    /// Reads the address of the body, for the provider of the path.
+    ///
+    /// - Returns: the provider's settings, and the canonical form of the address.
+    /// - Throws: 400 for a text that is no address, and for a provider that sends no codes.
+    fileprivate func address(
+        _ member: RequiredText
+    ) throws(APIError) -> (settings: CodeSettings, address: String) {
+        let typed = try body().text(member)
+        guard case .code(let settings)? = configuration(of: codeProvider)?.settings else {
+            throw .refused(.unsupportedProvider)
+        }
+        guard let address = settings.canonical(typed) else {
+            throw .invalidRequest(
+                RequestFlaw(
+                    "\(member.name) is not \(settings.kind.inWords)", at: .field(member.name)))
+        }
+        return (settings, address)
+    }
+
+    fileprivate func send(
+        to address: String, _ settings: CodeSettings, for use: AddressCodes.Use
+    ) async throws(APIError) -> HTTPResponse {
+        guard let provider = codeProvider else { throw .refused(.unsupportedProvider) }
+        let language = try LanguageHeader.read(self)
+        let id: ChallengeID
+        do throws(CodeFailure) {
+            id = try await services.codes.send(
+                to: address, settings.kind, of: provider, in: tenant, for: use,
+                from: clientNetwork, language: language, at: now)
+        } catch {
+            switch error {
+            case .wrong: throw .faulted(.internalFailure)
+            case .limited(let seconds):
+                throw .refused(.rateLimited(retryAfterSeconds: seconds))
+            case .faulted(let fault): throw .faulted(fault)
+            }
+        }
+        return .json(
+            CodeAnswer(
+                challengeID: id.description, expiresIn: StoredChallenge.lifetimeSeconds))
+    }
+}
+
+extension AddressKind {
+    fileprivate var inWords: String {
+        switch self {
+        case .email: "an e-mail address"
+        case .phone: "a phone number with its country code"
+        }
+    }
+}

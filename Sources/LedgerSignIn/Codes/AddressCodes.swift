@@ -1,0 +1,232 @@
+package import Cryptography
+package import Ledger
+
+/// Sends codes to addresses, and checks those that come back.
+///
+/// A code has six digits and proves nothing without the 128 random bits of its challenge. Its stored digest is keyed
+/// and covers the whole challenge, so access to the database alone neither reveals a code nor makes a challenge of
+/// another one.
+package final class AddressCodes: Sendable {
+    private enum Purpose: String, CaseIterable {
+        case address
+        case code
+        case count
+    }
+
+    /// The digits of a code.
+    private static let digits = 6
+    private static let label = "account-ledger code "
+
+    /// The codes that may be sent to one address within an hour, and requested by one client network.
+    package static let sendsPerAddress = 5
+    package static let sendsPerNetwork = 30
+    /// The wrong codes that may be tried within an hour for one address, by one client network and by all.
+    package static let triesPerNetwork = 10
+    package static let triesPerAddress = 50
+
+    private let keys: PurposeKeys<Purpose>
+    private let store: any ChallengeStore
+    private let random: @Sendable () -> UInt128
+
+    /// Creates the service of a ledger.
+    ///
+    /// - Parameters:
+    ///   - current: The name of the encryption key in use.
+    ///   - keys: Every encryption key by its name.
+    ///   - store: Stores the challenges.
+    ///   - random: Returns unpredictable bits.
+    package init(
+        current: String, keys: [String: SymmetricKey], store: any ChallengeStore,
+        random: @escaping @Sendable () -> UInt128
+    ) {
+        self.keys = PurposeKeys(label: Self.label, current: current, secrets: keys)
+        self.store = store
+        self.random = random
+    }
+
+    /// Replaces the keys.
+    package func use(current: String, keys: [String: SymmetricKey]) {
+        self.keys.use(current: current, secrets: keys)
+    }
+
+    /// The use of a code that a client requests.
+    package enum Use: Sendable {
+        case signIn
+        /// A link by this session, or a sign-in.
+        case link(SessionID)
+        /// A merge by this session under the plan with this digest.
+        case merge(SessionID, plan: String)
+    }
+
+    /// Sends a code to an address.
+    ///
+    /// Whether an account has the address changes nothing: neither the result nor what is stored.
+    ///
+    /// - Parameters:
+    ///   - address: The canonical form.
+    ///   - kind: The kind of the address.
+    ///   - provider: The provider whose credential the code is.
+    ///   - tenant: The tenant of the provider.
+    ///   - use: The use of the code.
+    ///   - network: The network of the client.
+    ///   - language: The client's `Accept-Language`.
+    ///   - now: The time of the request.
+    /// - Returns: The id of the challenge.
+    /// - Throws: `limited` when too many codes were sent.
+    package func send(
+        to address: String, _ kind: AddressKind, of provider: ProviderName, in tenant: TenantID,
+        for use: Use, from network: String, language: String?, at now: Timestamp
+    ) async throws(CodeFailure) -> ChallengeID {
+        guard let name = names(of: address, kind, in: tenant).first else {
+            throw .faulted(.internalFailure)
+        }
+        let code = Self.code(from: random())
+        let purpose: CodeMessage.Purpose
+        var session: SessionID?
+        var plan: Digest?
+        switch use {
+        case .signIn: purpose = .signIn
+        case .link(let caller): (purpose, session) = (.link, caller)
+        case .merge(let caller, let text):
+            (purpose, session, plan) = (.merge, caller, Self.digest(ofPlan: text))
+        }
+        let id = ChallengeID(bits: random())
+        let expiresAt = now.adding(seconds: StoredChallenge.lifetimeSeconds)
+        let unsigned = StoredChallenge(
+            id: id, tenant: tenant, provider: provider, session: session, plan: plan, name: name,
+            address: address, codeDigest: .zero, expiresAt: expiresAt)
+        guard let digest = digest(of: code, for: unsigned) else { throw .faulted(.internalFailure) }
+        let challenge = StoredChallenge(
+            id: id, tenant: tenant, provider: provider, session: session, plan: plan, name: name,
+            address: address, codeDigest: digest, expiresAt: expiresAt)
+        let counts = [
+            count("sent to", name.digest, "", Self.sendsPerAddress, tenant),
+            count("sent for", .zero, network, Self.sendsPerNetwork, tenant),
+        ].compactMap(\.self)
+        let wait = try await stored { () async throws(LedgerFault) in
+            try await self.store.open(
+                challenge, CodeMessage(purpose: purpose, code: code, language: language),
+                counting: counts, at: now)
+        }
+        if let wait { throw .limited(retryAfterSeconds: wait) }
+        return id
+    }
+
+    /// Checks a code, which must have been sent for the use.
+    ///
+    /// - Returns: The challenge that it answers, with the names of its address by every key.
+    /// - Throws: `wrong` also for a challenge that has ended or is unknown.
+    func check(
+        _ body: CodeBody, of provider: ProviderName, in tenant: TenantID, for use: RequiredUse,
+        from network: String, at now: Timestamp
+    ) async throws(CodeFailure) -> (challenge: StoredChallenge, names: [AddressName]) {
+        guard let id = body.challenge, body.code.utf8.count == Self.digits else { throw .wrong }
+        let counted = try await stored { () async throws(LedgerFault) in
+            try await self.store.countTry(of: id, in: tenant, at: now)
+        }
+        guard let challenge = counted else { throw .wrong }
+        let counts = [
+            count("tried by", challenge.name.digest, network, Self.triesPerNetwork, tenant),
+            count("tried for", challenge.name.digest, "", Self.triesPerAddress, tenant),
+        ].compactMap(\.self)
+        let wait = try await stored { () async throws(LedgerFault) in
+            try await self.store.count(counts, in: tenant, at: now)
+        }
+        if let wait { throw .limited(retryAfterSeconds: wait) }
+        guard let digest = digest(of: body.code, for: challenge),
+            constantTimeEqual(digest.bytes, challenge.codeDigest.bytes)
+        else { throw .wrong }
+        try await stored { () async throws(LedgerFault) in
+            try await self.store.uncount(counts, in: tenant)
+        }
+        guard challenge.provider == provider, use.accepts(challenge) else { throw .wrong }
+        return (challenge, names(of: challenge.address, challenge.name.kind, in: tenant))
+    }
+
+    private func stored<Value>(
+        _ body: () async throws(LedgerFault) -> Value
+    ) async throws(CodeFailure) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw .faulted(error)
+        }
+    }
+
+    /// Returns the names of an address by every key, first by the one in use.
+    private func names(
+        of address: String, _ kind: AddressKind, in tenant: TenantID
+    ) -> [AddressName] {
+        let message = Self.message([tenant.description, kind.rawValue, address])
+        return keys.macs(of: message, .address).compactMap { key, mac in
+            Digest(mac).map { AddressName(kind: kind, digest: $0, key: key) }
+        }
+    }
+
+    /// Returns the digest of a code by the key of its challenge; nil when the key is gone.
+    private func digest(of code: String, for challenge: StoredChallenge) -> Digest? {
+        let message = Self.message([
+            code, challenge.tenant.description, challenge.id.description,
+            challenge.provider.description, challenge.session?.description ?? "",
+            challenge.plan?.description ?? "", challenge.name.kind.rawValue, challenge.address,
+            challenge.name.digest.description, String(challenge.expiresAt.microseconds),
+        ])
+        return keys.macs(of: message, .code).first { $0.key == challenge.name.key }
+            .flatMap { Digest($0.mac) }
+    }
+
+    private func count(
+        _ action: String, _ address: Digest, _ network: String, _ limit: Int, _ tenant: TenantID
+    ) -> CodeCount? {
+        let message = Self.message([action, tenant.description, address.description, network])
+        return keys.macs(of: message, .count).first.flatMap { Digest($0.mac) }
+            .map { CodeCount(scope: $0, limit: limit) }
+    }
+
+    /// Returns the texts, each with its length, so that different lists have different bytes.
+    private static func message(_ texts: [String]) -> [UInt8] {
+        Array(texts.map { "\($0.utf8.count):\($0)" }.joined().utf8)
+    }
+
+    /// Returns the digest of the text by which a client agrees to a merge plan.
+    fileprivate static func digest(ofPlan text: String) -> Digest? { Digest(SHA256.hash(text)) }
+
+    /// Returns a code; the remainder prefers no code by more than one in 10^32.
+    private static func code(from random: UInt128) -> String {
+        let number = String(random % 1_000_000)
+        return String(repeating: "0", count: digits - number.count) + number
+    }
+}
+
+/// The use of a code that a request needs.
+enum RequiredUse {
+    case signIn
+    case link(SessionID)
+    case mergePreview(SessionID)
+    case merge(SessionID, plan: String)
+
+    /// Whether a challenge was made for the use.
+    ///
+    /// The code of a link also previews a merge and signs in, because that is what follows when the link is
+    /// refused.
+    func accepts(_ challenge: StoredChallenge) -> Bool {
+        switch self {
+        case .signIn: challenge.plan == nil
+        case .link(let session): challenge.session == session && challenge.plan == nil
+        case .mergePreview(let session): challenge.session == session
+        case .merge(let session, let plan):
+            challenge.session == session && challenge.plan != nil
+                && challenge.plan == AddressCodes.digest(ofPlan: plan)
+        }
+    }
+}
+
+/// The reasons why no code is sent or accepted.
+package enum CodeFailure: Error, Sendable {
+    /// The code is wrong, or its challenge has ended.
+    case wrong
+    /// Too many codes were sent or tried.
+    case limited(retryAfterSeconds: Int64)
+    /// The store failed.
+    case faulted(LedgerFault)
+}

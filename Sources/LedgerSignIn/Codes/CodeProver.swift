@@ -1,0 +1,82 @@
+package import Ledger
+
+/// The client that presents a code, and the service that checks it.
+package struct CodeClient: Sendable {
+    let codes: AddressCodes
+    let network: String
+    let session: SessionID?
+    let newID: @Sendable () -> UInt128
+
+    /// Describes a client.
+    ///
+    /// - Parameters:
+    ///   - codes: The service.
+    ///   - network: The network of the client.
+    ///   - session: The session of its access token; nil without one.
+    ///   - newID: Returns the bits of new ids.
+    package init(
+        codes: AddressCodes, network: String, session: SessionID?,
+        newID: @escaping @Sendable () -> UInt128
+    ) {
+        self.codes = codes
+        self.network = network
+        self.session = session
+        self.newID = newID
+    }
+}
+
+/// Proves that a client reads the messages of an address.
+struct CodeProver {
+    let provider: ProviderName
+    let settings: CodeSettings
+
+    /// Checks a code, which must have been sent for the purpose.
+    ///
+    /// - Throws: `wrongCode`, `limited` after too many wrong codes, `unavailable` when the store fails.
+    func prove(
+        _ body: CodeBody, by client: CodeClient, in tenant: TenantID, for purpose: ProofPurpose,
+        at now: Timestamp
+    ) async throws(Credential.Flaw) -> Proof {
+        guard let use = use(purpose, client.session) else { throw .wrongCode }
+        let (challenge, names) = try await check(body, client, tenant, use, at: now)
+        // A random name, because the account is found by the address.
+        guard
+            let subject = Subject(
+                provider: provider,
+                providerID: IdentityID(at: now, random: client.newID()).description)
+        else { throw .wrongCode }
+        let address = ProvedAddress(
+            kind: settings.kind, text: challenge.address, names: names,
+            newID: AddressID(at: now, random: client.newID()))
+        return Proof(
+            subject, authenticatedAt: Timestamp(seconds: now.seconds),
+            methods: settings.kind == .phone ? .sms : .oneTimePassword,
+            email: settings.kind == .email ? Email(challenge.address, isVerified: true) : nil,
+            address: address, challenge: challenge.id)
+    }
+
+    private func check(
+        _ body: CodeBody, _ client: CodeClient, _ tenant: TenantID, _ use: RequiredUse,
+        at now: Timestamp
+    ) async throws(Credential.Flaw) -> (challenge: StoredChallenge, names: [AddressName]) {
+        do throws(CodeFailure) {
+            return try await client.codes.check(
+                body, of: provider, in: tenant, for: use, from: client.network, at: now)
+        } catch {
+            switch error {
+            case .wrong: throw .wrongCode
+            case .limited(let seconds): throw .limited(retryAfterSeconds: seconds)
+            case .faulted: throw .unavailable
+            }
+        }
+    }
+
+    private func use(_ purpose: ProofPurpose, _ session: SessionID?) -> RequiredUse? {
+        switch purpose {
+        case .signIn: .signIn
+        case .link: session.map { .link($0) }
+        case .mergePreview: session.map { .mergePreview($0) }
+        case .merge(let plan, _): session.map { .merge($0, plan: plan) }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package import Ledger
+internal import Synchronization
+
+/// Challenges in memory, with the codes that were sent.
+package final class InMemoryChallenges: ChallengeStore {
+    /// A message as its recipient gets it.
+    package struct Sent: Sendable {
+        package let tenant: TenantID
+        package let address: String
+        package let message: CodeMessage
+    }
+
+    private struct State {
+        var challenges: [ChallengeID: (stored: StoredChallenge, tries: Int)] = [:]
+        var counts: [Digest: (count: Int, endsAt: Timestamp)] = [:]
+        var sent: [Sent] = []
+    }
+
+    private let state = Mutex(State())
+    /// Creates an empty store.
+    package init() {}
+
+    /// The messages in the order in which they were sent.
+    package var sent: [Sent] { state.withLock(\.sent) }
+
+    /// Returns the challenges of a tenant that have not ended.
+    func open(in tenant: TenantID, at now: Timestamp) -> Set<ChallengeID> {
+        state.withLock { state in
+            Set(
+                state.challenges.values.filter {
+                    $0.stored.tenant == tenant && $0.stored.expiresAt > now
+                }.map(\.stored.id))
+        }
+    }
+
+    /// Deletes the challenges that a command has used.
+    func end(_ effects: [Decision.Effect]) {
+        for case .challengeSpent(let id) in effects {
+            state.withLock { $0.challenges[id] = nil }
+        }
+    }
+
+    /// Stores a challenge, and its message in ``sent``.
+    package func open(
+        _ challenge: StoredChallenge, _ message: CodeMessage, counting counts: [CodeCount],
+        at now: Timestamp
+    ) async throws(LedgerFault) -> Int64? {
+        state.withLock { state in
+            if let wait = Self.count(counts, in: &state, at: now) { return wait }
+            state.challenges[challenge.id] = (stored: challenge, tries: 0)
+            state.sent.append(
+                Sent(tenant: challenge.tenant, address: challenge.address, message: message))
+            return nil
+        }
+    }
+
+    /// Counts one more try of a challenge and returns the challenge.
+    package func countTry(
+        of id: ChallengeID, in tenant: TenantID, at now: Timestamp
+    ) async throws(LedgerFault) -> StoredChallenge? {
+        state.withLock { state in
+            guard let known = state.challenges[id], known.stored.tenant == tenant,
+                known.stored.expiresAt > now, known.tries < StoredChallenge.triesMax
+            else { return nil }
+            state.challenges[id]?.tries += 1
+            return known.stored
+        }
+    }
+
+    /// Adds one to counts, unless one of them has reached its limit.
+    package func count(
+        _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
+    ) async throws(LedgerFault) -> Int64? {
+        state.withLock { Self.count(counts, in: &$0, at: now) }
+    }
+
+    /// Subtracts one from counts.
+    package func uncount(
+        _ counts: [CodeCount], in tenant: TenantID
+    ) async throws(LedgerFault) {
+        state.withLock { state in
+            for count in counts { state.counts[count.scope]?.count -= 1 }
+        }
+    }
+
+    private static func count(
+        _ counts: [CodeCount], in state: inout State, at now: Timestamp
+    ) -> Int64? {
+        var after = state.counts
+        for count in counts {
+            let known = after[count.scope].flatMap { $0.endsAt > now ? $0 : nil }
+            let next = (
+                count: (known?.count ?? 0) + 1,
+                endsAt: known?.endsAt ?? now.adding(seconds: CodeCount.windowSeconds)
+            )
+            guard next.count <= count.limit else {
+                return max(1, next.endsAt.seconds - now.seconds)
+            }
+            after[count.scope] = next
+        }
+        state.counts = after
+        return nil
+    }
+}

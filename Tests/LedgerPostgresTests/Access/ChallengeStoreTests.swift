@@ -1,0 +1,199 @@
+import Cryptography
+import Ledger
+import LedgerSignIn
+import LedgerTestSupport
+import Postgres
+import Synchronization
+import Testing
+
+@testable import LedgerPostgres
+
+/// Challenges in the database: counts, races and what a dump reveals.
+@Suite struct ChallengeStoreTests {
+    /// Records messages instead of writing them.
+    private final class Outbox: CodeOutbox {
+        struct Full: Error {}
+        private let messages = Mutex<[CodeMessage]>([])
+        private let isFull = Mutex(false)
+
+        var codes: [String] { messages.withLock { $0.map(\.code) } }
+
+        func fill() { isFull.withLock { $0 = true } }
+
+        func write(
+            _ message: CodeMessage, for challenge: StoredChallenge, on connection: Connection
+        ) throws {
+            if isFull.withLock(\.self) { throw Full() }
+            messages.withLock { $0.append(message) }
+        }
+    }
+
+    private static let email = RandomCommands.email
+    private static let now = Timestamp(seconds: 4_000_000_000)
+
+    private func with(
+        _ body: @Sendable (ScratchDatabase, AddressCodes, Outbox) async throws -> Void
+    ) async throws {
+        try await ScratchDatabase.with { database in
+            let outbox = Outbox()
+            let store = PostgresChallengeStore(
+                url: database.runtimeURL, keyring: SequencerFixture.keyring, outbox: outbox,
+                onFault: { _ in })
+            let codes = AddressCodes(
+                current: "key", keys: ["key": .generate()], store: store,
+                random: { SecureRandom.uint128() })
+            try await body(database, codes, outbox)
+            await store.close()
+        }
+    }
+
+    private func send(
+        _ codes: AddressCodes, _ address: String = "ada@example.com", from network: String = "n",
+        at now: Timestamp = now
+    ) async throws -> ChallengeID {
+        try await codes.send(
+            to: address, .email, of: Self.email, in: .default, for: .signIn, from: network,
+            language: nil, at: now)
+    }
+
+    /// Returns the refusal of a code; nil when it proves the address.
+    private func refusal(
+        _ codes: AddressCodes, _ id: ChallengeID, _ code: String, from network: String = "n",
+        in tenant: TenantID = .default
+    ) async throws -> Credential.Flaw? {
+        let provider = ProviderConfiguration(
+            name: Self.email, settings: .code(CodeSettings(kind: .email)))
+        let client = CodeClient(
+            codes: codes, network: network, session: nil, newID: { SecureRandom.uint128() })
+        do throws(Credential.Flaw) {
+            let proof = try await provider.prove(
+                .code(CodeBody(challenge: id.description, code: code)), in: tenant,
+                for: .signIn(tenant, singleUse: nil), by: client, at: Self.now)
+            #expect(proof.challenge == id)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func wrong(_ code: String) -> String { code == "000000" ? "000001" : "000000" }
+
+    @Test func `exactly five codes are compared, however many are tried at once`() async throws {
+        try await with { database, codes, outbox in
+            let id = try await send(codes)
+            let code = try #require(outbox.codes.first)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<50 {
+                    group.addTask {
+                        let refused = try await refusal(
+                            codes, id, wrong(code), from: "network \(number)")
+                        #expect(refused == .wrongCode)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await database.rows("tries::text]) FROM challenges") == ["5"])
+            #expect(try await refusal(codes, id, code) == .wrongCode)
+        }
+    }
+
+    @Test func `a right code is not counted against its address`() async throws {
+        try await with { database, codes, outbox in
+            let id = try await send(codes)
+            let refused = try await refusal(codes, id, outbox.codes[0])
+            #expect(refused == nil)
+            #expect(
+                try await database.rows("count::text]) FROM code_counts ORDER BY count")
+                    == ["0", "0", "1", "1"])
+        }
+    }
+
+    @Test func `an address and a network get a number of codes an hour`() async throws {
+        try await with { database, codes, outbox in
+            for _ in 0..<AddressCodes.sendsPerAddress { _ = try await send(codes) }
+            await #expect(throws: CodeFailure.self) { _ = try await send(codes) }
+            for number in AddressCodes.sendsPerAddress..<AddressCodes.sendsPerNetwork {
+                _ = try await send(codes, "person-\(number)@example.com")
+            }
+            await #expect(throws: CodeFailure.self) { _ = try await send(codes, "x@example.com") }
+            _ = try await send(codes, "x@example.com", from: "other")
+            _ = try await send(codes, at: Self.now.adding(seconds: CodeCount.windowSeconds))
+            let count = AddressCodes.sendsPerNetwork + 2
+            #expect(outbox.codes.count == count)
+            #expect(try await database.rows("count(*)::text]) FROM challenges") == ["\(count)"])
+        }
+    }
+
+    @Test func `no challenge is stored without its message`() async throws {
+        try await with { database, codes, outbox in
+            outbox.fill()
+            await #expect(throws: CodeFailure.self) { _ = try await send(codes) }
+            for table in ["challenges", "code_counts"] {
+                let counted = try await database.rows("count(*)::text]) FROM \(table)")
+                #expect(counted == ["0"])
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "challenge_id = gen_random_uuid()", "provider = 'phone'", "digest = sha256('x')",
+        "session_id = gen_random_uuid()", "plan = sha256('x')", "code_digest = sha256('x')",
+        "expires_at = expires_at + interval '1 h'", "sealed = sealed || 'x'",
+    ])
+    func `a changed row proves nothing`(change: String) async throws {
+        try await with { database, codes, outbox in
+            _ = try await send(codes)
+            try await database.asSuperuser.execute("UPDATE challenges SET \(change)")
+            let stored = try await database.rows("challenge_id::text]) FROM challenges")
+            let id = try #require(stored.first.flatMap { ChallengeID($0) })
+            #expect(try await refusal(codes, id, outbox.codes[0]) == .wrongCode)
+        }
+    }
+
+    @Test func `a challenge made of another one proves nothing`() async throws {
+        try await with { database, codes, outbox in
+            let own = try await send(codes, "thief@example.com")
+            let other = try await send(codes, "ada@example.com")
+            try await database.asSuperuser.execute(
+                """
+                UPDATE challenges SET code_digest = (
+                    SELECT code_digest FROM challenges WHERE challenge_id = '\(own)')
+                WHERE challenge_id = '\(other)'
+                """)
+            #expect(try await refusal(codes, other, outbox.codes[0]) == .wrongCode)
+        }
+    }
+
+    @Test func `a code of another tenant is wrong`() async throws {
+        try await with { _, codes, outbox in
+            let id = try await send(codes)
+            #expect(
+                try await refusal(codes, id, outbox.codes[0], in: tenant("acme")) == .wrongCode)
+        }
+    }
+
+    @Test func `a dump has neither addresses nor codes`() async throws {
+        try await with { database, codes, outbox in
+            _ = try await send(codes)
+            for table in ["challenges", "code_counts"] {
+                let text = try await database.asSuperuser.texts(
+                    "SELECT t::text FROM \(table) t"
+                ).joined()
+                #expect(!text.isEmpty)
+                #expect(!text.contains("ada") && !text.contains(",\(outbox.codes[0]),"))
+            }
+        }
+    }
+
+    @Test func `ended challenges and counts are swept`() async throws {
+        try await with { database, codes, outbox in
+            _ = try await send(codes)
+            let sweeper = Sweeper(url: database.runtimeURL, onFault: { Issue.record("\($0)") })
+            #expect(try await sweeper.sweep() == 0)
+            try await database.asSuperuser.execute(
+                "UPDATE challenges SET expires_at = now(); UPDATE code_counts SET ends_at = 'epoch'"
+            )
+            #expect(try await sweeper.sweep() == 3)
+        }
+    }
+}
