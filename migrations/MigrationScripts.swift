@@ -27,6 +27,7 @@ package enum MigrationScripts {
         ("V021_rules.sql", PackageResources.V021_rules_sql),
         ("V022_erase_by_tenant.sql", PackageResources.V022_erase_by_tenant_sql),
         ("V023_anonymous.sql", PackageResources.V023_anonymous_sql),
+        ("V024_messages.sql", PackageResources.V024_messages_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

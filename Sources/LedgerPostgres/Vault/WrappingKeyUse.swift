@@ -3,8 +3,8 @@ package import Postgres
 
 /// The remaining uses of encryption keys in one tenant.
 package enum WrappingKeyUse {
-    /// Finds an account key or a webhook secret that is wrapped with one of some keys, or an answer that is
-    /// still kept and found by one.
+    /// Finds an account key or a webhook secret that is wrapped with one of some keys, an answer that is
+    /// still kept and found by one, or a message that is unsent or of the last day.
     private static let statement = Statement(
         "uses_wrapping_keys",
         """
@@ -17,6 +17,11 @@ package enum WrappingKeyUse {
         SELECT key_id FROM idempotency_records
         WHERE tenant_id = $1::text AND key_id = ANY ($2::text[])
             AND answered_at > statement_timestamp() - make_interval(hours => \(IdempotencyKey.hours))
+        UNION ALL
+        SELECT k.key_id FROM messages m
+        CROSS JOIN LATERAL (VALUES (m.wrapping_key), (m.recipient_key)) AS k (key_id)
+        WHERE m.tenant_id = $1::text AND k.key_id = ANY ($2::text[]) AND (m.sealed IS NOT NULL
+            OR m.created_at > statement_timestamp() - make_interval(hours => \(IdempotencyKey.hours)))
         LIMIT 1
         """)
 
@@ -25,8 +30,8 @@ package enum WrappingKeyUse {
         "keyed_digests_since",
         "SELECT applied_at FROM ledger_migrations WHERE name LIKE 'V%keyed\\_digests.sql'")
 
-    /// Returns one of these keys that the tenant still needs: it wraps an account key or a webhook secret, or
-    /// its digests name answers or attempts of the last day.
+    /// Returns one of these keys that the tenant still needs: it wraps an account key, a webhook secret or an
+    /// unsent message, or its digests name answers, attempts or recipients of the last day.
     package static func first(
         of keys: Set<String>, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> String? {
