@@ -84,6 +84,7 @@ let package = Package(
 
         // The subject.
         .target(name: "Ledger", dependencies: ["Encodings", "JSON"]),
+        .target(name: "LedgerMessages", dependencies: ["Encodings", "Ledger"]),
         .target(name: "LedgerWire"),
         .target(
             name: "LedgerExport",
@@ -119,7 +120,8 @@ let package = Package(
                 .embedInCode("V021_rules.sql"),
                 .embedInCode("V022_erase_by_tenant.sql"),
                 .embedInCode("V023_anonymous.sql"),
-                .embedInCode("V024_addresses.sql"),
+                .embedInCode("V024_messages.sql"),
+                .embedInCode("V025_addresses.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
@@ -127,14 +129,14 @@ let package = Package(
         .target(
             name: "LedgerEngine",
             dependencies: [
-                "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "StandardWebhooks",
-                "TransparencyLog",
+                "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "LedgerMessages",
+                "StandardWebhooks", "TransparencyLog",
             ]),
         .target(
             name: "LedgerPostgres",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "Ledger", "LedgerEngine",
-                "Migrations", "Postgres", "StandardWebhooks", "TransparencyLog",
+                "LedgerMessages", "Migrations", "Postgres", "StandardWebhooks", "TransparencyLog",
             ]),
         .target(
             name: "LedgerAudit",
@@ -159,7 +161,8 @@ let package = Package(
             dependencies: [
                 "CAllocator", "CommandLine", "Cryptography", "DevelopmentIdentityProvider",
                 "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerAudit", "LedgerEngine",
-                "LedgerExport", "LedgerPostgres", "LedgerSignIn", "LedgerWire", "OpenID",
+                "LedgerExport", "LedgerMessages", "LedgerPostgres", "LedgerSignIn", "LedgerWire",
+                "OpenID",
                 "Postgres", "StandardWebhooks", "TransparencyLog",
             ],
             // Batches allocate on one thread what another frees: glibc's allocator takes 8 % of the

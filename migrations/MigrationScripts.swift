@@ -27,7 +27,8 @@ package enum MigrationScripts {
         ("V021_rules.sql", PackageResources.V021_rules_sql),
         ("V022_erase_by_tenant.sql", PackageResources.V022_erase_by_tenant_sql),
         ("V023_anonymous.sql", PackageResources.V023_anonymous_sql),
-        ("V024_addresses.sql", PackageResources.V024_addresses_sql),
+        ("V024_messages.sql", PackageResources.V024_messages_sql),
+        ("V025_addresses.sql", PackageResources.V025_addresses_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

@@ -112,6 +112,13 @@ BEGIN
         WHERE w.tenant_id = tenant AND w.account_id = wanted.account;
         DELETE FROM public.idempotency_records r
         WHERE r.tenant_id = tenant AND r.account_id = wanted.account;
+        -- Also those that name no account but went to the same address, such as the code of its sign-up.
+        DELETE FROM public.messages o
+        WHERE o.tenant_id = tenant AND o.account_id IS NULL AND o.recipient_digest IN (
+            SELECT n.recipient_digest FROM public.messages n
+            WHERE n.tenant_id = tenant AND n.account_id = wanted.account);
+        DELETE FROM public.messages o
+        WHERE o.tenant_id = tenant AND o.account_id = wanted.account;
         total := total + 1;
     END LOOP;
     RETURN total;

@@ -257,6 +257,43 @@ package enum AllTenants {
             OR expires_at > statement_timestamp() + make_interval(secs => 2 * $1::int))
         ORDER BY tenant_id
         """)
+
+    // MARK: Messages
+
+    // Each tenant gets a share: those that have waited longest first.
+    static let dueMessages = Statement(
+        "due_messages",
+        """
+        SELECT tenant_id FROM messages
+        WHERE state = 'pending' AND channel = $1 AND next_attempt_at <= statement_timestamp()
+            AND expires_at > statement_timestamp()
+        GROUP BY tenant_id ORDER BY min(next_attempt_at) LIMIT $2
+        """)
+
+    static let expiredMessages = Statement(
+        "expired_messages",
+        """
+        SELECT DISTINCT tenant_id FROM messages
+        WHERE state = 'pending' AND expires_at <= statement_timestamp()
+        """)
+
+    static let messageBacklog = Statement(
+        "message_backlog",
+        """
+        SELECT channel, count(*) AS count, (1000000
+            * extract(epoch FROM statement_timestamp() - min(created_at)))::bigint
+            AS oldest_microseconds
+        FROM messages WHERE state = 'pending' GROUP BY channel ORDER BY channel
+        """)
+
+    static let oldMessages = Statement(
+        "old_messages",
+        """
+        SELECT tenant_id, message_id FROM messages
+        WHERE created_at <= statement_timestamp() - make_interval(secs => $1::bigint)
+        LIMIT $2
+        """)
+
     // MARK: Keys
 
     static let wrappingKeys = Statement(

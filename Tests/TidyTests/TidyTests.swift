@@ -26,17 +26,18 @@ import Testing
         "UnicodeText": [],
         "Addresses": ["UnicodeText"],
         "Ledger": ["Encodings", "JSON"],
+        "LedgerMessages": ["Encodings", "Ledger"],
         "LedgerWire": [],
         "LedgerExport": [
             "Archive", "Cryptography", "Encodings", "JSON", "Ledger", "TransparencyLog",
         ],
         "LedgerEngine": [
-            "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "StandardWebhooks",
-            "TransparencyLog",
+            "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "LedgerMessages",
+            "StandardWebhooks", "TransparencyLog",
         ],
         "LedgerPostgres": [
-            "BlockingCalls", "Cryptography", "Encodings", "Ledger", "LedgerEngine", "Migrations",
-            "Postgres", "StandardWebhooks", "TransparencyLog",
+            "BlockingCalls", "Cryptography", "Encodings", "Ledger", "LedgerEngine",
+            "LedgerMessages", "Migrations", "Postgres", "StandardWebhooks", "TransparencyLog",
         ],
         "LedgerAudit": [
             "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerEngine", "LedgerExport",

@@ -87,4 +87,26 @@ extension Catalogue {
                 .int4("status", .nullable), .text("fault", .nullable),
             ]),
     ]
+
+    /// The outbox.
+    ///
+    /// Support reads what became of a message, never its content or its recipient.
+    static let outbox = [
+        CatalogueTable(
+            "messages", server: .all,
+            columns: [
+                .text("tenant_id", .support), .uuid("message_id", .support),
+                .uuid("account_id", [.support, .nullable, .account]),
+                .text("channel", .support), .text("template", .support),
+                .text("language", .support), .text("wrapping_key", .support),
+                .bytes("sealed", [.nullable, .personal]),
+                .text("recipient_key", .support), .bytes("recipient_digest", .personal),
+                .time("created_at", .support), .time("expires_at", .support),
+                .time("next_attempt_at", .support), .uuid("lease", [.support, .nullable]),
+                .int4("attempts", .support), .text("state", .support),
+                .time("ended_at", [.support, .nullable]),
+                .int4("response_code", [.support, .nullable]),
+                .text("fault", [.support, .nullable]),
+            ])
+    ]
 }

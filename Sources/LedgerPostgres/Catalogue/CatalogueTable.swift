@@ -51,5 +51,5 @@ extension [CatalogueTable.Privilege] {
 package enum Catalogue {
     /// The tables and read models; a migration that makes one adds it to one of these lists.
     package static let tables: [CatalogueTable] =
-        log + seals + decisionState + records + readModels + administration + webhooks
+        log + seals + decisionState + records + readModels + administration + webhooks + outbox
 }

@@ -1,7 +1,8 @@
 import Ledger
 import Postgres
 
-/// Deletes expired records: answers of idempotency keys, spent ID tokens, challenges and counts of codes.
+/// Deletes expired records: answers of idempotency keys, spent ID tokens, challenges, counts of codes, and what
+/// remains of messages.
 ///
 /// Several processes may each run one: rows locked by another transaction are left for the next
 /// round.
@@ -88,7 +89,25 @@ package final class Sweeper: Sendable {
             """)
     ) { result, rows throws(PostgresError) in try result.digests("scope", rows) }
 
+    private static let messages = Kind(
+        expired: AllTenants.oldMessages,
+        delete: Statement(
+            "delete_messages",
+            """
+            DELETE FROM messages
+            WHERE tenant_id = $1 AND message_id = ANY ($3::uuid[])
+                AND created_at <= statement_timestamp() - make_interval(secs => $2::bigint)
+            """)
+    ) { result, rows throws(PostgresError) in
+        let id = try result.column("message_id")
+        var ids: [UInt128] = []
+        for row in rows { ids.append(try result.uuid(row, id)) }
+        return [.uuids(ids)]
+    }
+
     private static let clockDifferenceSeconds: Int64 = 3_600
+    /// How long support can see what became of a message.
+    private static let messageSeconds: Int64 = 90 * 86_400
 
     private let session: Postgres.Session
     private let onFault: @Sendable (String) -> Void
@@ -130,6 +149,7 @@ package final class Sweeper: Sendable {
             + sweep(Self.idTokens, olderThan: Self.clockDifferenceSeconds)
             + sweep(Self.challenges, olderThan: 0)
             + sweep(Self.codeCounts, olderThan: Self.clockDifferenceSeconds)
+            + sweep(Self.messages, olderThan: Self.messageSeconds)
     }
 
     private func sweep(_ kind: Kind, olderThan seconds: Int64) async throws -> Int {

@@ -6,6 +6,7 @@ import Ledger
 import LedgerAPI
 import LedgerAudit
 import LedgerEngine
+import LedgerMessages
 import LedgerPostgres
 import LedgerSignIn
 
@@ -70,7 +71,10 @@ struct Server: Sendable {
         codes = AddressCodes(
             current: secrets.currentID, keys: secrets.keys,
             store: PostgresChallengeStore(
-                url: configuration.databaseURL, keyring: keys.wrapping, outbox: NoOutbox()
+                url: configuration.databaseURL, keyring: keys.wrapping,
+                outbox: MessageOutbox(
+                    keyring: keys.wrapping, settings: { _ in MessageSettings() }, now: { .now },
+                    random: { SecureRandom.uint128() })
             ) {
                 log.write(.error, "challenge fault", ["detail": .text($0)])
             },

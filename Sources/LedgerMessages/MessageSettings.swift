@@ -1,0 +1,49 @@
+/// The configuration of one tenant's messages.
+package struct MessageSettings: Hashable, Sendable {
+    /// The most bytes of a product's name.
+    package static let productBytesMax = 64
+
+    /// The name of what the accounts are for, as the texts have it.
+    package var product: String
+    /// The language of recipients who want no other one that there is.
+    package var language: MessageLanguage
+    /// The beginning of links, without a slash at its end; nil for `LEDGER_PUBLIC_URL`.
+    package var baseURL: String?
+    /// The countries whose phone numbers are sent messages.
+    package var smsCountries: SMSCountries
+
+    /// Describes a tenant's messages; without countries, no SMS is sent.
+    package init(
+        product: String = "AccountLedger", language: MessageLanguage = .english,
+        baseURL: String? = nil, smsCountries: SMSCountries = SMSCountries()
+    ) {
+        self.product = product
+        self.language = language
+        self.baseURL = baseURL
+        self.smsCountries = smsCountries
+    }
+}
+
+/// The countries to which SMS are sent: none unless they are listed.
+///
+/// Strangers can have messages sent to any number they name, and some countries' numbers pay those who have
+/// them sent.
+package struct SMSCountries: Hashable, Sendable {
+    /// Codes of ISO 3166, in upper case.
+    package let codes: Set<String>
+
+    /// Lists countries.
+    package init(_ codes: Set<String> = []) {
+        self.codes = codes
+    }
+
+    /// Checks whether a number may receive messages, which is asked before one is written.
+    ///
+    /// - Parameters:
+    ///   - region: The country of the number.
+    ///   - mayBeMobile: Whether it may belong to a mobile phone.
+    /// - Returns: Whether the country is listed and the number may be a mobile one.
+    package func mayReceive(region: String, mayBeMobile: Bool) -> Bool {
+        mayBeMobile && codes.contains(region)
+    }
+}

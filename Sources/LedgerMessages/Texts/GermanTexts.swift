@@ -1,0 +1,141 @@
+/// The texts in German.
+enum GermanTexts {
+    static func pattern(_ template: MessageTemplate) -> MessagePattern {
+        switch template {
+        case .signInCode:
+            code(
+                "Anmeldecode", "Geben Sie ihn nur dort ein, wo Sie die Anmeldung begonnen haben",
+                link: "Oder öffnen Sie diesen Link, um sich anzumelden:")
+        case .signUpCode:
+            code(
+                "Registrierungscode",
+                "Geben Sie ihn nur dort ein, wo Sie die Registrierung begonnen haben",
+                link: "Oder öffnen Sie diesen Link, um die Registrierung abzuschließen:")
+        case .confirmAddress:
+            code(
+                "Bestätigungscode",
+                "Geben Sie ihn nur dort ein, wo Sie diese Adresse angegeben haben",
+                link: "Oder öffnen Sie diesen Link, um die Adresse zu bestätigen:")
+        case .linkCode:
+            code(
+                "Code für eine weitere Anmeldemöglichkeit",
+                "Geben Sie ihn nur dort ein, wo Sie ihn angefordert haben",
+                link: "Oder öffnen Sie diesen Link, um sie hinzuzufügen:")
+        case .mergeCode:
+            code(
+                "Code zum Zusammenlegen zweier Konten",
+                "Geben Sie ihn nur dort ein, wo Sie Ihre Konten zusammenlegen wollten",
+                link: "Oder öffnen Sie diesen Link, um sie zusammenzulegen:")
+        case .passwordReset:
+            code(
+                "Code für ein neues Passwort",
+                "Geben Sie ihn nur dort ein, wo Sie ein neues Passwort angefordert haben",
+                link: "Oder öffnen Sie diesen Link, um eines zu setzen:")
+        case .secondFactorCode:
+            code(
+                "zweiter Anmeldecode",
+                "Geben Sie ihn nur dort ein, wo Sie die Anmeldung begonnen haben", link: nil)
+        case .addressKnown:
+            MessagePattern(
+                subject: "Ihr Konto bei {product}",
+                body: """
+                    Jemand hat bei {product} eine Registrierung mit dieser Adresse begonnen, die schon \
+                    zu einem Konto gehört.
+
+                    Waren Sie es selbst, melden Sie sich stattdessen an. Haben Sie das Passwort \
+                    vergessen, fordern Sie ein neues an.
+
+                    Diese Seite führt Sie dorthin:
+                    {link}
+
+                    Waren Sie es nicht, brauchen Sie nichts zu tun: Es hat sich nichts geändert.
+
+                    """, sms: "")
+        default: notice(template)
+        }
+    }
+
+    private static func notice(_ template: MessageTemplate) -> MessagePattern {
+        switch template {
+        case .providerLinked:
+            notice(
+                "Anmeldemöglichkeit hinzugefügt",
+                "{provider} wurde als Anmeldemöglichkeit hinzugefügt")
+        case .providerUnlinked:
+            notice(
+                "Anmeldemöglichkeit entfernt", "{provider} wurde als Anmeldemöglichkeit entfernt")
+        case .accountsMerged:
+            notice("Konten zusammengeführt", "Zwei Konten wurden zusammengeführt")
+        case .mergeUndone:
+            notice(
+                "Zusammenführung rückgängig",
+                "Eine Zusammenführung von Konten wurde rückgängig gemacht")
+        case .passwordChanged:
+            notice(
+                "Passwort geändert",
+                "Das Passwort wurde geändert, und andere Geräte wurden abgemeldet")
+        case .addressChanged:
+            notice(
+                "Adresse geändert",
+                "Die Adresse wurde geändert, und andere Geräte wurden abgemeldet",
+                link:
+                    "Um die frühere Adresse innerhalb von 7 Tagen zurückzunehmen, öffnen Sie diesen Link:"
+            )
+        case .factorAdded:
+            notice("Zweiter Faktor hinzugefügt", "Ein zweiter Faktor wurde hinzugefügt")
+        case .factorRemoved:
+            notice("Zweiter Faktor entfernt", "Ein zweiter Faktor wurde entfernt")
+        case .recoveryCodeUsed:
+            notice(
+                "Wiederherstellungscode verwendet", "Ein Wiederherstellungscode wurde verwendet")
+        case .newDevice:
+            notice("Neues Gerät", "Ein Gerät hat sich zum ersten Mal angemeldet")
+        case .accountDisabled:
+            notice(
+                "Konto gesperrt", "Das Konto wurde gesperrt, und alle Geräte wurden abgemeldet")
+        default:
+            notice(
+                "Entfernung geplant",
+                "Der Support hat geplant, einen zweiten Faktor oder eine Anmeldemöglichkeit zu entfernen",
+                link: "Um das zu verhindern, öffnen Sie diesen Link:")
+        }
+    }
+
+    private static func code(_ name: String, _ place: String, link: String?) -> MessagePattern {
+        let opening = link.map { "\n\n\($0)\n{link}" } ?? ""
+        let capitalized = name.prefix(1).uppercased() + name.dropFirst()
+        return MessagePattern(
+            subject: "{product}: \(capitalized)",
+            body: """
+                \(capitalized) für {product}:
+
+                {code}
+
+                Er ist {minutes} Minuten gültig. \(place), und verraten Sie ihn niemandem.\(opening)
+
+                Haben Sie ihn nicht angefordert, ignorieren Sie diese Nachricht.
+
+                """,
+            sms: "{product}: {code} (\(capitalized)), {minutes} Minuten gültig. Niemandem verraten."
+        )
+    }
+
+    private static func notice(
+        _ subject: String, _ event: String,
+        link: String = "Um Ihr Konto anzusehen, öffnen Sie diesen Link:"
+    ) -> MessagePattern {
+        MessagePattern(
+            subject: "{product}: \(subject)",
+            body: """
+                \(event): Konto bei {product}, {time}.
+
+                Waren Sie es selbst, brauchen Sie nichts zu tun. Wenn nicht, prüfen Sie die \
+                Anmeldemöglichkeiten Ihres Kontos, ändern Sie gegebenenfalls das Passwort, und wenden Sie \
+                sich an den Support.
+
+                \(link)
+                {link}
+
+                """, sms: "{product}: \(event), {time}. Falls Sie es nicht waren: Support.")
+    }
+}

@@ -1,0 +1,64 @@
+package import Ledger
+package import LedgerEngine
+package import LedgerMessages
+package import Postgres
+
+/// Writes the codes of challenges to the outbox.
+package struct MessageOutbox: CodeOutbox {
+    private let keyring: WrappingKeyring
+    private let settings: @Sendable (TenantID) -> MessageSettings
+    private let now: @Sendable () -> Timestamp
+    private let random: @Sendable () -> UInt128
+
+    /// Creates an outbox.
+    ///
+    /// - Parameters:
+    ///   - keyring: Encrypts the messages.
+    ///   - settings: Returns the configuration of a tenant's messages.
+    ///   - now: Returns the time.
+    ///   - random: Returns unpredictable bits for ids.
+    package init(
+        keyring: WrappingKeyring, settings: @escaping @Sendable (TenantID) -> MessageSettings,
+        now: @escaping @Sendable () -> Timestamp, random: @escaping @Sendable () -> UInt128
+    ) {
+        self.keyring = keyring
+        self.settings = settings
+        self.now = now
+        self.random = random
+    }
+
+    /// Writes the message of a challenge.
+    package func write(
+        _ message: CodeMessage, for challenge: StoredChallenge, on connection: Connection
+    ) throws {
+        let content = try MessageContent.code(
+            message.purpose.template, message.code,
+            minutes: Int(StoredChallenge.lifetimeSeconds / 60))
+        let outgoing = try OutgoingMessage(
+            id: MessageID(at: now(), random: random()), tenant: challenge.tenant, account: nil,
+            channel: challenge.name.kind.channel, to: challenge.address, content: content,
+            language: .wanted(
+                by: message.language, else: settings(challenge.tenant).language),
+            lifetimeSeconds: StoredChallenge.lifetimeSeconds)
+        try MessageWrites.insert([outgoing], keyring: keyring, on: connection)
+    }
+}
+
+extension CodeMessage.Purpose {
+    fileprivate var template: MessageTemplate {
+        switch self {
+        case .signIn: .signInCode
+        case .link: .linkCode
+        case .merge: .mergeCode
+        }
+    }
+}
+
+extension AddressKind {
+    fileprivate var channel: MessageChannel {
+        switch self {
+        case .email: .email
+        case .phone: .sms
+        }
+    }
+}
