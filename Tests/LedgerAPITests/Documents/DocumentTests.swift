@@ -102,6 +102,13 @@ struct DocumentTests {
         #expect(try isRequired("\(path)/preview") == nil)
     }
 
+    @Test func `a preview, which changes nothing, has no idempotency key`() {
+        for (route, (_, operation)) in DescribedAPI.all where route.hasSuffix("/preview") {
+            let names = operation.parameters.compactMap { $0["name"]?.string }
+            #expect(!names.contains("Idempotency-Key"), "\(route)")
+        }
+    }
+
     /// A generated client makes a class of each object, which needs a name.
     private func expectNames(in schema: JSONValue, at location: String) {
         for (name, property) in schema.members?["properties"]?.members ?? [:] {
