@@ -85,6 +85,30 @@ struct DocumentTests {
         }
     }
 
+    @Test(arguments: [
+        ("/v1/accounts/{id}/merge", "merge"), ("/v1/merges/{event_id}/undo", "unmerge"),
+        ("/v1/accounts/{id}/identities/{identity_id}/relink", "relink"),
+    ])
+    func `an answer has the event that was appended, and that of the preview has none`(
+        path: String, member: String
+    ) throws {
+        func isRequired(_ path: String) throws -> Bool? {
+            let operation = try #require(DescribedAPI.staff.operations["POST \(path)"])
+            let content = operation.responses["200"]?.members?["content"]?.members
+            let schema = content?["application/json"]?.members?["schema"] ?? .null
+            return DescribedAPI.staff.schemas.members(of: schema).isRequired[member]
+        }
+        #expect(try isRequired(path) == true)
+        #expect(try isRequired("\(path)/preview") == nil)
+    }
+
+    @Test func `a preview, which changes nothing, has no idempotency key`() {
+        for (route, (_, operation)) in DescribedAPI.all where route.hasSuffix("/preview") {
+            let names = operation.parameters.compactMap { $0["name"]?.string }
+            #expect(!names.contains("Idempotency-Key"), "\(route)")
+        }
+    }
+
     /// A generated client makes a class of each object, which needs a name.
     private func expectNames(in schema: JSONValue, at location: String) {
         for (name, property) in schema.members?["properties"]?.members ?? [:] {

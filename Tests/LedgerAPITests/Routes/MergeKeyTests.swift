@@ -85,6 +85,16 @@ import Testing
         #expect(story.service.log().count == count)
     }
 
+    @Test func `a preview ignores a key, as it changes nothing`() async throws {
+        let story = try await MergeStory()
+        let members = ["provider": "\"google\"", "id_token": "\"\(story.token())\""]
+        for key in ["k", "é"] {
+            let plan = try await story.post(
+                "/v1/account/merge/preview", members, headers: [("Idempotency-Key", key)])
+            #expect(plan.summary == "200 OK")
+        }
+    }
+
     @Test(arguments: ["", "é", String(repeating: "k", count: 256)])
     func `a malformed key is 400`(key: String) async throws {
         let story = try await MergeStory()

@@ -10,7 +10,7 @@ struct RelinkPreviewRoute: Route {
     static let operation = Operation(
         id: "preview_relink", tag: .support, summary: "The effects of undoing an unlink",
         access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
-        body: EmptyBody.self, answers: .json(RelinkAnswer.schema), refusals: refusals)
+        body: EmptyBody.self, answers: .json(RelinkAnswer.planSchema), refusals: refusals)
 
     fileprivate static let refusals: [APIError] = [
         .refused(.unknownAccount), .refused(.accountErased),
@@ -83,12 +83,13 @@ private struct RelinkAnswer: JSONWritable {
     let event: EventID?
 
     static let schema = Schema.object(
-        "Relink",
-        [
-            .optional("relink", .event, "The event; only of a relink that was done"),
-            .required("user_id", .account), .required("identity_id", .identity),
-            .required("provider", .provider), .required("linked_providers", .providers),
-        ])
+        "Relink", [.required("relink", .event, "The event")], members)
+    static let planSchema = Schema.object("RelinkPlan", members)
+
+    private static let members: [Property] = [
+        .required("user_id", .account), .required("identity_id", .identity),
+        .required("provider", .provider), .required("linked_providers", .providers),
+    ]
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in

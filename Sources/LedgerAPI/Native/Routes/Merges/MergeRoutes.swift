@@ -11,9 +11,8 @@ struct MergePreviewRoute: Route {
     static let operation = Operation(
         id: "preview_merge", tag: .merges,
         summary: "The effects of merging another account into the caller's",
-        access: .accountHolder, parameters: [IdempotencyHeader.parameter],
-        body: MergePreviewBody.self, answers: .json(MergePlanAnswer.schema),
-        refusals: .ofMergeByHolder)
+        access: .accountHolder, body: MergePreviewBody.self,
+        answers: .json(MergePlanAnswer.schema), refusals: .ofMergeByHolder)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let request = try await call.byAccountHolder { caller throws(APIError) in
@@ -75,7 +74,7 @@ struct MergeRequest: Sendable {
     ) throws(APIError) {
         self.call = call
         self.caller = caller
-        key = try IdempotencyHeader.read(call)
+        key = isForPlan ? try IdempotencyHeader.read(call) : nil
         body = try call.body()
         let named = ProviderName(try body.text(RequiredText.provider))
         presented = try body.credential(for: call.configuration(of: named), isForPlan: isForPlan)
