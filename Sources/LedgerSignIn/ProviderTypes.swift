@@ -86,6 +86,11 @@ package enum CredentialBody: Sendable {
         }
     }
 
+    /// The token by which a device is recognised that has proved an address before.
+    package var deviceToken: String? {
+        if case .code(let body) = self { body.deviceToken } else { nil }
+    }
+
     /// The digest by which attempts with the same credential are recognised.
     package var digest: Digest {
         switch self {

@@ -17,6 +17,9 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
     /// The secret of the anonymous account that this request opened: signs in to it again, and is returned
     /// only once.
     public let anonymousSecret: String?
+    /// Recognises the device at later sign-ins with codes for the same address, so that strangers can't use up
+    /// its tries; only after a sign-in with a code.
+    public let deviceToken: String?
 
     enum CodingKeys: String, CodingKey {
         case accessToken = "access_token"
@@ -27,13 +30,14 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
         case isNewUser = "is_new_user"
         case linkedProviders = "linked_providers"
         case anonymousSecret = "anonymous_secret"
+        case deviceToken = "device_token"
     }
 
     /// Describes a session.
     public init(
         accessToken: String, refreshToken: String, tokenType: String = "Bearer",
         expiresIn: Int64, userID: String, isNewUser: Bool, linkedProviders: [String],
-        anonymousSecret: String? = nil
+        anonymousSecret: String? = nil, deviceToken: String? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -43,5 +47,6 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
         self.isNewUser = isNewUser
         self.linkedProviders = linkedProviders
         self.anonymousSecret = anonymousSecret
+        self.deviceToken = deviceToken
     }
 }

@@ -49,13 +49,14 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {boolean} is_new_user
  * @property {string[]} linked_providers
  * @property {string} [anonymous_secret]  Of an anonymous account that was opened. Keep it: it is returned only once.
+ * @property {string} [device_token]  After a sign-in with a code. Keep it, and send it with later codes.
  *
  * @typedef {object} LinkedProviders
  * @property {string[]} linked_providers
  * @property {string} message  For people.
  *
  * @typedef {{ id_token: string, nonce?: string } | { access_token: string } | { anonymous_secret?: string }
- *   | { challenge_id: string, code: string }} Proof
+ *   | { challenge_id: string, code: string, device_token?: string }} Proof
  *   By the provider's type: `oidc`, `oauth2`, `anonymous`, or `email` and `phone`.
  *
  * @typedef {object} SentCode
@@ -263,15 +264,18 @@ export class AccountLedger {
       method: "POST", path: `/v1/auth/sign-in/${segment(provider)}`, body: proof, isUnrepeatable: true,
     });
     await this.#change(() => this.#store.save(sessionOf(answer)));
-    const { user_id, is_new_user, linked_providers, anonymous_secret } = answer;
-    return { user_id, is_new_user, linked_providers, ...(anonymous_secret && { anonymous_secret }) };
+    const { user_id, is_new_user, linked_providers, anonymous_secret, device_token } = answer;
+    return {
+      user_id, is_new_user, linked_providers, ...(anonymous_secret && { anonymous_secret }),
+      ...(device_token && { device_token }),
+    };
   }
 
   /**
    * Sends a code to sign in with. Not repeated, because each repetition would send another message.
    *
    * @param {string} provider  One of type `email` or `phone`.
-   * @param {{ address: string }} to
+   * @param {{ address: string, device_token?: string }} to
    * @param {CallOptions} [options]
    * @returns {Promise<SentCode>}
    */
@@ -395,7 +399,7 @@ export class AccountLedger {
    * Merges the account of another identity into this one, as the preview showed it. A token must be newer than
    * the preview: the nonce of an ID token is the `plan_digest`.
    *
-   * @param {({ id_token: string } | { access_token: string } | { anonymous_secret: string } | { challenge_id: string, code: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
+   * @param {({ id_token: string } | { access_token: string } | { anonymous_secret: string } | { challenge_id: string, code: string, device_token?: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
    * @param {CallOptions & CommandOptions} [options]
    * @returns {Promise<Merged>}
    */

@@ -1,4 +1,5 @@
 package import Cryptography
+internal import Encodings
 package import Ledger
 
 /// Sends codes to addresses, and checks those that come back.
@@ -11,6 +12,7 @@ package final class AddressCodes: Sendable {
         case address
         case code
         case count
+        case device
     }
 
     /// The digits of a code.
@@ -20,9 +22,10 @@ package final class AddressCodes: Sendable {
     /// The codes that may be sent to one address within an hour, and requested by one client network.
     package static let sendsPerAddress = 5
     package static let sendsPerNetwork = 30
-    /// The wrong codes that may be tried within an hour for one address, by one client network and by all.
+    /// The wrong codes that may be tried within an hour for one address, by one client network or one known
+    /// device, and by all others.
     package static let triesPerNetwork = 10
-    package static let triesPerAddress = 50
+    package static let triesPerAddress = 20
 
     private let keys: PurposeKeys<Purpose>
     private let store: any ChallengeStore
@@ -69,13 +72,15 @@ package final class AddressCodes: Sendable {
     ///   - tenant: The tenant of the provider.
     ///   - use: The use of the code.
     ///   - network: The network of the client.
+    ///   - device: The device token of the client; one for another address counts as none.
     ///   - language: The client's `Accept-Language`.
     ///   - now: The time of the request.
     /// - Returns: The id of the challenge.
     /// - Throws: `limited` when too many codes were sent.
     package func send(
         to address: String, _ kind: AddressKind, of provider: ProviderName, in tenant: TenantID,
-        for use: Use, from network: String, language: String?, at now: Timestamp
+        for use: Use, from network: String, knownAs device: String? = nil, language: String?,
+        at now: Timestamp
     ) async throws(CodeFailure) -> ChallengeID {
         guard let name = names(of: address, kind, in: tenant).first else {
             throw .faulted(.internalFailure)
@@ -99,14 +104,17 @@ package final class AddressCodes: Sendable {
         let challenge = StoredChallenge(
             id: id, tenant: tenant, provider: provider, session: session, plan: plan, name: name,
             address: address, codeDigest: digest, expiresAt: expiresAt)
-        let counts = [
-            count("sent to", name.digest, "", Self.sendsPerAddress, tenant),
-            count("sent for", .zero, network, Self.sendsPerNetwork, tenant),
-        ].compactMap(\.self)
+        let device = device.flatMap { self.device($0, address, kind, tenant) }
+        let counts =
+            device.map { [count("sent to device", name.digest, $0, Self.sendsPerAddress, tenant)] }
+            ?? [
+                count("sent to", name.digest, "", Self.sendsPerAddress, tenant),
+                count("sent for", .zero, network, Self.sendsPerNetwork, tenant),
+            ]
         let wait = try await stored { () async throws(LedgerFault) in
             try await self.store.open(
                 challenge, CodeMessage(purpose: purpose, code: code, language: language),
-                counting: counts, at: now)
+                counting: counts.compactMap(\.self), at: now)
         }
         if let wait { throw .limited(retryAfterSeconds: wait) }
         return id
@@ -125,10 +133,7 @@ package final class AddressCodes: Sendable {
             try await self.store.countTry(of: id, in: tenant, at: now)
         }
         guard let challenge = counted else { throw .wrong }
-        let counts = [
-            count("tried by", challenge.name.digest, network, Self.triesPerNetwork, tenant),
-            count("tried for", challenge.name.digest, "", Self.triesPerAddress, tenant),
-        ].compactMap(\.self)
+        let counts = counts(of: body, for: challenge, from: network)
         let wait = try await stored { () async throws(LedgerFault) in
             try await self.store.count(counts, in: tenant, at: now)
         }
@@ -141,6 +146,23 @@ package final class AddressCodes: Sendable {
         }
         guard challenge.provider == provider, use.accepts(challenge) else { throw .wrong }
         return (challenge, names(of: challenge.address, challenge.name.kind, in: tenant))
+    }
+
+    /// Returns the counts of a try: those of a known device are its own, so that strangers can't use them up.
+    private func counts(
+        of body: CodeBody, for challenge: StoredChallenge, from network: String
+    ) -> [CodeCount] {
+        let (tenant, digest) = (challenge.tenant, challenge.name.digest)
+        let device = body.deviceToken.flatMap {
+            self.device($0, challenge.address, challenge.name.kind, tenant)
+        }
+        let counts =
+            device.map { [count("tried by device", digest, $0, Self.triesPerNetwork, tenant)] }
+            ?? [
+                count("tried by", digest, network, Self.triesPerNetwork, tenant),
+                count("tried for", digest, "", Self.triesPerAddress, tenant),
+            ]
+        return counts.compactMap(\.self)
     }
 
     private func stored<Value>(
@@ -195,6 +217,45 @@ package final class AddressCodes: Sendable {
     private static func code(from random: UInt128) -> String {
         let number = String(random % 1_000_000)
         return String(repeating: "0", count: digits - number.count) + number
+    }
+}
+
+extension AddressCodes {
+    private static let tokenBytes = 16
+
+    /// Returns the token by which a device that has just proved an address is recognised for it: the presented
+    /// one, or a new one.
+    ///
+    /// 16 random bytes and as many of their MAC with the address, so that nothing is stored.
+    package func deviceToken(
+        for address: ProvedAddress, presented token: String?, in tenant: TenantID
+    ) -> String {
+        if let token, device(token, address.text, address.kind, tenant) != nil { return token }
+        let id = SecureRandom.bytes(Self.tokenBytes)
+        let mac = keys.macs(of: deviceMessage(id, address.text, address.kind, tenant), .device)
+            .first?.mac.prefix(Self.tokenBytes)
+        return Base64URL.encode(id + (mac ?? []))
+    }
+
+    /// Returns the name of a device; nil for a token that no key has made for the address.
+    private func device(
+        _ token: String, _ address: String, _ kind: AddressKind, _ tenant: TenantID
+    ) -> String? {
+        guard let bytes = Base64URL.decode(token), bytes.count == 2 * Self.tokenBytes else {
+            return nil
+        }
+        let id = Array(bytes.prefix(Self.tokenBytes))
+        let isKnown = keys.macs(of: deviceMessage(id, address, kind, tenant), .device).contains {
+            constantTimeEqual(
+                Array($0.mac.prefix(Self.tokenBytes)), Array(bytes.suffix(Self.tokenBytes)))
+        }
+        return isKnown ? Base64URL.encode(id) : nil
+    }
+
+    private func deviceMessage(
+        _ id: [UInt8], _ address: String, _ kind: AddressKind, _ tenant: TenantID
+    ) -> [UInt8] {
+        Self.message([tenant.description, kind.rawValue, address, Base64URL.encode(id)])
     }
 }
 

@@ -6,10 +6,13 @@ package struct CodeBody: Sendable {
     /// The challenge; nil for a text that names none.
     let challenge: ChallengeID?
     let code: String
+    /// The token that an earlier sign-in returned; nil for a device that has none.
+    package let deviceToken: String?
     private let text: String
 
     /// Describes a code that a client presents.
-    package init(challenge: String, code: String) {
+    package init(challenge: String, code: String, deviceToken: String? = nil) {
+        self.deviceToken = deviceToken
         self.challenge = ChallengeID(challenge)
         self.code = code
         text = "\(challenge):\(code)"

@@ -48,8 +48,8 @@ struct JavaScriptTypeTests {
     @Test func `the client has methods for these operations`() {
         #expect(
             methods.map(\.name) == [
-                "signIn", "signOut", "account", "link", "unlink", "previewMerge", "merge", "#renew",
-                "previewUndo", "undoMerge",
+                "signIn", "sendCode", "sendAccountCode", "signOut", "account", "link", "unlink",
+                "previewMerge", "merge", "#renew", "previewUndo", "undoMerge",
             ])
     }
 

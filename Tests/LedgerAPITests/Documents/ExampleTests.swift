@@ -85,7 +85,7 @@ struct ExampleTests {
         let required = (schema["required"]?.array?.compactMap(\.string) ?? []) + ["id_token"]
         let example = content["example"]?.members ?? [:]
         // The members of other types' credentials are ignored.
-        let others = ["access_token", "anonymous_secret", "challenge_id", "code"]
+        let others = ["access_token", "anonymous_secret", "challenge_id", "code", "device_token"]
         for (name, property) in schema["properties"]?.members ?? [:] where !others.contains(name) {
             func send(_ text: String?) async throws -> (flaw: String?, message: String) {
                 var parts = example.filter { $0.key != name }.map {

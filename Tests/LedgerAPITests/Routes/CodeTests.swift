@@ -128,6 +128,44 @@ import Testing
         #expect(try await signIn(service, code, from: "203.0.113.9").status == 200)
     }
 
+    @Test func `strangers can't lock out a device that has signed in before`() async throws {
+        let service = try service { $0.proxies = "127.0.0.1" }
+        let first = try await signIn(service, request(service))
+        let device = try #require(first.text("device_token"))
+        func ask(_ token: String?) async throws -> Answer {
+            let member = token.map { ",\"device_token\":\"\($0)\"" } ?? ""
+            return try await service.send(
+                "POST", "/v1/auth/codes/email", "{\"address\":\"ada@example.com\"\(member)}")
+        }
+        // Strangers use up the codes of the address, and the tries of two networks and of the address.
+        service.clock.advance(seconds: 3601)
+        for number in 0..<4 {
+            let code = try await request(service)
+            for _ in 0..<5 {
+                _ = try await signIn(service, code.wrong, from: "198.51.100.\(number / 2)")
+            }
+        }
+        let last = try await request(service)
+        #expect(try await signIn(service, last, from: "203.0.113.9").code == "RATE_LIMITED")
+        #expect(try await ask(nil).code == "RATE_LIMITED")
+        let code = try await code(ask(device), service)
+        let known = try await service.send(
+            "POST", "/v1/auth/sign-in/email",
+            "{\"device_token\":\"\(device)\",\(code.body.dropFirst())")
+        #expect(known.status == 200)
+        // It keeps its token, which is good for no other address.
+        #expect(known.text("device_token") == device)
+        let other = try await service.send(
+            "POST", "/v1/auth/codes/email",
+            "{\"address\":\"bob@example.com\",\"device_token\":\"\(device)\"}")
+        #expect(other.status == 200)
+        for _ in 0..<4 { _ = try await request(service, "bob@example.com") }
+        let sixth = try await service.send(
+            "POST", "/v1/auth/codes/email",
+            "{\"address\":\"bob@example.com\",\"device_token\":\"\(device)\"}")
+        #expect(sixth.code == "RATE_LIMITED")
+    }
+
     @Test func `an address gets five codes an hour`() async throws {
         let service = try service()
         for _ in 0..<5 { _ = try await request(service) }

@@ -19,6 +19,10 @@ extension SessionAnswer: JSONWritable {
             .optional(
                 "anonymous_secret", .text(ExampleValue.anonymousSecret),
                 "Signs in to the anonymous account that this request opened; returned only once"),
+            .optional(
+                "device_token", .text(ExampleValue.deviceToken),
+                "Sent with later codes for the same address, so that strangers can't use up the device's tries"
+            ),
         ])
 
     func write(to writer: inout JSONWriter) {
@@ -37,6 +41,7 @@ extension SessionAnswer: JSONWritable {
             writer.name("linked_providers")
             writer.texts(linkedProviders)
             writer.member("anonymous_secret", anonymousSecret)
+            writer.member("device_token", deviceToken)
         }
     }
 }

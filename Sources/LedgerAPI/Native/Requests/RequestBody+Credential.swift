@@ -7,7 +7,7 @@ extension [any BodyMember] {
     /// The members of a credential that is bound to the plan of a merge.
     static let credentialForPlan: [any BodyMember] = [
         OptionalText.idToken, OptionalText.accessToken, OptionalText.anonymousSecret,
-        OptionalText.challengeID, OptionalText.code,
+        OptionalText.challengeID, OptionalText.code, OptionalText.deviceToken,
     ]
 }
 
@@ -36,7 +36,9 @@ extension RequestBody {
         case .anonymous: .anonymous(AnonymousBody(secret: try required(.anonymousSecret)))
         case .email, .phone:
             .code(
-                CodeBody(challenge: try required(.challengeID), code: try required(.code)))
+                CodeBody(
+                    challenge: try required(.challengeID), code: try required(.code),
+                    deviceToken: try text(OptionalText.deviceToken)))
         }
     }
 
@@ -82,6 +84,10 @@ extension OptionalText {
         name: "code", bytesMax: RequestBody.challengeBytesMax,
         about: "The code that was sent; required for a provider of type `email` or `phone`",
         example: "270831")
+    static let deviceToken = OptionalText(
+        name: "device_token", bytesMax: RequestBody.challengeBytesMax,
+        about: "The token that an earlier sign-in with a code for the same address returned",
+        example: ExampleValue.deviceToken)
     static let nonce = OptionalText(
         name: "nonce", bytesMax: RequestBody.nonceBytesMax,
         about: "The nonce that the client generated for the provider, before any hashing",

@@ -17,7 +17,8 @@ struct SignInCodeRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let (settings, address) = try call.address(SignInCodeBody.address)
-        return try await call.send(to: address, settings, for: .signIn)
+        let device = try call.body().text(OptionalText.deviceToken)
+        return try await call.send(to: address, settings, for: .signIn, knownAs: device)
     }
 }
 
@@ -56,7 +57,7 @@ private enum SignInCodeBody: BodyForm {
         name: "address", bytesMax: CodeSettings.typedBytesMax,
         about: "The e-mail address, or the phone number with a plus sign and its country code",
         example: "ada@example.com")
-    static let members: [any BodyMember] = [address]
+    static let members: [any BodyMember] = [address, OptionalText.deviceToken]
 }
 
 /// The body of an account holder's request for a code.
@@ -128,7 +129,8 @@ extension RouteCall {
     }
 
     fileprivate func send(
-        to address: String, _ settings: CodeSettings, for use: AddressCodes.Use
+        to address: String, _ settings: CodeSettings, for use: AddressCodes.Use,
+        knownAs device: String? = nil
     ) async throws(APIError) -> HTTPResponse {
         guard let provider = codeProvider else { throw .refused(.unsupportedProvider) }
         let language = try LanguageHeader.read(self)
@@ -136,7 +138,7 @@ extension RouteCall {
         do throws(CodeFailure) {
             id = try await services.codes.send(
                 to: address, settings.kind, of: provider, in: tenant, for: use,
-                from: clientNetwork, language: language, at: now)
+                from: clientNetwork, knownAs: device, language: language, at: now)
         } catch {
             switch error {
             case .wrong: throw .faulted(.internalFailure)

@@ -5,14 +5,15 @@ internal import LedgerWire
 extension RouteCall {
     /// Returns the answer that issues a session's tokens.
     func session(
-        _ grant: Grant, refreshToken: String, isNewUser: Bool, anonymousSecret: String? = nil
+        _ grant: Grant, refreshToken: String, isNewUser: Bool, anonymousSecret: String? = nil,
+        deviceToken: String? = nil
     ) -> HTTPResponse {
         let answer = SessionAnswer(
             accessToken: surface.accessToken(for: grant, in: tenant, services),
             refreshToken: refreshToken, expiresIn: services.accessTokens.lifetimeSeconds,
             userID: grant.account.description, isNewUser: isNewUser,
             linkedProviders: grant.linkedProviders.map(\.description),
-            anonymousSecret: anonymousSecret)
+            anonymousSecret: anonymousSecret, deviceToken: deviceToken)
         return .json(answer)
     }
 }

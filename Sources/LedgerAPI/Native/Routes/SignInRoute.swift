@@ -42,7 +42,11 @@ struct SignInRoute: Route {
         let opened = try await call.submit(command)
         return call.session(
             opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
-            anonymousSecret: newSecret)
+            anonymousSecret: newSecret,
+            deviceToken: proof.address.map {
+                call.services.codes.deviceToken(
+                    for: $0, presented: presented.deviceToken, in: call.tenant)
+            })
     }
 
     /// Returns the secret of the anonymous account to be opened, which counts against the budget; nil for
