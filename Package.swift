@@ -122,6 +122,7 @@ let package = Package(
                 .embedInCode("V023_anonymous.sql"),
                 .embedInCode("V024_messages.sql"),
                 .embedInCode("V025_addresses.sql"),
+                .embedInCode("V026_credentials.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
@@ -147,22 +148,22 @@ let package = Package(
         .target(
             name: "LedgerSignIn",
             dependencies: [
-                "Addresses", "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger",
-                "OpenID",
+                "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger",
+                "OpenID", "Passwords",
             ]),
         .target(
             name: "LedgerAPI",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
-                "LedgerSignIn", "LedgerWire", "OpenID", "TransparencyLog",
+                "LedgerSignIn", "LedgerWire", "OpenID", "Passwords", "TransparencyLog",
             ]),
         .executableTarget(
             name: "account-ledger",
             dependencies: [
-                "CAllocator", "CommandLine", "Cryptography", "DevelopmentIdentityProvider",
+                "BlockingCalls", "CAllocator", "CommandLine", "Cryptography", "DevelopmentIdentityProvider",
                 "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerAudit", "LedgerEngine",
                 "LedgerExport", "LedgerMessages", "LedgerPostgres", "LedgerSignIn", "LedgerWire",
-                "OpenID",
+                "OpenID", "Passwords",
                 "Postgres", "StandardWebhooks", "TransparencyLog",
             ],
             // Batches allocate on one thread what another frees: glibc's allocator takes 8 % of the
@@ -189,9 +190,10 @@ let package = Package(
         .executableTarget(
             name: "ledger-fuzz",
             dependencies: [
-                "Addresses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP",
-                "JSON", "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn", "LedgerTestSupport",
-                "OpenID", "Passwords", "Postgres", "Sockets", "TransparencyLog",
+                "Addresses", "BlockingCalls", "Cryptography", "DevelopmentIdentityProvider",
+                "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn",
+                "LedgerTestSupport", "OpenID", "Passwords", "Postgres", "Sockets",
+                "TransparencyLog",
             ]),
 
         // One test target per module, the whole from outside, and the rules of the house.
@@ -275,8 +277,8 @@ let package = Package(
             name: "LedgerAPITests",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI",
-                "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID", "Sockets",
-                "TransparencyLog",
+                "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID", "Passwords",
+                "Sockets", "TransparencyLog",
             ]),
         .testTarget(
             name: "EndToEndTests",

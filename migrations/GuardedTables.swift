@@ -9,7 +9,7 @@ package enum GuardedTables {
     /// The state that decisions use; rows change, but are never all deleted at once.
     package static let state = [
         "ledger_head", "accounts", "identities", "sessions", "api_keys", "access_heads",
-        "erasures", "merges", "rules", "addresses",
+        "erasures", "merges", "rules", "addresses", "credentials",
     ]
 
     /// All guarded tables.

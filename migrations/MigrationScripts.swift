@@ -29,6 +29,7 @@ package enum MigrationScripts {
         ("V023_anonymous.sql", PackageResources.V023_anonymous_sql),
         ("V024_messages.sql", PackageResources.V024_messages_sql),
         ("V025_addresses.sql", PackageResources.V025_addresses_sql),
+        ("V026_credentials.sql", PackageResources.V026_credentials_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

@@ -10,6 +10,7 @@ package enum ProviderSettings: Sendable {
     case anonymous(AnonymousSettings)
     /// A provider of type `email` or `phone`.
     case code(CodeSettings)
+    case password(PasswordSettings)
 
     /// Reads the members that the type adds to a provider's section.
     ///
@@ -21,6 +22,7 @@ package enum ProviderSettings: Sendable {
         case .oidc: self = .oidc(try OIDCSettings(section, sharing: &keySets))
         case .oauth2: self = .oauth2(try OAuth2Settings(section))
         case .anonymous: self = .anonymous(try AnonymousSettings(section))
+        case .password: self = .password(try PasswordSettings(section))
         case .email: self = .code(try CodeSettings(section, .email))
         case .phone: self = .code(try CodeSettings(section, .phone))
         }
@@ -33,6 +35,7 @@ package enum ProviderSettings: Sendable {
         case .oauth2: .oauth2
         case .anonymous: .anonymous
         case .code(let settings): settings.kind == .email ? .email : .phone
+        case .password: .password
         }
     }
 
@@ -41,7 +44,7 @@ package enum ProviderSettings: Sendable {
         switch self {
         case .oidc(let settings): ProviderPin(type: type, issuers: settings.check.issuers)
         case .oauth2(let settings): ProviderPin(type: type, issuers: [settings.issuer])
-        case .anonymous, .code: ProviderPin(type: type, issuers: [])
+        case .anonymous, .code, .password: ProviderPin(type: type, issuers: [])
         }
     }
 
@@ -64,8 +67,12 @@ package enum ProviderSettings: Sendable {
             guard let client else { throw .unsupported }
             return try await CodeProver(provider: provider, settings: settings)
                 .prove(body, by: client, in: tenant, for: purpose, at: now)
+        case (.password, .password(let body)):
+            guard let client else { throw .unsupported }
+            return try await PasswordProver(provider: provider)
+                .prove(body, by: client, in: tenant, for: purpose, at: now)
         // Another type's credential proves nothing.
-        case (.oidc, _), (.oauth2, _), (.anonymous, _), (.code, _): throw .invalid
+        case (.oidc, _), (.oauth2, _), (.anonymous, _), (.code, _), (.password, _): throw .invalid
         }
     }
 }
@@ -76,6 +83,7 @@ package enum CredentialBody: Sendable {
     case oauth2(OAuth2Body)
     case anonymous(AnonymousBody)
     case code(CodeBody)
+    case password(PasswordBody)
 
     /// Whether a sign-in with it may open an account: not with the secret of an anonymous account, which
     /// was there before.
@@ -83,12 +91,17 @@ package enum CredentialBody: Sendable {
         switch self {
         case .oidc, .oauth2, .code: true
         case .anonymous(let body): body.isNew
+        case .password(let body): body.mayOpenAccount
         }
     }
 
     /// The token by which a device is recognised that has proved an address before.
     package var deviceToken: String? {
-        if case .code(let body) = self { body.deviceToken } else { nil }
+        switch self {
+        case .code(let body): body.deviceToken
+        case .password(let body): body.deviceToken
+        case .oidc, .oauth2, .anonymous: nil
+        }
     }
 
     /// The digest by which attempts with the same credential are recognised.
@@ -98,6 +111,7 @@ package enum CredentialBody: Sendable {
         case .oauth2(let body): body.digest
         case .anonymous(let body): body.digest
         case .code(let body): body.digest
+        case .password(let body): body.digest
         }
     }
 }

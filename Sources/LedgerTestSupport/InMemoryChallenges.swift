@@ -35,21 +35,33 @@ package final class InMemoryChallenges: ChallengeStore {
 
     /// Deletes the challenges that a command has used.
     func end(_ effects: [Decision.Effect]) {
-        for case .challengeSpent(let id) in effects {
-            state.withLock { $0.challenges[id] = nil }
+        for effect in effects {
+            switch effect {
+            case .challengeSpent(let id): state.withLock { $0.challenges[id] = nil }
+            case .challengesEnded(let names):
+                let digests = Set(names.map(\.digest))
+                state.withLock { state in
+                    state.challenges = state.challenges.filter {
+                        !digests.contains($0.value.stored.name.digest)
+                    }
+                }
+            default: break
+            }
         }
     }
 
     /// Stores a challenge, and its message in ``sent``.
     package func open(
-        _ challenge: StoredChallenge, _ message: CodeMessage, counting counts: [CodeCount],
+        _ challenge: StoredChallenge, _ message: CodeMessage?, counting counts: [CodeCount],
         at now: Timestamp
     ) async throws(LedgerFault) -> Int64? {
         state.withLock { state in
             if let wait = Self.count(counts, in: &state, at: now) { return wait }
             state.challenges[challenge.id] = (stored: challenge, tries: 0)
-            state.sent.append(
-                Sent(tenant: challenge.tenant, address: challenge.address, message: message))
+            if let message {
+                state.sent.append(
+                    Sent(tenant: challenge.tenant, address: challenge.address, message: message))
+            }
             return nil
         }
     }

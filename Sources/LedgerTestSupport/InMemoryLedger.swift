@@ -15,6 +15,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         var signInTimes: [IdentityID: [Timestamp]] = [:]
         var answeredAt: [IdempotencyScope: Timestamp] = [:]
         var emails: [IdentityID: Email] = [:]
+        var passwords: [IdentityID: NewPassword] = [:]
     }
 
     private struct Memory {
@@ -72,6 +73,15 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         memory.withLock { $0.tenants[tenant]?.model.log ?? [] }
     }
 
+    /// Returns a tenant's state with the passwords beside it.
+    func passwords(
+        of tenant: TenantID
+    ) -> (state: DecisionState, passwords: [IdentityID: NewPassword])? {
+        memory.withLock { memory in
+            memory.tenants[tenant].map { ($0.model.state, $0.passwords) }
+        }
+    }
+
     /// Returns the recordings of a tenant's log for a port.
     package func read(_ tenant: TenantID) throws(LedgerFault) -> [Recording] {
         try memory.withLock { memory throws(LedgerFault) in try memory.check() }
@@ -101,6 +111,9 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
                 let decision = try tenant.model.execute(command, at: now)
                 tenant.remember(decision, at: now)
                 challenges?.end(decision.effects)
+                for case .passwordStored(let identity, let password) in decision.effects {
+                    tenant.passwords[identity] = password
+                }
                 return decision.result
             } catch {
                 throw .internalFailure

@@ -9,6 +9,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case unsupportedProvider = "UNSUPPORTED_PROVIDER"
     /// 400: the account would have no way to sign in.
     case cannotUnlinkOnlyProvider = "CANNOT_UNLINK_ONLY_PROVIDER"
+    /// 400: the new password is too short, too common or has a character that is not allowed.
+    case weakPassword = "WEAK_PASSWORD"
     /// 401: the access token is missing, invalid, expired or of an ended session; refresh and try
     /// again.
     case invalidAccessToken = "INVALID_ACCESS_TOKEN"
@@ -18,6 +20,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case invalidProviderToken = "INVALID_PROVIDER_TOKEN"
     /// 401: the code is wrong, used or expired, or was not sent for this request.
     case invalidCode = "INVALID_CODE"
+    /// 401: the e-mail address or the password is wrong.
+    case invalidPassword = "INVALID_PASSWORD"
     /// 401: the API key is missing, unknown, expired, revoked or of another tenant.
     case invalidAPIKey = "INVALID_API_KEY"
     /// 403: the API key's role does not permit this.

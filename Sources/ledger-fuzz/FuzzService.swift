@@ -1,3 +1,4 @@
+import BlockingCalls
 import Cryptography
 import DevelopmentIdentityProvider
 import HTTP
@@ -6,6 +7,7 @@ import LedgerAPI
 import LedgerSignIn
 import LedgerTestSupport
 import OpenID
+import Passwords
 import Synchronization
 import TransparencyLog
 
@@ -30,7 +32,8 @@ final class FuzzService: Sendable {
         guard let providerKey = RSASigningKey(exported: Array(ExampleKeys.provider.utf8)),
             let tokenKey = TokenSigningKey(exported: Array(ExampleKeys.token.utf8)),
             let refreshKey = SymmetricKey(bytes: Array(0..<UInt8(SymmetricKey.byteCount))),
-            let google = ProviderName("google"), let email = ProviderName("email")
+            let google = ProviderName("google"), let email = ProviderName("email"),
+            let password = ProviderName("password"), let rule = PasswordRule(lengthMin: 8)
         else { throw Finding("the example keys can't be read") }
         guard let key = APIKey(ExampleKeys.apiKey), let keyDigest = key.secretDigest else {
             throw Finding("the example API key can't be read")
@@ -65,6 +68,8 @@ final class FuzzService: Sendable {
                 ),
                 ProviderConfiguration(
                     name: email, settings: .code(CodeSettings(kind: .email))),
+                ProviderConfiguration(
+                    name: password, settings: .password(PasswordSettings(rule: rule))),
             ], policy: TenantPolicy(providers: []))
         idTokens = ["subject-1", "subject-2"].map { subject in
             provider.sign(
@@ -101,6 +106,9 @@ final class FuzzService: Sendable {
         else { throw Finding("the example log key can't be read") }
         let proofs = InMemoryProofs(ledger, signer: NoteSigner(name: name, privateKey: key))
         proofs.seal(at: Self.now)
+        let codes = AddressCodes(
+            current: "key", keys: ["key": SymmetricKey.generate()], store: InMemoryChallenges(),
+            random: { SecureRandom.uint128() })
         let events = InMemoryEvents(ledger)
         let audit = AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs,
@@ -112,10 +120,11 @@ final class FuzzService: Sendable {
                 configurations: [.default: configuration], accessTokens: accessTokens,
                 refreshTokens: refreshTokens, singleUseIDTokens: singleUseIDTokens,
                 requestDigests: RequestDigests(current: "", keys: [:], upgradedAt: Self.now),
-                codes: AddressCodes(
-                    current: "key", keys: ["key": SymmetricKey.generate()],
-                    store: InMemoryChallenges(),
-                    random: { SecureRandom.uint128() }),
+                codes: codes,
+                passwords: PasswordChecks(
+                    hasher: PasswordHasher(),
+                    pool: BlockingPool(label: "passwords", threads: 1, waitingMax: 0),
+                    reader: ledger, codes: codes),
                 mergePlans: mergePlans, now: { Self.now },
                 random: { SecureRandom.uint128() }, observer: observer, trustedProxies: proxies,
                 allowedOrigins: origins, readiness: { Readiness(checks: []) }))

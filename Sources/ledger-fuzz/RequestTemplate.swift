@@ -66,6 +66,20 @@ enum RequestTemplates {
         request(
             "POST /v1/auth/sign-in/email", json,
             #"{"challenge_id":"0b7e1f52-93aa-4c1d-8f5e-6a1c2d3e4f50","code":"270831"}"#),
+        request(
+            "POST /v1/auth/sign-up/password", json,
+            #"{"email":"ada@example.com","password":"correct horse battery staple"}"#),
+        request(
+            "POST /v1/auth/sign-in/password", json,
+            #"{"email":"ada@example.com","password":"correct horse battery staple"}"#),
+        request(
+            "POST /v1/auth/password-resets/password", json, #"{"email":"ada@example.com"}"#),
+        request(
+            "POST /v1/auth/password-resets/password/complete", json,
+            #"{"challenge_id":"0b7e1f52-93aa-4c1d-8f5e-6a1c2d3e4f50","code":"270831","password":"p"}"#),
+        request(
+            "POST /v1/account/password", json + bearer,
+            #"{"password":"correct horse battery staple"}"#),
         request("POST /v1/auth/refresh", json, #"{"refresh_token":"<REFRESH>"}"#),
         request("POST /v1/auth/sign-out", json + bearer, #"{"everywhere":true}"#),
         request(

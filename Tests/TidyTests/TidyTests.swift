@@ -44,11 +44,12 @@ import Testing
             "LedgerPostgres", "Postgres", "TransparencyLog",
         ],
         "LedgerSignIn": [
-            "Addresses", "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger", "OpenID",
+            "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger",
+            "OpenID", "Passwords",
         ],
         "LedgerAPI": [
             "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerSignIn",
-            "LedgerWire", "OpenID", "TransparencyLog",
+            "LedgerWire", "OpenID", "Passwords", "TransparencyLog",
         ],
         "ledger-bench-load": ["Sockets"],
         "LedgerTestSupport": [
@@ -62,8 +63,8 @@ import Testing
         ],
         "ledger-fuzz": [
             "Addresses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP", "JSON",
-            "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn", "LedgerTestSupport", "OpenID",
-            "Passwords",
+            "BlockingCalls", "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn",
+            "LedgerTestSupport", "OpenID", "Passwords",
             "Postgres", "Sockets", "TransparencyLog",
         ],
     ]

@@ -17,6 +17,8 @@ package struct StoredChallenge: Sendable {
     package let name: AddressName
     /// The canonical form of the address.
     package let address: String
+    /// The hash of the password that waits for the confirmation of a sign-up.
+    package let secret: String?
     /// The keyed digest of the code and of everything above.
     package let codeDigest: Digest
     package let expiresAt: Timestamp
@@ -24,8 +26,8 @@ package struct StoredChallenge: Sendable {
     /// Describes a challenge.
     package init(
         id: ChallengeID, tenant: TenantID, provider: ProviderName, session: SessionID?,
-        plan: Digest?, name: AddressName, address: String, codeDigest: Digest,
-        expiresAt: Timestamp
+        plan: Digest?, name: AddressName, address: String, secret: String? = nil,
+        codeDigest: Digest, expiresAt: Timestamp
     ) {
         self.id = id
         self.tenant = tenant
@@ -34,6 +36,7 @@ package struct StoredChallenge: Sendable {
         self.plan = plan
         self.name = name
         self.address = address
+        self.secret = secret
         self.codeDigest = codeDigest
         self.expiresAt = expiresAt
     }
@@ -46,6 +49,10 @@ package struct CodeMessage: Sendable {
         case signIn = "sign_in"
         case link
         case merge
+        case signUp = "sign_up"
+        case reset
+        /// Instead of a code, when an account has the address of a sign-up.
+        case addressKnown = "address_known"
     }
 
     package let purpose: Purpose
@@ -82,9 +89,11 @@ package struct CodeCount: Hashable, Sendable {
 package protocol ChallengeStore: Sendable {
     /// Stores a challenge and the message with its code, together, and counts it.
     ///
+    /// Without a message, nothing is sent.
+    ///
     /// - Returns: nil, or the seconds to wait when a count has reached its limit; nothing is stored then.
     func open(
-        _ challenge: StoredChallenge, _ message: CodeMessage, counting counts: [CodeCount],
+        _ challenge: StoredChallenge, _ message: CodeMessage?, counting counts: [CodeCount],
         at now: Timestamp
     ) async throws(LedgerFault) -> Int64?
 

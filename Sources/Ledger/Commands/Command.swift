@@ -17,6 +17,8 @@ package struct Command: Sendable {
         case unmergeAccounts(UnmergeAccounts)
         case relinkProvider(RelinkProvider)
         case setRules(SetRules)
+        case changePassword(ChangePassword)
+        case resetPassword(ResetPassword)
     }
 
     /// The origin of a command: becomes disclosures and the entry's `request`.
@@ -81,6 +83,8 @@ package struct Command: Sendable {
         case .unmergeAccounts(let command): command.decide(given: state, under: policy)
         case .relinkProvider(let command): command.decide(given: state, under: policy)
         case .setRules(let command): command.decide(given: state)
+        case .changePassword(let command): command.decide(given: state, at: now, under: policy)
+        case .resetPassword(let command): command.decide(given: state, under: policy)
         }
     }
 }
@@ -93,7 +97,7 @@ extension Command.Intent {
     package var needsConfiguredRules: Bool {
         switch self {
         case .signIn, .linkProvider, .unlinkProvider, .mergeAccounts, .unmergeAccounts,
-            .relinkProvider:
+            .relinkProvider, .changePassword, .resetPassword:
             true
         case .eraseAccount(let command):
             // Retention erases only what the rules call anonymous.
@@ -147,6 +151,10 @@ package struct Decision: Sendable {
         case idTokenSpent(SingleUseIDToken, Timestamp)
         /// An account got an address.
         case addressNamed(AddressName, AddressID)
+        /// An identity got a password.
+        case passwordStored(IdentityID, NewPassword)
+        /// All challenges of an address ended.
+        case challengesEnded([AddressName])
         /// A challenge was used.
         case challengeSpent(ChallengeID)
         /// The account's budgets, idempotency keys and refresh tokens are deleted.

@@ -62,6 +62,11 @@ extension DecisionState {
         proof.challenge.map(openChallenges.contains) ?? true
     }
 
+    /// Whether a password that was checked is still the one of its identity.
+    func isCurrent(_ password: PasswordVersion) -> Bool {
+        ledger.passwords[password.identity] == password.version
+    }
+
     /// Returns the type of a provider, also after the rules have lost it.
     func type(of provider: ProviderName, under policy: TenantPolicy) -> ProviderType? {
         (policy.providers[provider] ?? ledger.rules?.formerProviders[provider])?.type

@@ -86,11 +86,12 @@ package struct LinkProvider: Sendable {
         var effects = [remember("accepted:\(budget.now)", budget)]
         if known == nil { effects.append(.identityNamed(subject, identity)) }
         let confirmation = state.confirmation(by: proof, for: account.id, actor, under: policy)
-        effects += proof.used + confirmation.effects
+        let password = proof.passwordSet(.link, of: identity, for: account.id, by: actor)
+        effects += proof.used + confirmation.effects + password.effects
         return Decision(
             .success(.linked(providers)),
             drafts: [.init(.providerLinked(fact), actor: actor, disclosures: disclosures)]
-                + confirmation.drafts
+                + confirmation.drafts + password.drafts
                 + upgraded.map { unlink($0, for: identity, proof, in: state, at: budget.now) },
             effects: effects
         ).remembered(under: idempotency)

@@ -17,12 +17,17 @@ package struct Proof: Hashable, Sendable {
     package let address: ProvedAddress?
     /// The challenge that it answers: the command that succeeds by it ends it.
     package let challenge: ChallengeID?
+    /// The password that was checked: the command refuses it when it has been replaced since.
+    package let password: PasswordVersion?
+    /// The password that the identity gets when it is linked.
+    package let newPassword: NewPassword?
 
     /// Describes a proof.
     package init(
         _ subject: Subject, authenticatedAt: Timestamp, methods: AuthenticationMethods,
         email: Email?, singleUse: SingleUseIDToken? = nil, address: ProvedAddress? = nil,
-        challenge: ChallengeID? = nil
+        challenge: ChallengeID? = nil, password: PasswordVersion? = nil,
+        newPassword: NewPassword? = nil
     ) {
         self.subject = subject
         self.authenticatedAt = authenticatedAt
@@ -31,6 +36,19 @@ package struct Proof: Hashable, Sendable {
         self.singleUse = singleUse
         self.address = address
         self.challenge = challenge
+        self.password = password
+        self.newPassword = newPassword
+    }
+
+    /// Returns the event and the change by which an identity gets the new password; none without one.
+    func passwordSet(
+        _ cause: PasswordSet.Cause, of identity: IdentityID, for account: AccountID, by actor: Actor
+    ) -> (drafts: [Decision.Draft], effects: [Decision.Effect]) {
+        guard let newPassword else { return ([], []) }
+        let fact = PasswordSet(account: account, identity: identity, cause: cause)
+        return (
+            [.init(.passwordSet(fact), actor: actor)], [.passwordStored(identity, newPassword)]
+        )
     }
 
     /// The changes that the use of the proof makes.
@@ -51,6 +69,8 @@ package struct Credential: Sendable {
         case unsupported
         /// The code is wrong, or its challenge has ended.
         case wrongCode
+        /// The address or the password is wrong.
+        case wrongPassword
         /// Too many codes were tried; the seconds until another one is accepted.
         case limited(retryAfterSeconds: Int64)
 
@@ -61,6 +81,7 @@ package struct Credential: Sendable {
             case .unavailable: .providerUnavailable
             case .unsupported: .unsupportedProvider
             case .wrongCode: .invalidCode
+            case .wrongPassword: .invalidPassword
             case .limited(let seconds): .rateLimited(retryAfterSeconds: seconds)
             }
         }

@@ -106,6 +106,8 @@ extension DecisionState {
         case .answered(let scope, let record): idempotency[scope] = record
         case .idTokenSpent(let token, let time): spentIDTokens[token.digest] = time
         case .addressNamed(let name, let address): addressNames[name] = address
+        // Neither is in the state.
+        case .passwordStored, .challengesEnded: break
         case .challengeSpent(let challenge): openChallenges.remove(challenge)
         case .forgotten(let account): forget(account)
         }

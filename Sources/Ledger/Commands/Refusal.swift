@@ -14,6 +14,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case invalidProviderToken
     /// The code is wrong, or its challenge has ended.
     case invalidCode
+    /// The address or the password is wrong.
+    case invalidPassword
     /// The identity, or the account's slot for the provider, is taken.
     case providerConflict(ConflictRejected.Reason)
     /// The identity has no account, and the caller asked not to open one.

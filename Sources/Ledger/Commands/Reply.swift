@@ -17,6 +17,8 @@ package enum Reply: Hashable, Sendable {
     case unlinked([ProviderName])
     /// Sessions ended.
     case signedOut
+    /// A password was reset; the account's providers in linking order.
+    case passwordReset([ProviderName])
     /// A refresh token was exchanged.
     case refreshed(Grant, RefreshTokenState.Exchange)
     /// An account is erased: the position of its `AccountErased`, appended by this command or
@@ -50,7 +52,7 @@ package enum Reply: Hashable, Sendable {
         case .merged(let plan, let event): .merged(plan, event ?? recorded.last?.recorded.id)
         case .unmerged(let plan, let event): .unmerged(plan, event ?? recorded.last?.recorded.id)
         case .relinked(let plan, let event): .relinked(plan, event ?? recorded.last?.recorded.id)
-        case .opened, .keyRotated, .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut,
+        case .passwordReset, .opened, .keyRotated, .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut,
             .refreshed, .erased,
             .erasurePlanned, .holdSet, .holdLifted, .restoreRecorded, .mergePlanned,
             .unmergePlanned,

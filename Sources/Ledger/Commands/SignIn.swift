@@ -42,6 +42,13 @@ package struct SignIn: Sendable {
         }
         guard state.isOpen(proof) else { return .refused(.invalidCode) }
         let known = state.identity(provedBy: proof)
+        if let password = proof.password {
+            guard password.identity == known, state.isCurrent(password) else {
+                return .refused(.invalidPassword)
+            }
+        }
+        // A sign-up signs in to no account that got the address in the meantime.
+        if proof.newPassword != nil, known != nil { return .refused(.invalidCode) }
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
         if let known, let used = state.signIns[known], used.count >= policy.signInBudget.limit {
             return .refused(
@@ -65,6 +72,7 @@ package struct SignIn: Sendable {
         }
         let identity = known ?? newIdentity
         let actor = Actor.account(newAccount, session: newSession)
+        let password = proof.passwordSet(.signUp, of: identity, for: newAccount, by: actor)
         let confirmation = state.confirmation(by: proof, for: newAccount, actor, under: policy)
         return open(
             account: newAccount, identity: identity, providers: [subject.provider],
@@ -80,9 +88,9 @@ package struct SignIn: Sendable {
                             account: newAccount, identity: identity, provider: subject.provider,
                             cause: isAnonymous ? .anonymous : .signUp)),
                     actor: actor, disclosures: [Disclosure(.providerID, subject.providerID)]),
-            ] + confirmation.drafts,
+            ] + confirmation.drafts + password.drafts,
             effects: spent + proof.used + (known == nil ? [.identityNamed(subject, identity)] : [])
-                + confirmation.effects,
+                + confirmation.effects + password.effects,
             isNewUser: true,
             at: now, under: policy)
     }

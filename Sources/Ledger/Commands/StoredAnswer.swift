@@ -60,7 +60,7 @@ package struct StoredAnswer: Hashable, Sendable {
             "merged:" + MergeFields(plan, event).description
         case .success(.unmerged(let plan, let event)):
             "unmerged:" + MergeFields(plan, event).description
-        case .success(.opened), .success(.keyRotated), .success(.rulesRecorded),
+        case .success(.passwordReset), .success(.opened), .success(.keyRotated), .success(.rulesRecorded),
             .success(.signedIn), .success(.signedOut),
             .success(.refreshed),
             .success(.erased), .success(.erasurePlanned), .success(.holdSet), .success(.holdLifted),
@@ -81,7 +81,8 @@ package struct StoredAnswer: Hashable, Sendable {
             .failure(.sameAccount), .failure(.nothingToChoose), .failure(.tooMuchToMerge),
             .failure(.mergePlanChanged), .failure(.mergeSuperseded), .failure(.unknownMerge),
             .failure(.relinkRefused), .failure(.providerPinned), .failure(.accountsLockedOut),
-            .failure(.rulesTooLong), .failure(.invalidCode):
+            .failure(.rulesTooLong), .failure(.invalidCode),
+            .failure(.invalidPassword):
             nil
         }
     }

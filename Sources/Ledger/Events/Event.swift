@@ -24,6 +24,7 @@ package enum Event: Hashable, Sendable {
     case rulesSet(RulesSet)
     case addressConfirmed(AddressConfirmed)
     case addressReleased(AddressReleased)
+    case passwordSet(PasswordSet)
 
     /// The stored names, which never change.
     package enum Name: String, CaseIterable, Sendable {
@@ -47,6 +48,7 @@ package enum Event: Hashable, Sendable {
         case rulesSet = "RulesSet"
         case addressConfirmed = "AddressConfirmed"
         case addressReleased = "AddressReleased"
+        case passwordSet = "PasswordSet"
     }
 
     /// The version in which the fact was read or is written.
@@ -81,6 +83,7 @@ package enum Event: Hashable, Sendable {
         case .rulesSet(let fact): fact
         case .addressConfirmed(let fact): fact
         case .addressReleased(let fact): fact
+        case .passwordSet(let fact): fact
         }
     }
 
@@ -107,6 +110,7 @@ package enum Event: Hashable, Sendable {
         case .rulesSet: .rulesSet
         case .addressConfirmed: .addressConfirmed
         case .addressReleased: .addressReleased
+        case .passwordSet: .passwordSet
         }
     }
 
@@ -155,6 +159,8 @@ package enum Event: Hashable, Sendable {
             self = .addressConfirmed(try AddressConfirmed(details: details, accounts: accounts))
         case .addressReleased:
             self = .addressReleased(try AddressReleased(details: details, accounts: accounts))
+        case .passwordSet:
+            self = .passwordSet(try PasswordSet(details: details, accounts: accounts))
         }
     }
 }
@@ -186,6 +192,7 @@ extension Event.Name {
         case .rulesSet: RulesSet.self
         case .addressConfirmed: AddressConfirmed.self
         case .addressReleased: AddressReleased.self
+        case .passwordSet: PasswordSet.self
         }
     }
 }

@@ -27,7 +27,7 @@ extension Event {
         case .accountErased(let fact): .erased(fact)
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected, .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted,
-            .ledgerRestored, .rulesSet, .addressConfirmed, .addressReleased:
+            .ledgerRestored, .rulesSet, .addressConfirmed, .addressReleased, .passwordSet:
             .none
         }
     }

@@ -98,3 +98,10 @@ extension RulesSet {
         try self.init(details: ScannedDetails(object: Array(body.utf8)), accounts: [])
     }
 }
+
+extension RulesSet {
+    /// Whether the identities of a provider have passwords.
+    package func hasPassword(_ provider: ProviderName) -> Bool {
+        (policy.providers[provider] ?? formerProviders[provider])?.type == .password
+    }
+}

@@ -188,6 +188,8 @@ extension ReplayedAccount: Fold {
         live = [:]
     }
 
+    mutating func setPassword(of identity: IdentityID, at position: LogPosition) {}
+
     func holder(of address: AddressID) -> HeldAddress? { addresses.first { $0.id == address } }
 
     mutating func hold(_ address: HeldAddress) {

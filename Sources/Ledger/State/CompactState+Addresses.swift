@@ -9,6 +9,18 @@ extension CompactState {
         return held
     }
 
+    /// Calls a function with every identity that has a password, and the password's version.
+    package func eachPassword(_ body: (IdentityID, LogPosition) -> Void) {
+        for (identity, version) in passwords
+        where status(of: identity)?.isForgotten == false {
+            body(identity, version)
+        }
+    }
+
+    mutating func setPassword(of identity: IdentityID, at position: LogPosition) {
+        passwords[identity] = position
+    }
+
     mutating func hold(_ address: HeldAddress) {
         addresses[address.id] = address
     }

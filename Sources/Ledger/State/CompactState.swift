@@ -19,6 +19,8 @@ package struct CompactState {
     private var holds: [AccountID: [HoldID]] = [:]
     /// Those of erased accounts are left, since finding them would take a look at all.
     var addresses: [AddressID: HeldAddress] = [:]
+    /// The versions of passwords; those of erased identities are left, too.
+    var passwords: [IdentityID: LogPosition] = [:]
     /// By survivor; few accounts are ever merged.
     private var merges: [AccountID: [Merge]] = [:]
     /// By absorbed account.
@@ -224,6 +226,7 @@ extension CompactState: Fold {
         {
             sessions[session].identity = successor
         }
+        passwords[fact.identity] = nil
         free(identity, of: account)
     }
 

@@ -43,6 +43,8 @@ protocol Fold {
     /// Returns links to the absorbed account, and ends the sessions that their identities opened at
     /// the survivor.
     mutating func unmerge(_ fact: AccountsUnmerged, at position: LogPosition)
+    /// Sets the password of an identity, by the event at this position.
+    mutating func setPassword(of identity: IdentityID, at position: LogPosition)
     /// Adds an address to an account.
     mutating func hold(_ address: HeldAddress)
     /// Removes an address from its account.
@@ -208,6 +210,10 @@ extension Fold {
                     "address \(fact.address) does not belong to account \(fact.account)")
             }
             release(fact.address)
+        case .passwordSet(let fact):
+            try requireLink(of: fact.identity, to: fact.account)
+            setPassword(of: fact.identity, at: recorded.position)
+            if fact.endsSessions { endSessions(of: fact.account, at: recorded.position) }
         }
     }
 

@@ -58,6 +58,7 @@ extension LedgerState: Fold {
     mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition) {
         accounts[fact.account]?.links.removeAll { $0.identity == fact.identity }
         identities[fact.identity]?.account = nil
+        passwords[fact.identity] = nil
         if let upgrade = fact.upgrade, let session = upgrade.session {
             sessions[session]?.upgrade(upgrade)
         }
@@ -90,10 +91,15 @@ extension LedgerState: Fold {
         accounts[account]?.links = []
         accounts[account]?.erasedPosition = position
         addresses = addresses.filter { $0.value.account != account }
+        passwords = passwords.filter { identities[$0.key].map { !isForgotten($0) } ?? true }
         if let survivor = accounts[account]?.mergedInto {
             accounts[survivor]?.merges.removeAll { $0.absorbed == account }
             accounts[account]?.mergedInto = nil
         }
+    }
+
+    mutating func setPassword(of identity: IdentityID, at position: LogPosition) {
+        passwords[identity] = position
     }
 
     func holder(of address: AddressID) -> HeldAddress? { addresses[address] }

@@ -15,6 +15,8 @@ package struct LedgerState: Sendable {
     package internal(set) var identities: [IdentityID: Identity] = [:]
     package internal(set) var sessions: [SessionID: Session] = [:]
     package internal(set) var addresses: [AddressID: HeldAddress] = [:]
+    /// The version of each identity's password: the position of its `PasswordSet`.
+    package internal(set) var passwords: [IdentityID: LogPosition] = [:]
     /// The live ``sessions``, by account.
     var liveSessions: [AccountID: Set<SessionID>] = [:]
 
@@ -71,6 +73,11 @@ package struct LedgerState: Sendable {
     /// Adds a loaded address.
     package mutating func load(_ address: HeldAddress) {
         addresses[address.id] = address
+    }
+
+    /// Adds the loaded version of a password.
+    package mutating func load(passwordOf identity: IdentityID, version: LogPosition) {
+        passwords[identity] = version
     }
 
     /// Adds a loaded account's legal holds to it.

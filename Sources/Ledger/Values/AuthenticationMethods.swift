@@ -6,6 +6,8 @@
 package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertible {
     /// An issuer's ID token identified the person.
     package static let federated = AuthenticationMethods(unchecked: "fed")
+    /// A password.
+    package static let password = AuthenticationMethods(unchecked: "pwd")
     /// A code that was sent to an e-mail address.
     package static let oneTimePassword = AuthenticationMethods(unchecked: "otp")
     /// A code that was sent to a phone number.

@@ -11,6 +11,8 @@ package enum ProviderType: String, Hashable, Sendable, CaseIterable {
     case anonymous
     /// An e-mail address, to which the ledger sends codes.
     case email
+    /// An e-mail address with a password.
+    case password
     /// A phone number, to which the ledger sends codes.
     case phone
 
@@ -18,7 +20,7 @@ package enum ProviderType: String, Hashable, Sendable, CaseIterable {
     package var addressKind: AddressKind? {
         switch self {
         case .oidc, .oauth2, .anonymous: nil
-        case .email: .email
+        case .email, .password: .email
         case .phone: .phone
         }
     }

@@ -1,4 +1,5 @@
 internal import Ledger
+internal import Passwords
 
 /// The reasons why a request does not succeed: a business refusal, a fault, or an invalid request.
 enum APIError: Error {
@@ -8,6 +9,8 @@ enum APIError: Error {
     case faulted(LedgerFault)
     /// The request breaks a rule of its route.
     case invalidRequest(RequestFlaw)
+    /// The new password breaks the tenant's rule.
+    case weakPassword(PasswordRefusal)
     /// The body is not declared as JSON.
     case notJSON
     /// The request carries no access token.

@@ -24,6 +24,8 @@ package final class APIServices: Sendable {
     package let requestDigests: RequestDigests
     /// Sends codes and checks them.
     package let codes: AddressCodes
+    /// Hashes and checks passwords.
+    package let passwords: PasswordChecks
     /// Issues and recognises the digests of merge plans.
     package let mergePlans: MergePlanDigests
     /// Returns the wall-clock time.
@@ -45,7 +47,8 @@ package final class APIServices: Sendable {
         tenants: any TenantDirectory,
         configurations: [TenantID: TenantConfiguration], accessTokens: AccessTokens,
         refreshTokens: RefreshTokens, singleUseIDTokens: SingleUseIDTokens,
-        requestDigests: RequestDigests, codes: AddressCodes, mergePlans: MergePlanDigests,
+        requestDigests: RequestDigests, codes: AddressCodes, passwords: PasswordChecks,
+        mergePlans: MergePlanDigests,
         now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt128, observer: any RequestObserver,
         trustedProxies: TrustedProxies, allowedOrigins: AllowedOrigins,
@@ -61,6 +64,7 @@ package final class APIServices: Sendable {
         self.singleUseIDTokens = singleUseIDTokens
         self.requestDigests = requestDigests
         self.codes = codes
+        self.passwords = passwords
         self.mergePlans = mergePlans
         self.now = now
         self.random = random

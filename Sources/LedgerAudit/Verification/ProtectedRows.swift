@@ -63,6 +63,7 @@ extension ProtectedTable {
         case .apiKeys: .apiKeys
         case .rules: .rules
         case .addresses: .addresses
+        case .credentials: .credentials
         }
     }
 }
@@ -76,6 +77,7 @@ private struct ProtectedColumns {
         case apiKey(AccessStatements.Columns)
         case rules
         case address(AddressLoad.Columns)
+        case password(PasswordLoad.Columns)
     }
 
     /// The list of the statement, in which the table is `t`.
@@ -104,6 +106,9 @@ private struct ProtectedColumns {
         case .addresses:
             list = version + AddressLoad.Columns.selected("t")
             content = .address(AddressLoad.Columns("t", in: list))
+        case .credentials:
+            list = version + PasswordLoad.Columns.selected("t")
+            content = .password(PasswordLoad.Columns("t", in: list))
         }
         address = list["address"]
         writer = list["writer"]
@@ -138,6 +143,10 @@ private struct ProtectedColumns {
             let (address, addressName) = try columns.read(result, row)
             name = "address \(address.id)"
             message = .address(address, named: addressName, of: tenant)
+        case .password(let columns):
+            let (version, sealed, wrappingKey) = try columns.read(result, row)
+            name = "the password of identity \(version.identity)"
+            message = .password(version, sealed, wrappingKey, of: tenant)
         }
         return ProtectedRow(
             name: name, message: message, stored: try result.optionalBytes(row, mac),

@@ -141,6 +141,25 @@ extension TenantVerification {
         }
     }
 
+    /// Compares `credentials` with the fold.
+    mutating func compareCredentials(on connection: Connection) throws(PostgresError) {
+        var expected = state.passwords
+        try eachRow(of: .credentials, "identity_id, version", on: connection) {
+            check, result, row throws(PostgresError) in
+            let id = IdentityID(bits: try result.uuid(row, result.column("identity_id")))
+            guard let version = expected.removeValue(forKey: id) else {
+                return check.add(.credentials, nil, "the password of identity \(id) is surplus")
+            }
+            if try result.int8(row, result.column("version")) != version.value {
+                check.add(
+                    .credentials, version, "the password of identity \(id) has another version")
+            }
+        }
+        for (id, version) in expected.sorted(by: { $0.value < $1.value }) {
+            add(.credentials, version, "the password of identity \(id) is missing")
+        }
+    }
+
     /// Compares the row of `rules` with the fold.
     mutating func compareRules(on connection: Connection) throws(PostgresError) {
         var isMissing = state.rules != nil

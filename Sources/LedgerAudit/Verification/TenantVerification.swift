@@ -106,6 +106,7 @@ struct TenantVerification {
         try compareMerges(on: connection)
         try compareRules(on: connection)
         try compareAddresses(on: connection)
+        try compareCredentials(on: connection)
         try findStrayDisclosures(on: connection)
         guard report.findingCount == findingsBefore else { return }
         report.completeAccounts += Int64(state.accounts.count)

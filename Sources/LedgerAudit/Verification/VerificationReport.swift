@@ -31,6 +31,8 @@ package enum VerificationCheck: String, Sendable, CaseIterable {
     case merges
     case rules
     case addresses
+    /// Every password that the log names has a row, and no other one.
+    case credentials
     /// No event records them; with keys, each one that is not revoked was made by a holder of a MAC key.
     case apiKeys = "api_keys"
     /// Checkpoints are inside the log and no projection has stopped.

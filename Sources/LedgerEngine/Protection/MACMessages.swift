@@ -66,6 +66,18 @@ extension MACMessage {
         return message
     }
 
+    /// A row of `credentials`, without the account, since a command compares the identity.
+    package static func password(
+        _ version: PasswordVersion, _ sealed: [UInt8], _ wrappingKey: String, of tenant: TenantID
+    ) -> MACMessage {
+        var message = MACMessage(.credential, tenant: tenant.description)
+        message.uuid(version.identity.bits)
+        message.int8(version.version.value)
+        message.raw(sealed)
+        message.text(wrappingKey)
+        return message
+    }
+
     /// A row of `merges`.
     package static func merge(_ merge: Merge, of tenant: TenantID) -> MACMessage {
         var message = MACMessage(.merge, tenant: tenant.description)
@@ -107,4 +119,5 @@ package enum ProtectedTable: String, CaseIterable, Sendable {
     case apiKeys = "api_keys"
     case rules
     case addresses
+    case credentials
 }

@@ -77,6 +77,8 @@ package struct BatchKeys {
     package private(set) var idTokens = IDTokens()
     /// Addresses that commands prove; the accounts that have them are loaded like ``accounts``.
     package private(set) var addresses: [TenantID: [AddressName]] = [:]
+    /// The identities whose passwords were checked.
+    package private(set) var passwords: [TenantID: [IdentityID]] = [:]
     package private(set) var challenges: [TenantID: [ChallengeID]] = [:]
     /// Accounts that commands name; loaded with their legal holds, erasures, and all accounts
     /// merged with them.
@@ -163,6 +165,13 @@ package struct BatchKeys {
         case .relinkProvider(let intent):
             accounts.add(tenant, intent.account)
             identities.add(tenant, intent.account, intent.identity)
+        case .changePassword(let intent):
+            sessions.add(tenant, intent.caller.session)
+            if let former = intent.former {
+                passwords[tenant, default: []].append(former.identity)
+            }
+        case .resetPassword(let intent):
+            addAddress(intent.proof, tenant)
         case .setRules(let intent):
             rules.append((tenant: tenant, request: intent))
         }
@@ -170,6 +179,9 @@ package struct BatchKeys {
 
     private mutating func addAddress(_ proof: Proof, _ tenant: TenantID) {
         if let challenge = proof.challenge { challenges[tenant, default: []].append(challenge) }
+        if let password = proof.password {
+            passwords[tenant, default: []].append(password.identity)
+        }
         if let address = proof.address { addresses[tenant, default: []] += address.names }
     }
 

@@ -123,6 +123,12 @@ package struct BatchChanges {
     package private(set) var addressesNamed: [(name: AddressName, address: AddressID)] = []
     package private(set) var addressesReleased: [AddressID] = []
     package private(set) var challengesSpent: [ChallengeID] = []
+    /// The addresses all of whose challenges ended.
+    package private(set) var challengesEnded: [AddressName] = []
+    /// The last password of each identity that got one.
+    package private(set) var passwordsStored: [IdentityID: NewPassword] = [:]
+    /// The unlinked identities that may have had a password.
+    package private(set) var passwordsLost: [IdentityID] = []
 
     /// Whether the tenant's rules were replaced.
     package private(set) var setsRules = false
@@ -145,17 +151,16 @@ package struct BatchChanges {
         case .providerUnlinked(let fact):
             identitiesTouched.insert(fact.identity)
             end(fact.identity, of: fact.account, at: position)
+            if ledger.rules?.hasPassword(fact.provider) == true {
+                passwordsLost.append(fact.identity)
+            }
             if let session = fact.upgrade?.session { sessionsUpgraded.insert(session) }
         case .signedIn(let fact): sessionsOpened.insert(fact.session)
         case .signedOut(let fact):
             switch fact.scope {
             case .session: sessionsEnded.append((session: fact.session, position: position))
             case .everywhere:
-                // Every live session was opened by an identity that is still linked, because an
-                // unlink ends the sessions of its identity.
-                for link in ledger.accounts[fact.account]?.links ?? [] {
-                    end(link.identity, of: fact.account, at: position)
-                }
+                endAll(of: fact.account, in: ledger, at: position)
             }
         case .sessionRevoked(let fact):
             sessionsEnded.append((session: fact.session, position: position))
@@ -180,10 +185,25 @@ package struct BatchChanges {
         case .rulesSet: setsRules = true
         // The row has the name of the address, which the effect brings.
         case .addressConfirmed: break
+        case .passwordSet(let fact):
+            guard fact.endsSessions else { break }
+            endAll(of: fact.account, in: ledger, at: position)
         case .addressReleased(let fact): addressesReleased.append(fact.address)
         case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected,
             .ledgerRestored:
             break
+        }
+    }
+
+    /// Ends all sessions of an account.
+    ///
+    /// Every live session was opened by an identity that is still linked, because an unlink ends the
+    /// sessions of its identity.
+    private mutating func endAll(
+        of account: AccountID, in ledger: LedgerState, at position: LogPosition
+    ) {
+        for link in ledger.accounts[account]?.links ?? [] {
+            end(link.identity, of: account, at: position)
         }
     }
 
@@ -203,6 +223,8 @@ package struct BatchChanges {
         case .idTokenSpent(let token, let time): idTokensSpent.append((token: token, at: time))
         case .addressNamed(let name, let address):
             addressesNamed.append((name: name, address: address))
+        case .passwordStored(let identity, let password): passwordsStored[identity] = password
+        case .challengesEnded(let names): challengesEnded += names
         case .challengeSpent(let challenge): challengesSpent.append(challenge)
         // The erasure itself deletes them with its rows.
         case .forgotten: break

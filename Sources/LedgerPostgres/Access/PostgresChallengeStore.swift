@@ -75,11 +75,11 @@ package final class PostgresChallengeStore: ChallengeStore {
 
     /// Stores a challenge and the message with its code, in one transaction.
     package func open(
-        _ challenge: StoredChallenge, _ message: CodeMessage, counting counts: [CodeCount],
+        _ challenge: StoredChallenge, _ message: CodeMessage?, counting counts: [CodeCount],
         at now: Timestamp
     ) async throws(LedgerFault) -> Int64? {
         let sealed = keyring.seal(
-            Array(challenge.address.utf8),
+            Array("\(challenge.address)\0\(challenge.secret ?? "")".utf8),
             additional: Self.additional(challenge.id, challenge.tenant))
         guard let sealed else { throw .internalFailure }
         return try await transact { [outbox] connection in
@@ -99,7 +99,7 @@ package final class PostgresChallengeStore: ChallengeStore {
                     .text(challenge.name.key), .bytes(sealed.wrapped), .text(sealed.wrappingKey),
                     .timestamp(challenge.expiresAt.microseconds),
                 ])
-            try outbox.write(message, for: challenge, on: connection)
+            if let message { try outbox.write(message, for: challenge, on: connection) }
             return nil
         }
     }
@@ -171,7 +171,9 @@ package final class PostgresChallengeStore: ChallengeStore {
             sealed, wrappingKey: try result.text(0, list["wrapping_key"]),
             additional: additional(id, tenant))
         // A row that no server has written proves nothing.
-        guard let address, let text = String(validating: address, as: UTF8.self),
+        let parts = address.flatMap { String(validating: $0, as: UTF8.self) }?
+            .split(separator: "\0", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let parts, parts.count == 2, let text = parts.first.map(String.init),
             let provider = ProviderName(try result.text(0, list["provider"]))
         else { return nil }
         return StoredChallenge(
@@ -182,7 +184,7 @@ package final class PostgresChallengeStore: ChallengeStore {
                 kind: text.contains("@") ? .email : .phone,
                 digest: try result.digest(0, list["digest"]),
                 key: try result.text(0, list["key_id"])),
-            address: text, codeDigest: try result.digest(0, list["code_digest"]),
+            address: text, secret: parts[1].isEmpty ? nil : String(parts[1]), codeDigest: try result.digest(0, list["code_digest"]),
             expiresAt: Timestamp(microseconds: try result.timestamp(0, list["expires_at"])))
     }
 

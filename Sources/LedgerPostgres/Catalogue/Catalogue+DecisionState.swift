@@ -74,6 +74,17 @@ extension Catalogue {
                 .bytes("mac", .nullable),
             ]),
         CatalogueTable(
+            "credentials", server: .all,
+            columns: [
+                .text("tenant_id", .auditor),
+                .uuid("identity_id", [.auditor, .verified, .mac]),
+                .uuid("account_id", [.auditor, .account]),
+                .int8("version", [.auditor, .verified, .mac]),
+                .bytes("sealed", [.personal, .mac]),
+                .text("wrapping_key", .mac),
+                .bytes("mac", .nullable),
+            ]),
+        CatalogueTable(
             "rules", server: .upsert,
             columns: [
                 .text("tenant_id", .auditor), .int8("version", [.auditor, .verified]),

@@ -31,9 +31,12 @@ package struct MessageOutbox: CodeOutbox {
     package func write(
         _ message: CodeMessage, for challenge: StoredChallenge, on connection: Connection
     ) throws {
-        let content = try MessageContent.code(
-            message.purpose.template, message.code,
-            minutes: Int(StoredChallenge.lifetimeSeconds / 60))
+        let template = message.purpose.template
+        let content =
+            template.hasCode
+            ? try MessageContent.code(
+                template, message.code, minutes: Int(StoredChallenge.lifetimeSeconds / 60))
+            : try MessageContent.addressKnown()
         let outgoing = try OutgoingMessage(
             id: MessageID(at: now(), random: random()), tenant: challenge.tenant, account: nil,
             channel: challenge.name.kind.channel, to: challenge.address, content: content,
@@ -50,6 +53,9 @@ extension CodeMessage.Purpose {
         case .signIn: .signInCode
         case .link: .linkCode
         case .merge: .mergeCode
+        case .signUp: .signUpCode
+        case .reset: .passwordReset
+        case .addressKnown: .addressKnown
         }
     }
 }

@@ -121,9 +121,11 @@ package final class PostgresBatchStore: BatchStore {
         return try MergeWrites.calls(for: batches) + IdentityWrites.moves(in: batches)
             + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
             + AddressWrites.releases(in: batches) + ChallengeRows.calls(for: batches)
+            + PasswordWrites.ends(in: batches)
             + OperationalWrites.calls(for: batches, at: now)
             + RulesWrites.calls(for: batches) + secrets.calls + ErasureWrites.calls(for: batches)
             + IdentityWrites.names(in: batches) + AddressWrites.names(in: batches)
+            + PasswordWrites.stores(in: batches, keyring: keyring)
     }
 }
 

@@ -57,6 +57,10 @@ package final class AddressCodes: Sendable {
         case signIn
         /// A link by this session, or a sign-in.
         case link(SessionID)
+        /// The confirmation of a sign-up with this password; an account may have the address.
+        case signUp(NewPassword, isKnown: Bool)
+        /// The reset of a password, if an account has one with the address.
+        case reset(isKnown: Bool)
         /// A merge by this session under the plan with this digest.
         case merge(SessionID, plan: String)
     }
@@ -86,11 +90,15 @@ package final class AddressCodes: Sendable {
             throw .faulted(.internalFailure)
         }
         let code = Self.code(from: random())
-        let purpose: CodeMessage.Purpose
+        let purpose: CodeMessage.Purpose?
+        var secret: String?
         var session: SessionID?
         var plan: Digest?
         switch use {
         case .signIn: purpose = .signIn
+        case .signUp(let password, let isKnown):
+            (purpose, secret) = (isKnown ? .addressKnown : .signUp, password.hash)
+        case .reset(let isKnown): purpose = isKnown ? .reset : nil
         case .link(let caller): (purpose, session) = (.link, caller)
         case .merge(let caller, let text):
             (purpose, session, plan) = (.merge, caller, Self.digest(ofPlan: text))
@@ -99,22 +107,26 @@ package final class AddressCodes: Sendable {
         let expiresAt = now.adding(seconds: StoredChallenge.lifetimeSeconds)
         let unsigned = StoredChallenge(
             id: id, tenant: tenant, provider: provider, session: session, plan: plan, name: name,
-            address: address, codeDigest: .zero, expiresAt: expiresAt)
+            address: address, secret: secret, codeDigest: .zero, expiresAt: expiresAt)
         guard let digest = digest(of: code, for: unsigned) else { throw .faulted(.internalFailure) }
         let challenge = StoredChallenge(
             id: id, tenant: tenant, provider: provider, session: session, plan: plan, name: name,
-            address: address, codeDigest: digest, expiresAt: expiresAt)
+            address: address, secret: secret, codeDigest: digest, expiresAt: expiresAt)
         let device = device.flatMap { self.device($0, address, kind, tenant) }
-        let counts =
-            device.map { [count("sent to device", name.digest, $0, Self.sendsPerAddress, tenant)] }
-            ?? [
-                count("sent to", name.digest, "", Self.sendsPerAddress, tenant),
-                count("sent for", .zero, network, Self.sendsPerNetwork, tenant),
-            ]
+        let counts: [CodeCount?] =
+            if let device {
+                [counted("sent to device", name.digest, device, Self.sendsPerAddress, tenant)]
+            } else {
+                [
+                    counted("sent to", name.digest, "", Self.sendsPerAddress, tenant),
+                    counted("sent for", .zero, network, Self.sendsPerNetwork, tenant),
+                ]
+            }
         let wait = try await stored { () async throws(LedgerFault) in
             try await self.store.open(
-                challenge, CodeMessage(purpose: purpose, code: code, language: language),
-                counting: counts.compactMap(\.self), at: now)
+                challenge,
+                purpose.map { CodeMessage(purpose: $0, code: code, language: language) },
+                counting: counts.compactMap { $0 }, at: now)
         }
         if let wait { throw .limited(retryAfterSeconds: wait) }
         return id
@@ -134,18 +146,50 @@ package final class AddressCodes: Sendable {
         }
         guard let challenge = counted else { throw .wrong }
         let counts = counts(of: body, for: challenge, from: network)
-        let wait = try await stored { () async throws(LedgerFault) in
-            try await self.store.count(counts, in: tenant, at: now)
-        }
+        let wait = try await count(counts, in: tenant, at: now)
         if let wait { throw .limited(retryAfterSeconds: wait) }
         guard let digest = digest(of: body.code, for: challenge),
             constantTimeEqual(digest.bytes, challenge.codeDigest.bytes)
         else { throw .wrong }
+        try await uncount(counts, in: tenant)
+        guard challenge.provider == provider, use.accepts(challenge) else { throw .wrong }
+        return (challenge, names(of: challenge.address, challenge.name.kind, in: tenant))
+    }
+
+    /// Returns the counts of a wrong password: those of a known device are its own.
+    func passwordCounts(
+        of address: String, _ names: [AddressName], in tenant: TenantID, from network: String,
+        knownAs token: String?
+    ) -> [CodeCount] {
+        guard let digest = names.first?.digest else { return [] }
+        let device = token.flatMap { self.device($0, address, .email, tenant) }
+        let limit = PasswordChecks.triesPerNetwork
+        let counts: [CodeCount?] =
+            if let device {
+                [counted("password by device", digest, device, limit, tenant)]
+            } else {
+                [
+                    counted("password by", digest, network, limit, tenant),
+                    counted("password for", digest, "", PasswordChecks.triesPerAddress, tenant),
+                ]
+            }
+        return counts.compactMap { $0 }
+    }
+
+    /// Adds one to counts, unless one of them has reached its limit; returns the seconds to wait then.
+    func count(
+        _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
+    ) async throws(CodeFailure) -> Int64? {
+        try await stored { () async throws(LedgerFault) in
+            try await self.store.count(counts, in: tenant, at: now)
+        }
+    }
+
+    /// Subtracts what ``count(_:in:at:)`` added.
+    func uncount(_ counts: [CodeCount], in tenant: TenantID) async throws(CodeFailure) {
         try await stored { () async throws(LedgerFault) in
             try await self.store.uncount(counts, in: tenant)
         }
-        guard challenge.provider == provider, use.accepts(challenge) else { throw .wrong }
-        return (challenge, names(of: challenge.address, challenge.name.kind, in: tenant))
     }
 
     /// Returns the counts of a try: those of a known device are its own, so that strangers can't use them up.
@@ -156,13 +200,16 @@ package final class AddressCodes: Sendable {
         let device = body.deviceToken.flatMap {
             self.device($0, challenge.address, challenge.name.kind, tenant)
         }
-        let counts =
-            device.map { [count("tried by device", digest, $0, Self.triesPerNetwork, tenant)] }
-            ?? [
-                count("tried by", digest, network, Self.triesPerNetwork, tenant),
-                count("tried for", digest, "", Self.triesPerAddress, tenant),
-            ]
-        return counts.compactMap(\.self)
+        let counts: [CodeCount?] =
+            if let device {
+                [counted("tried by device", digest, device, Self.triesPerNetwork, tenant)]
+            } else {
+                [
+                    counted("tried by", digest, network, Self.triesPerNetwork, tenant),
+                    counted("tried for", digest, "", Self.triesPerAddress, tenant),
+                ]
+            }
+        return counts.compactMap { $0 }
     }
 
     private func stored<Value>(
@@ -176,7 +223,7 @@ package final class AddressCodes: Sendable {
     }
 
     /// Returns the names of an address by every key, first by the one in use.
-    private func names(
+    func names(
         of address: String, _ kind: AddressKind, in tenant: TenantID
     ) -> [AddressName] {
         let message = Self.message([tenant.description, kind.rawValue, address])
@@ -191,13 +238,14 @@ package final class AddressCodes: Sendable {
             code, challenge.tenant.description, challenge.id.description,
             challenge.provider.description, challenge.session?.description ?? "",
             challenge.plan?.description ?? "", challenge.name.kind.rawValue, challenge.address,
-            challenge.name.digest.description, String(challenge.expiresAt.microseconds),
+            challenge.name.digest.description, challenge.secret ?? "",
+            String(challenge.expiresAt.microseconds),
         ])
         return keys.macs(of: message, .code).first { $0.key == challenge.name.key }
             .flatMap { Digest($0.mac) }
     }
 
-    private func count(
+    private func counted(
         _ action: String, _ address: Digest, _ network: String, _ limit: Int, _ tenant: TenantID
     ) -> CodeCount? {
         let message = Self.message([action, tenant.description, address.description, network])
@@ -262,6 +310,8 @@ extension AddressCodes {
 /// The use of a code that a request needs.
 enum RequiredUse {
     case signIn
+    case signUp
+    case reset
     case link(SessionID)
     case mergePreview(SessionID)
     case merge(SessionID, plan: String)
@@ -272,7 +322,10 @@ enum RequiredUse {
     /// refused.
     func accepts(_ challenge: StoredChallenge) -> Bool {
         switch self {
-        case .signIn: challenge.plan == nil
+        case .signIn: challenge.plan == nil && challenge.secret == nil
+        case .signUp: challenge.secret != nil
+        case .reset:
+            challenge.session == nil && challenge.secret == nil && challenge.plan == nil
         case .link(let session): challenge.session == session && challenge.plan == nil
         case .mergePreview(let session): challenge.session == session
         case .merge(let session, let plan):

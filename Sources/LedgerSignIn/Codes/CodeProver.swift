@@ -3,6 +3,7 @@ package import Ledger
 /// The client that presents a code, and the service that checks it.
 package struct CodeClient: Sendable {
     let codes: AddressCodes
+    let passwords: PasswordChecks
     let network: String
     let session: SessionID?
     let newID: @Sendable () -> UInt128
@@ -11,14 +12,16 @@ package struct CodeClient: Sendable {
     ///
     /// - Parameters:
     ///   - codes: The service.
+    ///   - passwords: The service that checks passwords.
     ///   - network: The network of the client.
     ///   - session: The session of its access token; nil without one.
     ///   - newID: Returns the bits of new ids.
     package init(
-        codes: AddressCodes, network: String, session: SessionID?,
+        codes: AddressCodes, passwords: PasswordChecks, network: String, session: SessionID?,
         newID: @escaping @Sendable () -> UInt128
     ) {
         self.codes = codes
+        self.passwords = passwords
         self.network = network
         self.session = session
         self.newID = newID
@@ -63,11 +66,7 @@ struct CodeProver {
             return try await client.codes.check(
                 body, of: provider, in: tenant, for: use, from: client.network, at: now)
         } catch {
-            switch error {
-            case .wrong: throw .wrongCode
-            case .limited(let seconds): throw .limited(retryAfterSeconds: seconds)
-            case .faulted: throw .unavailable
-            }
+            throw error.flaw(or: .wrongCode)
         }
     }
 

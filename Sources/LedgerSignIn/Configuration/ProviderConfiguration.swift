@@ -29,6 +29,16 @@ package final class ProviderConfiguration: Sendable {
         return text.prefix(1).uppercased() + text.dropFirst()
     }
 
+    /// Checks the code of a password's reset.
+    ///
+    /// - Returns: The proof of the address.
+    /// - Throws: The reason why it proves nothing.
+    package func proveReset(
+        _ code: CodeBody, in tenant: TenantID, by client: CodeClient, at now: Timestamp
+    ) async throws(Credential.Flaw) -> Proof {
+        try await PasswordProver(provider: name).proveReset(code, by: client, in: tenant, at: now)
+    }
+
     /// Checks a credential of a tenant, which must have been made for the purpose.
     ///
     /// - Parameters:

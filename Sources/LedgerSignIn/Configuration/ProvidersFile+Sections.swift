@@ -32,9 +32,10 @@ extension ProvidersFile {
                 throw ProvidersFileFault(
                     object.location(of: "name"), "is a duplicate provider name")
             }
-            // Accounts are found by addresses of a kind, so two such providers would share them.
-            if let kind = provider.pin.type.addressKind,
-                settings.providers.contains(where: { $0.pin.type.addressKind == kind })
+            // Accounts are found by addresses, so two such providers would share them.
+            let type = provider.pin.type
+            if type.addressKind != nil,
+                settings.providers.contains(where: { $0.pin.type == type })
             {
                 throw ProvidersFileFault(
                     object.location(of: "type"), "is a second provider of this type")

@@ -1,6 +1,8 @@
+import BlockingCalls
 import CommandLine
 import Cryptography
 import DevelopmentIdentityProvider
+import Foundation
 import HTTP
 import Ledger
 import LedgerAPI
@@ -9,12 +11,15 @@ import LedgerEngine
 import LedgerMessages
 import LedgerPostgres
 import LedgerSignIn
+import Passwords
 
 /// A serving process: the listeners, the API and the background workers.
 struct Server: Sendable {
     /// The most client connections; fewer where the system allows fewer.
     private static let connectionsMax = 16_384
     private static let headerBytesMax = 8_192
+    /// The most passwords that wait to be hashed; further requests are refused at once.
+    private static let passwordsWaitingMax = 64
     /// The most tenants whose damage is logged at the start: an attacker can invent any number.
     private static let alarmsMax = 100
     /// The most tenants whose rules are recorded at a time.
@@ -36,6 +41,7 @@ struct Server: Sendable {
     private let faults = LastFault()
     private let requestDigests: RequestDigests
     private let codes: AddressCodes
+    private let passwords: PasswordChecks
     private let workers: Workers
 
     /// Checks the configuration against the database, and binds.
@@ -79,6 +85,13 @@ struct Server: Sendable {
                 log.write(.error, "challenge fault", ["detail": .text($0)])
             },
             random: { SecureRandom.uint128() })
+        passwords = PasswordChecks(
+            hasher: PasswordHasher(), pool: Self.passwordPool(),
+            reader: PostgresPasswordReader(
+                url: configuration.databaseURL, keyring: keys.wrapping
+            ) {
+                log.write(.error, "password fault", ["detail": .text($0)])
+            }, codes: codes)
         liveKeys = LiveKeys(
             configuration.keys, wrapping: keys.wrapping, tokens: accessTokens,
             digests: requestDigests, codes: codes, log: log)
@@ -99,6 +112,14 @@ struct Server: Sendable {
                 tokenProviders: ImitatedTokenProvider.all(secrets)) : nil
         workers = Workers(
             configuration, keys: keys, policy: { tenants[$0]?.policy }, faults: faults, log: log)
+    }
+
+    /// Returns the threads that hash passwords: as many as there are processors, since each is busy for the whole
+    /// time.
+    private static func passwordPool() -> BlockingPool {
+        BlockingPool(
+            label: "account-ledger passwords", threads: ProcessInfo.processInfo.activeProcessorCount,
+            waitingMax: passwordsWaitingMax)
     }
 
     /// Returns limits that allow many connections, of which as many are served as the queue admits.
@@ -343,7 +364,7 @@ struct Server: Sendable {
             configurations: tenants,
             accessTokens: accessTokens, refreshTokens: RefreshTokens(key: keys.refresh),
             singleUseIDTokens: SingleUseIDTokens(key: keys.refresh),
-            requestDigests: requestDigests, codes: codes,
+            requestDigests: requestDigests, codes: codes, passwords: passwords,
             mergePlans: MergePlanDigests(key: keys.refresh),
             now: { .now },
             random: { [identifiers = IdentifierBits()] in identifiers.next() },

@@ -1,3 +1,4 @@
+import BlockingCalls
 import Cryptography
 import HTTP
 import Ledger
@@ -5,6 +6,7 @@ import LedgerAPI
 import LedgerSignIn
 import LedgerTestSupport
 import OpenID
+import Passwords
 import Synchronization
 import Testing
 
@@ -35,6 +37,10 @@ struct TestService {
         var anonymous: OpeningBudget?
         /// The kinds of addresses that codes are sent to.
         var codes: [AddressKind] = []
+        /// The rule for passwords; nil for a tenant without any.
+        var passwords: PasswordRule?
+        /// The passwords that may be hashed at a time or wait.
+        var passwordsAtOnce = 100
         var proxies = ""
         var origins = ""
         var isReady = true
@@ -109,12 +115,18 @@ struct TestService {
                 name: try #require(ProviderName("anonymous")),
                 settings: .anonymous(AnonymousSettings(budget: $0)))
         }
+        let passwords = try options.passwords.map {
+            ProviderConfiguration(
+                name: try #require(ProviderName("password")),
+                settings: .password(PasswordSettings(rule: $0)))
+        }
         let providers =
             try (options.providers ?? [apple, google]).map {
                 try $0.configuration(
                     displayName: options.displayName, nonce: options.nonce,
                     nonceRequired: options.nonceRequired)
             } + [anonymous].compactMap(\.self)
+            + [passwords].compactMap(\.self)
             + options.codes.map { kind in
                 ProviderConfiguration(
                     name: try #require(ProviderName(kind.rawValue)),
@@ -132,6 +144,9 @@ struct TestService {
             })
         configured.replace(with: configurations)
         let isReady = options.isReady
+        let codes = AddressCodes(
+            current: options.digestKey, keys: options.digestKeys, store: challenges,
+            random: { SecureRandom.uint128() })
         services = APIServices(
             commands: ledger, accounts: ledger, audit: audit.services, tenants: ledger,
             configurations: configurations, accessTokens: accessTokens,
@@ -140,9 +155,13 @@ struct TestService {
             requestDigests: RequestDigests(
                 current: options.digestKey, keys: options.digestKeys,
                 upgradedAt: options.upgradedAt),
-            codes: AddressCodes(
-                current: options.digestKey, keys: options.digestKeys, store: challenges,
-                random: { SecureRandom.uint128() }),
+            codes: codes,
+            passwords: PasswordChecks(
+                hasher: PasswordHasher(
+                    parameters: try Argon2Parameters(memoryKiB: 8, iterations: 1, lanes: 1)),
+                pool: BlockingPool(
+                    label: "passwords", threads: 1, waitingMax: options.passwordsAtOnce - 1),
+                reader: ledger, codes: codes),
             mergePlans: MergePlanDigests(key: options.planKey),
             now: { clock.now },
             random: { SecureRandom.uint128() }, observer: observer,

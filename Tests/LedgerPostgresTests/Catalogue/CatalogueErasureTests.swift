@@ -17,7 +17,10 @@ import Testing
                 VALUES ('default', '\(ada)', sha256('scope'), sha256('body'), 'x', now());
                 INSERT INTO addresses (tenant_id, address_id, kind, digest, key_id, account_id,
                     position)
-                VALUES ('default', gen_random_uuid(), 'email', sha256('ada'), 'key', '\(ada)', 1)
+                VALUES ('default', gen_random_uuid(), 'email', sha256('ada'), 'key', '\(ada)', 1);
+                INSERT INTO credentials (tenant_id, identity_id, account_id, version, sealed,
+                    wrapping_key)
+                VALUES ('default', gen_random_uuid(), '\(ada)', 1, 'hash', 'key')
                 """)
             let personal = Catalogue.tables.flatMap { table in
                 table.columns(.personal).map { "\(table.name).\($0)" }

@@ -17,6 +17,8 @@ enum CommandName: String, CaseIterable {
     case unmergeAccounts = "UnmergeAccounts"
     case relinkProvider = "RelinkProvider"
     case setRules = "SetRules"
+    case changePassword = "ChangePassword"
+    case resetPassword = "ResetPassword"
 
     /// Names a command.
     ///
@@ -39,6 +41,8 @@ enum CommandName: String, CaseIterable {
             case .unmergeAccounts: .unmergeAccounts
             case .relinkProvider: .relinkProvider
             case .setRules: .setRules
+            case .changePassword: .changePassword
+            case .resetPassword: .resetPassword
             }
     }
 
@@ -54,6 +58,7 @@ enum CommandName: String, CaseIterable {
         case .mergeAccounts, .unmergeAccounts: "MergeScenarioTests"
         case .relinkProvider: "RelinkTests"
         case .setRules: "RulesTests"
+        case .changePassword, .resetPassword: "PasswordCommandTests"
         }
     }
 }

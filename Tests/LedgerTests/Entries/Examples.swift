@@ -108,6 +108,8 @@ enum Examples {
         case .rulesSet: .rulesSet(rules)
         case .addressConfirmed:
             .addressConfirmed(AddressConfirmed(account: account, address: id(15), kind: .email))
+        case .passwordSet:
+            .passwordSet(PasswordSet(account: account, identity: identity, cause: .change))
         case .addressReleased:
             .addressReleased(AddressReleased(account: account, address: id(15), cause: .proved))
         case .accountsUnmerged:

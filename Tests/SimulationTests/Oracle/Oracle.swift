@@ -185,7 +185,8 @@ extension Command {
         case .unmergeAccounts(let intent): intent.idempotency
         case .openLedger, .rotateKey, .signIn, .signOut, .refreshSession, .eraseAccount,
             .setLegalHold,
-            .liftLegalHold, .recordRestore, .relinkProvider, .setRules:
+            .liftLegalHold, .recordRestore, .relinkProvider, .setRules, .changePassword,
+            .resetPassword:
             nil
         }
     }

@@ -198,7 +198,7 @@ struct TenantReplay {
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored,
-            .rulesSet, .addressConfirmed, .addressReleased:
+            .rulesSet, .addressConfirmed, .addressReleased, .passwordSet:
             break
         }
     }

@@ -263,9 +263,11 @@ extension Command {
         case .linkProvider(let intent): intent.caller
         case .unlinkProvider(let intent): intent.caller
         case .signOut(let intent): intent.caller
+        case .changePassword(let intent): intent.caller
         case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
             .liftLegalHold,
-            .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider, .setRules:
+            .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider, .setRules,
+            .resetPassword:
             nil
         }
     }

@@ -198,6 +198,9 @@ extension Command {
             return start + "lift \(short(intent.hold)) of \(short(intent.account))"
         case .recordRestore: return start + "restored"
         case .setRules: return start + "set rules"
+        case .changePassword(let intent):
+            return start + "change the password of \(short(intent.caller.account))"
+        case .resetPassword: return start + "reset a password"
         case .mergeAccounts(let intent):
             return start + (intent.agreed == nil ? "plan of a merge" : "merge")
         case .relinkProvider(let intent):

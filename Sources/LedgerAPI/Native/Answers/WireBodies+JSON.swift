@@ -63,6 +63,19 @@ extension CodeAnswer: JSONWritable {
     }
 }
 
+extension PasswordResetAnswer: JSONWritable {
+    static let schema = Schema.object(
+        "PasswordReset",
+        [.required("linked_providers", .providers, "In linking order; all still open the account")])
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.name("linked_providers")
+            writer.texts(linkedProviders)
+        }
+    }
+}
+
 extension LinkedProvidersAnswer: JSONWritable {
     static let schema = Schema.object(
         "LinkedProviders",

@@ -7,6 +7,9 @@ extension Parameter {
         inPath(
             "code_provider", .codeProvider,
             "The configured name of a provider of type `email` or `phone`"),
+        inPath(
+            "password_provider", .passwordProvider,
+            "The configured name of the provider of type `password`"),
         inPath("id", .account, "The account"),
         inPath("event_id", .event, "The event"),
         inPath("hold", .uuid(ExampleValue.hold), "The legal hold, a UUIDv7"),

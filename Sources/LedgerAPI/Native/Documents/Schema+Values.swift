@@ -14,6 +14,7 @@ enum ExampleValue {
     static let providerAccessToken = "EAACEdEose0cBAExample"
     static let idToken = "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
     static let anonymousSecret = "YW4gYW5vbnltb3VzIHNlY3JldCBvZiAzMiBieXRlcyE"
+    static let password = "correct horse battery staple"
     static let deviceToken = "ZGV2aWNlIHRva2VuIG9mIDMyIGJ5dGVzIGluIGFsbC4"
     static let accessToken = "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIxIn0.c2ln"
     static let refreshToken = "cmVmcmVzaCB0b2tlbg"
@@ -39,6 +40,7 @@ extension Schema {
     /// The grammar of `ProviderName`.
     static let provider = text(ExampleValue.provider, providerRules)
     static let codeProvider = text("email", providerRules)
+    static let passwordProvider = text("password", providerRules)
     private static let providerRules = TextRules(pattern: "^[a-z0-9][a-z0-9._-]{0,62}$")
     static let providers = list(provider)
     /// A position or a time.

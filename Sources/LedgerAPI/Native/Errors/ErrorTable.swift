@@ -1,6 +1,7 @@
 internal import HTTP
 internal import Ledger
 internal import LedgerWire
+internal import Passwords
 
 /// The response to an error: the only place where errors get statuses, codes and messages.
 struct ErrorAnswer {
@@ -63,6 +64,7 @@ extension ErrorAnswer {
             case .faulted(let fault): Self(fault)
             case .invalidRequest(let flaw):
                 Self(400, .invalidRequest, flaw.message, details: flaw.details)
+            case .weakPassword(let refusal): Self(refusal)
             case .notJSON:
                 Self(415, .unsupportedMediaType, "Content-Type must be application/json")
             case .accessTokenMissing:
@@ -115,6 +117,9 @@ extension ErrorAnswer {
                     .challenge(Challenge.plain)
             case .invalidCode:
                 Self(401, .invalidCode, "The code is wrong or has expired")
+                    .challenge(Challenge.plain)
+            case .invalidPassword:
+                Self(401, .invalidPassword, "The e-mail address or the password is wrong")
                     .challenge(Challenge.plain)
             case .providerConflict: Self(409, .providerConflict, "This account is already in use")
             case .accountNotFound:
@@ -180,6 +185,21 @@ extension ErrorAnswer {
             // Only an operator's program sets rules.
             case .providerPinned, .accountsLockedOut, .rulesTooLong: .internalError
             }
+    }
+
+    private init(_ refusal: PasswordRefusal) {
+        var details = ["field": "password"]
+        let message: String
+        switch refusal {
+        case .empty, .tooShort(min: 0): message = "The password is empty"
+        case .tooManyBytes: message = "The password is too long"
+        case .disallowedCharacter: message = "The password has a character that is not allowed"
+        case .tooShort(let min):
+            message = "The password must have at least \(min) characters"
+            details["length_min"] = String(min)
+        case .blocklisted: message = "The password is too common"
+        }
+        self = Self(400, .weakPassword, message, details: details)
     }
 
     private init(_ refusal: ProofRefusal) {

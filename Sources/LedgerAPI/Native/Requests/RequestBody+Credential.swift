@@ -1,5 +1,6 @@
 internal import Ledger
 internal import LedgerSignIn
+internal import Passwords
 
 extension [any BodyMember] {
     /// The members of a credential.
@@ -7,7 +8,8 @@ extension [any BodyMember] {
     /// The members of a credential that is bound to the plan of a merge.
     static let credentialForPlan: [any BodyMember] = [
         OptionalText.idToken, OptionalText.accessToken, OptionalText.anonymousSecret,
-        OptionalText.challengeID, OptionalText.code, OptionalText.deviceToken,
+        OptionalText.challengeID, OptionalText.code, OptionalText.email, OptionalText.password,
+        OptionalText.deviceToken,
     ]
 }
 
@@ -34,12 +36,36 @@ extension RequestBody {
                     nonce: isForPlan ? nil : try text(OptionalText.nonce)))
         case .oauth2: .oauth2(OAuth2Body(accessToken: try required(.accessToken)))
         case .anonymous: .anonymous(AnonymousBody(secret: try required(.anonymousSecret)))
-        case .email, .phone:
-            .code(
-                CodeBody(
-                    challenge: try required(.challengeID), code: try required(.code),
-                    deviceToken: try text(OptionalText.deviceToken)))
+        case .email, .phone: .code(try code())
+        case .password: .password(try password(for: provider))
         }
+    }
+
+    private func code() throws(APIError) -> CodeBody {
+        CodeBody(
+            challenge: try required(.challengeID), code: try required(.code),
+            deviceToken: try text(OptionalText.deviceToken))
+    }
+
+    /// Reads an address with its password; or a code, with the password that it sets by a link.
+    private func password(
+        for provider: ProviderConfiguration?
+    ) throws(APIError) -> PasswordBody {
+        let given = try text(OptionalText.password)
+        guard try text(OptionalText.challengeID) == nil else {
+            guard let given, case .password(let settings)? = provider?.settings else {
+                return .signUp(try code())
+            }
+            let password = try given.password(OptionalText.password)
+            do { return .new(try code(), try settings.rule.check(password)) } catch {
+                if let refusal = error as? PasswordRefusal { throw .weakPassword(refusal) }
+                throw error as? APIError ?? .faulted(.internalFailure)
+            }
+        }
+        return .known(
+            address: try required(.email),
+            try required(.password).password(OptionalText.password),
+            deviceToken: try text(OptionalText.deviceToken))
     }
 
     /// Reads a credential, which for an anonymous account may be absent: then a new secret takes its place.
@@ -84,6 +110,14 @@ extension OptionalText {
         name: "code", bytesMax: RequestBody.challengeBytesMax,
         about: "The code that was sent; required for a provider of type `email` or `phone`",
         example: "270831")
+    static let email = OptionalText(
+        name: "email", bytesMax: CodeSettings.typedBytesMax,
+        about: "The e-mail address; required for a provider of type `password` without `challenge_id`",
+        example: "ada@example.com")
+    static let password = OptionalText(
+        name: "password", bytesMax: Password.bytesMax,
+        about: "The password; required for a provider of type `password`, but to finish a sign-up",
+        example: ExampleValue.password)
     static let deviceToken = OptionalText(
         name: "device_token", bytesMax: RequestBody.challengeBytesMax,
         about: "The token that an earlier sign-in with a code for the same address returned",

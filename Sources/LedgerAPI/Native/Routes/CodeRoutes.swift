@@ -16,9 +16,9 @@ struct SignInCodeRoute: Route {
         answers: .json(CodeAnswer.schema), refusals: .ofCode)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let (settings, address) = try call.address(SignInCodeBody.address)
+        let (kind, address) = try call.address(SignInCodeBody.address)
         let device = try call.body().text(OptionalText.deviceToken)
-        return try await call.send(to: address, settings, for: .signIn, knownAs: device)
+        return try await call.send(to: address, kind, for: .signIn, knownAs: device)
     }
 }
 
@@ -38,11 +38,11 @@ struct AccountCodeRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let request = try await call.byAccountHolder {
-            caller throws(APIError) -> (CodeSettings, String, AddressCodes.Use) in
-            let (settings, address) = try call.address(AccountCodeBody.address)
+            caller throws(APIError) -> (AddressKind, String, AddressCodes.Use) in
+            let (kind, address) = try call.address(AccountCodeBody.address, mayBePassword: true)
             let plan = try call.body().text(AccountCodeBody.planDigest)
             return (
-                settings, address,
+                kind, address,
                 plan.map { .merge(caller.session, plan: $0) } ?? .link(caller.session)
             )
         }
@@ -111,45 +111,39 @@ extension [APIError] {
 extension RouteCall {
     /// Reads the address of the body, for the provider of the path.
     ///
-    /// - Returns: the provider's settings, and the canonical form of the address.
+    /// - Parameters:
+    ///   - member: the member of the body.
+    ///   - mayBePassword: whether the provider may be one of passwords, which a code links.
+    /// - Returns: the kind of the address, and its canonical form.
     /// - Throws: 400 for a text that is no address, and for a provider that sends no codes.
     fileprivate func address(
-        _ member: RequiredText
-    ) throws(APIError) -> (settings: CodeSettings, address: String) {
+        _ member: RequiredText, mayBePassword: Bool = false
+    ) throws(APIError) -> (kind: AddressKind, address: String) {
         let typed = try body().text(member)
-        guard case .code(let settings)? = configuration(of: codeProvider)?.settings else {
-            throw .refused(.unsupportedProvider)
+        let kind: AddressKind
+        switch configuration(of: codeProvider)?.settings {
+        case .code(let settings): kind = settings.kind
+        case .password where mayBePassword: kind = .email
+        default: throw .refused(.unsupportedProvider)
         }
-        guard let address = settings.canonical(typed) else {
+        guard let address = CodeSettings(kind: kind).canonical(typed) else {
             throw .invalidRequest(
-                RequestFlaw(
-                    "\(member.name) is not \(settings.kind.inWords)", at: .field(member.name)))
+                RequestFlaw("\(member.name) is not \(kind.inWords)", at: .field(member.name)))
         }
-        return (settings, address)
+        return (kind, address)
     }
 
     fileprivate func send(
-        to address: String, _ settings: CodeSettings, for use: AddressCodes.Use,
+        to address: String, _ kind: AddressKind, for use: AddressCodes.Use,
         knownAs device: String? = nil
     ) async throws(APIError) -> HTTPResponse {
         guard let provider = codeProvider else { throw .refused(.unsupportedProvider) }
         let language = try LanguageHeader.read(self)
-        let id: ChallengeID
-        do throws(CodeFailure) {
-            id = try await services.codes.send(
-                to: address, settings.kind, of: provider, in: tenant, for: use,
-                from: clientNetwork, knownAs: device, language: language, at: now)
-        } catch {
-            switch error {
-            case .wrong: throw .faulted(.internalFailure)
-            case .limited(let seconds):
-                throw .refused(.rateLimited(retryAfterSeconds: seconds))
-            case .faulted(let fault): throw .faulted(fault)
-            }
+        return try await sent { () async throws(CodeFailure) in
+            try await services.codes.send(
+                to: address, kind, of: provider, in: tenant, for: use, from: clientNetwork,
+                knownAs: device, language: language, at: now)
         }
-        return .json(
-            CodeAnswer(
-                challengeID: id.description, expiresIn: StoredChallenge.lifetimeSeconds))
     }
 }
 

@@ -2,7 +2,8 @@
 enum RouteTable {
     /// Every route but those that describe the others.
     static let withoutDocuments: [any Route.Type] = [
-        SignInRoute.self, SignInCodeRoute.self, AccountCodeRoute.self, RefreshRoute.self,
+        SignInRoute.self, SignInCodeRoute.self, AccountCodeRoute.self, SignUpRoute.self,
+        BeginResetRoute.self, CompleteResetRoute.self, ChangePasswordRoute.self, RefreshRoute.self,
         SignOutRoute.self, LinkRoute.self,
         UnlinkRoute.self, AccountRoute.self, KeySetRoute.self, HealthRoute.self,
         ReadinessRoute.self, AccessLogRoute.self, EventsRoute.self, EventRoute.self,

@@ -18,6 +18,8 @@ struct RowSums: Equatable, Sendable {
     var rules = RowMultiset()
     /// All columns but the digest and its key, which no event has.
     var addresses = RowMultiset()
+    /// `identity_id` and `version`.
+    var credentials = RowMultiset()
     /// `account_id`, `position`, `erased_at`.
     var erasures = RowMultiset()
     var identities = RowMultiset()
@@ -98,6 +100,15 @@ struct RowSummer {
         image.uuid(address.account.bits)
         image.int8(address.position.value)
         sums.addresses.add(image.hash(key))
+    }
+
+    mutating func addPassword(
+        of identity: IdentityID, version: LogPosition, _ sums: inout RowSums
+    ) {
+        image.clear()
+        image.uuid(identity.bits)
+        image.int8(version.value)
+        sums.credentials.add(image.hash(key))
     }
 
     mutating func erase(_ account: AccountID, _ recorded: RecordedEvent, _ sums: inout RowSums) {

@@ -15,6 +15,7 @@ enum TableScan: Sendable {
     case merges
     case rules
     case addresses
+    case credentials
 
     /// Returns every table, the longest first, so that it does not finish last.
     static func all(projections tables: [ProjectionTable]) -> [TableScan] {
@@ -22,7 +23,7 @@ enum TableScan: Sendable {
             + [.sessions, .identities]
             + tables.filter { $0.projection == .userProviders }.map { .userProviders($0) }
             + tables.filter { $0.projection == .conflicts }.map { .conflicts($0) }
-            + [.accounts, .erasures, .merges, .rules, .addresses]
+            + [.accounts, .erasures, .merges, .rules, .addresses, .credentials]
     }
 
     /// Adds the table's rows to the sums; returns false when two rows have the same identifier.
@@ -87,6 +88,10 @@ enum TableScan: Sendable {
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
                 sums.addresses.add(summer.hash($0, 0..<4))
             }
+        case .credentials:
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.credentials.add(summer.hash($0, 0..<2))
+            }
         }
         return isSound
     }
@@ -146,6 +151,7 @@ enum TableScan: Sendable {
             case .rules: "SELECT version, body FROM rules \(condition)"
             case .addresses:
                 "SELECT address_id, kind, account_id, position FROM addresses \(condition)"
+            case .credentials: "SELECT identity_id, version FROM credentials \(condition)"
             }
         try connection.copyRows("COPY (\(query)) TO STDOUT (FORMAT binary)", body)
     }

@@ -91,6 +91,7 @@ struct VerificationFold {
         state.eachAccount { summer.add($0, &expected) }
         state.eachMerge { summer.add($0, &expected) }
         state.eachAddress { summer.add($0, &expected) }
+        state.eachPassword { summer.addPassword(of: $0, version: $1, &expected) }
         if let rules = state.rules { summer.add(rules, &expected) }
         eachIdentity { summer, sums, identity, personal in
             summer.add(identity, providerID: personal?.providerID, &sums)
@@ -285,6 +286,7 @@ struct VerificationFold {
         report.count(.merges, stored.merges.count)
         report.count(.rules, stored.rules.count)
         report.count(.addresses, stored.addresses.count)
+        report.count(.credentials, stored.credentials.count)
         report.count(.identities, stored.identities.count)
         report.count(.sessions, stored.sessionsOpened.count)
         for (table, rows) in stored.projections where table.projection == .userProviders {
@@ -313,6 +315,7 @@ extension RowSums {
         merges.merge(other.merges)
         rules.merge(other.rules)
         addresses.merge(other.addresses)
+        credentials.merge(other.credentials)
         erasures.merge(other.erasures)
         identities.merge(other.identities)
         sessionsOpened.merge(other.sessionsOpened)

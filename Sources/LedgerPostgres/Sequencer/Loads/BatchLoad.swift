@@ -104,6 +104,13 @@ struct BatchLoad {
                     try AddressLoad.read(result, into: batch)
                 })
         }
+        for (tenant, identities) in keys.passwords {
+            steps.append(
+                Step(call: PasswordLoad.call(identities, of: tenant)) { load, result in
+                    guard let batch = load.tenants[tenant] else { return }
+                    try PasswordLoad.read(result, into: batch)
+                })
+        }
         for (tenant, challenges) in keys.challenges {
             steps.append(
                 Step(call: ChallengeRows.load(challenges, of: tenant)) { load, result in

@@ -1,0 +1,81 @@
+/// Replaces the password of the caller's account, ends all sessions, and opens a new one for the caller.
+package struct ChangePassword: Sendable {
+    package let caller: Caller
+    /// The former password, as it was checked; nil for a session that began a short time ago.
+    package let former: PasswordVersion?
+    package let password: NewPassword
+    /// The digest of the new session's first refresh token.
+    package let refreshToken: Digest
+    package let newSession: SessionID
+
+    /// Requests a change.
+    package init(
+        caller: Caller, former: PasswordVersion?, password: NewPassword, refreshToken: Digest,
+        newSession: SessionID
+    ) {
+        self.caller = caller
+        self.former = former
+        self.password = password
+        self.refreshToken = refreshToken
+        self.newSession = newSession
+    }
+
+    func decide(
+        given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+    ) -> Decision {
+        guard let account = state.account(of: caller, at: now),
+            let session = state.ledger.sessions[caller.session]
+        else { return .refused(.sessionEnded) }
+        let link = account.links.first { state.type(of: $0.provider, under: policy) == .password }
+        guard let link, policy.providers[link.provider] != nil else {
+            return .refused(.providerNotLinked)
+        }
+        if let former {
+            guard former.identity == link.identity, state.isCurrent(former) else {
+                return .refused(.invalidPassword)
+            }
+        } else {
+            let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
+            guard session.authenticatedAt >= oldest else {
+                return .refused(.reauthenticationRequired)
+            }
+        }
+        let proved = former == nil ? min(session.authenticatedAt, now) : now
+        let methods = former == nil ? session.methods : .password
+        let identity = former == nil ? session.identity : link.identity
+        let opener = account.links.first { $0.identity == identity } ?? link
+        let signedIn = SignedIn(
+            account: account.id, authenticatedAt: Timestamp(seconds: proved.seconds),
+            identity: opener.identity, methods: methods, provider: opener.provider,
+            session: newSession)
+        let tokens = RefreshTokenState(
+            current: refreshToken, preceding: nil, generation: 0,
+            expiresAt: now.adding(
+                seconds: min(policy.sessionIdleSeconds, policy.sessionLifetimeSeconds)))
+        let grant = Grant(
+            account: account.id, session: newSession, authenticatedAt: signedIn.authenticatedAt,
+            methods: methods, linkedProviders: account.linkedProviders)
+        let fact = PasswordSet(account: account.id, identity: link.identity, cause: .change)
+        return Decision(
+            .success(.signedIn(grant, isNewUser: false)),
+            drafts: [
+                .init(
+                    .passwordSet(fact),
+                    actor: .account(account.id, session: caller.session)),
+                .init(.signedIn(signedIn), actor: .account(account.id, session: newSession)),
+            ],
+            effects: [
+                .passwordStored(link.identity, password), .refreshTokens(newSession, tokens),
+            ])
+    }
+}
+
+extension ChangePassword: LedgerRequest {
+    package var intent: Command.Intent { .changePassword(self) }
+
+    /// Returns the new session in a reply to the command.
+    package static func success(in reply: Reply) -> Grant? {
+        guard case .signedIn(let grant, _) = reply else { return nil }
+        return grant
+    }
+}

@@ -1,0 +1,279 @@
+internal import HTTP
+internal import Ledger
+internal import LedgerSignIn
+internal import LedgerWire
+internal import Passwords
+
+/// `POST /v1/auth/sign-up/{password_provider}`: sends the code that finishes a sign-up with a password.
+struct SignUpRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/auth/sign-up/{password_provider}"
+    static let operation = Operation(
+        id: "sign_up_with_password", tag: .signIn,
+        summary: "Send the code that finishes a sign-up with a password",
+        about: "The code opens the account by a sign-in. If an account has the address, its holder is told"
+            + " instead; the answer is the same.",
+        access: .anyone, parameters: [LanguageHeader.parameter], body: SignUpBody.self,
+        answers: .json(CodeAnswer.schema),
+        refusals: [
+            .refused(.unsupportedProvider), .refused(.rateLimited(retryAfterSeconds: 60)),
+            .weakPassword(.blocklisted),
+        ])
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let (settings, address) = try call.passwordAddress()
+        let password = try call.newPassword(under: settings)
+        let provider = try call.passwordProvider()
+        let language = try LanguageHeader.read(call)
+        return try await call.sent { () async throws(CodeFailure) in
+            try await call.services.passwords.signUp(
+                address, password, of: provider, in: call.tenant, from: call.clientNetwork,
+                language: language, at: call.now)
+        }
+    }
+}
+
+/// `POST /v1/auth/password-resets/{password_provider}`: sends the code of a reset.
+struct BeginResetRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/auth/password-resets/{password_provider}"
+    static let operation = Operation(
+        id: "begin_password_reset", tag: .signIn, summary: "Send a code to reset a password with",
+        about: "Only if an account has a password with this address; the answer is the same.",
+        access: .anyone, parameters: [LanguageHeader.parameter], body: BeginResetBody.self,
+        answers: .json(CodeAnswer.schema),
+        refusals: [
+            .refused(.unsupportedProvider), .refused(.rateLimited(retryAfterSeconds: 60)),
+        ])
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let (_, address) = try call.passwordAddress()
+        let device = try call.body().text(OptionalText.deviceToken)
+        let provider = try call.passwordProvider()
+        let language = try LanguageHeader.read(call)
+        return try await call.sent { () async throws(CodeFailure) in
+            try await call.services.passwords.beginReset(
+                address, of: provider, in: call.tenant, from: call.clientNetwork,
+                knownAs: device, language: language, at: call.now)
+        }
+    }
+}
+
+/// `POST /v1/auth/password-resets/{password_provider}/complete`: replaces a password with the code of a reset.
+struct CompleteResetRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/auth/password-resets/{password_provider}/complete"
+    static let operation = Operation(
+        id: "complete_password_reset", tag: .signIn, summary: "Replace a forgotten password",
+        about: "Ends all sessions of the account and opens none.",
+        access: .anyone, body: CompleteResetBody.self, answers: .json(PasswordResetAnswer.schema),
+        refusals: [APIError].ofPassword + [.refused(.invalidCode), .weakPassword(.blocklisted)])
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let body = try call.body()
+        let code = CodeBody(
+            challenge: try body.text(CompleteResetBody.challengeID),
+            code: try body.text(CompleteResetBody.code),
+            deviceToken: try body.text(OptionalText.deviceToken))
+        let settings = try call.passwordSettings()
+        let password = try call.newPassword(under: settings)
+        guard let provider = call.configuration(of: try call.passwordProvider()) else {
+            throw .refused(.unsupportedProvider)
+        }
+        let proof: Proof
+        do {
+            proof = try await provider.proveReset(
+                code, in: call.tenant, by: call.codeClient(nil), at: call.now)
+        } catch {
+            throw .refused(error.refusal)
+        }
+        let hash = try await call.hashed(password)
+        let providers = try await call.submit(ResetPassword(proof, password: hash))
+        return .json(PasswordResetAnswer(linkedProviders: providers.map(\.description)))
+    }
+}
+
+/// `POST /v1/account/password`: replaces the password of the caller's account.
+struct ChangePasswordRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/account/password"
+    static let operation = Operation(
+        id: "change_password", tag: .account, summary: "Change the password of the account",
+        about: "With the current password, or within ten minutes after a sign-in. Ends all sessions and opens a new"
+            + " one, which is the answer.",
+        access: .accountHolder, body: ChangePasswordBody.self,
+        answers: .json(SessionAnswer.schema),
+        refusals: [APIError].ofPassword + [
+            .refused(.invalidPassword), .refused(.providerNotLinked),
+            .refused(.reauthenticationRequired), .weakPassword(.blocklisted),
+        ])
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let (caller, new, current) = try await call.byAccountHolder {
+            caller throws(APIError) -> (Caller, PreparedPassword, (String, Password)?) in
+            let body = try call.body()
+            let provider = call.configuration.providers.values.first {
+                if case .password = $0.settings { true } else { false }
+            }
+            guard case .password(let settings)? = provider?.settings else {
+                throw .refused(.unsupportedProvider)
+            }
+            let new = try call.newPassword(under: settings)
+            let address = try body.text(OptionalText.email)
+            let text = try body.text(ChangePasswordBody.currentPassword)
+            guard let text else { return (caller, new, nil) }
+            guard let address else { throw .isRequired(OptionalText.email.name) }
+            return (caller, new, (address, try text.password(ChangePasswordBody.currentPassword)))
+        }
+        let former = try await former(current, call)
+        let hash = try await call.hashed(new)
+        let session: SessionID = call.services.newID()
+        let token = call.services.refreshTokens.issue(for: session, in: call.tenant)
+        guard let digest = RefreshTokens.digest(token) else { throw .faulted(.internalFailure) }
+        let grant = try await call.submit(
+            ChangePassword(
+                caller: caller, former: former, password: hash, refreshToken: digest,
+                newSession: session))
+        return call.session(grant, refreshToken: token, isNewUser: false)
+    }
+
+    private func former(
+        _ current: (address: String, password: Password)?, _ call: RouteCall
+    ) async throws(APIError) -> PasswordVersion? {
+        guard let current else { return nil }
+        do throws(CodeFailure) {
+            return try await call.services.passwords.version(
+                of: current.address, current.password, in: call.tenant,
+                from: call.clientNetwork, at: call.now)
+        } catch {
+            throw call.error(error, or: .invalidPassword)
+        }
+    }
+}
+
+private enum SignUpBody: BodyForm {
+    static let name = "SignUpRequest"
+    static let members: [any BodyMember] = [RequiredText.email, RequiredText.newPassword]
+}
+
+private enum BeginResetBody: BodyForm {
+    static let name = "PasswordResetRequest"
+    static let members: [any BodyMember] = [RequiredText.email, OptionalText.deviceToken]
+}
+
+private enum CompleteResetBody: BodyForm {
+    static let name = "PasswordResetCompletion"
+    static let challengeID = RequiredText(
+        name: "challenge_id", bytesMax: RequestBody.challengeBytesMax,
+        about: "The id of the challenge", example: ExampleValue.challenge)
+    static let code = RequiredText(
+        name: "code", bytesMax: RequestBody.challengeBytesMax, about: "The code that was sent",
+        example: "270831")
+    static let members: [any BodyMember] = [
+        challengeID, code, RequiredText.newPassword, OptionalText.deviceToken,
+    ]
+}
+
+private enum ChangePasswordBody: BodyForm {
+    static let name = "PasswordChange"
+    static let currentPassword = OptionalText(
+        name: "current_password", bytesMax: Password.bytesMax,
+        about: "The current password, with its `email`; required when the sign-in is older",
+        example: ExampleValue.password)
+    static let members: [any BodyMember] = [
+        RequiredText.newPassword, currentPassword, OptionalText.email,
+    ]
+}
+
+extension RequiredText {
+    static let email = RequiredText(
+        name: "email", bytesMax: CodeSettings.typedBytesMax, about: "The e-mail address",
+        example: "ada@example.com")
+    static let newPassword = RequiredText(
+        name: "password", bytesMax: Password.bytesMax, about: "The new password",
+        example: ExampleValue.password)
+}
+
+extension [APIError] {
+    fileprivate static let ofPassword: [APIError] = [
+        .refused(.unsupportedProvider), .refused(.rateLimited(retryAfterSeconds: 60)),
+        .faulted(.rulesDiffer),
+    ]
+}
+
+extension String {
+    /// Returns the text as a password.
+    ///
+    /// - Throws: 400 for an empty one; a longer one has been refused by then.
+    func password(_ member: some BodyMember) throws(APIError) -> Password {
+        do { return try Password(self) } catch { throw .isRequired(member.name) }
+    }
+}
+
+extension RouteCall {
+    /// The provider of the path.
+    fileprivate func passwordProvider() throws(APIError) -> ProviderName {
+        guard let name = captures["password_provider"].flatMap(ProviderName.init) else {
+            throw .refused(.unsupportedProvider)
+        }
+        return name
+    }
+
+    fileprivate func passwordSettings() throws(APIError) -> PasswordSettings {
+        let provider = configuration(of: try passwordProvider())
+        guard case .password(let settings)? = provider?.settings else {
+            throw .refused(.unsupportedProvider)
+        }
+        return settings
+    }
+
+    /// Reads the address of the body.
+    ///
+    /// - Throws: 400 for a text that is no address, and for a provider without passwords.
+    fileprivate func passwordAddress() throws(APIError) -> (PasswordSettings, String) {
+        let typed = try body().text(RequiredText.email)
+        let settings = try passwordSettings()
+        guard let address = PasswordSettings.canonical(typed) else {
+            throw .invalidRequest(
+                RequestFlaw("email is not an e-mail address", at: .field("email")))
+        }
+        return (settings, address)
+    }
+
+    /// Reads the new password of the body.
+    ///
+    /// - Throws: 400 for one that breaks the rule.
+    fileprivate func newPassword(
+        under settings: PasswordSettings
+    ) throws(APIError) -> PreparedPassword {
+        let password = try body().text(RequiredText.newPassword).password(RequiredText.newPassword)
+        do { return try settings.rule.check(password) } catch { throw .weakPassword(error) }
+    }
+
+    fileprivate func hashed(_ password: PreparedPassword) async throws(APIError) -> NewPassword {
+        do throws(CodeFailure) {
+            return try await services.passwords.hash(password)
+        } catch {
+            throw self.error(error, or: .invalidPassword)
+        }
+    }
+
+    /// Sends a code and answers with its challenge.
+    func sent(
+        _ send: () async throws(CodeFailure) -> ChallengeID
+    ) async throws(APIError) -> HTTPResponse {
+        let id: ChallengeID
+        do { id = try await send() } catch { throw self.error(error, or: .invalidCode) }
+        return .json(
+            CodeAnswer(
+                challengeID: id.description, expiresIn: StoredChallenge.lifetimeSeconds))
+    }
+
+    fileprivate func error(_ failure: CodeFailure, or wrong: Refusal) -> APIError {
+        switch failure {
+        case .wrong: .refused(wrong)
+        case .limited(let seconds): .refused(.rateLimited(retryAfterSeconds: seconds))
+        case .faulted(let fault): .faulted(fault)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Ledger
+import LedgerEngine
+import Postgres
+
+/// The writes of passwords that identities got, or lost with their links.
+enum PasswordWrites {
+    // The account stays the one to which the identity was linked.
+    private static let upsert = Statement(
+        "store_password",
+        """
+        INSERT INTO credentials (tenant_id, identity_id, account_id, version, sealed, wrapping_key,
+            mac)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        ON CONFLICT (tenant_id, identity_id) DO UPDATE
+        SET version = excluded.version, sealed = excluded.sealed,
+            wrapping_key = excluded.wrapping_key, mac = excluded.mac
+        """)
+
+    private static let delete = Statement(
+        "delete_passwords",
+        "DELETE FROM credentials WHERE tenant_id = $1 AND identity_id = ANY ($2::uuid[])")
+
+    private static let endChallenges = Statement(
+        "end_challenges",
+        "DELETE FROM challenges WHERE tenant_id = $1 AND digest = ANY ($2::bytea[])")
+
+    /// Deletes passwords and challenges before new ones are written.
+    static func ends(in batches: [TenantBatch]) -> [Call] {
+        batches.flatMap { batch -> [Call] in
+            let tenant = Parameter.text(batch.tenant.description)
+            let (lost, ended) = (batch.changes.passwordsLost, batch.changes.challengesEnded)
+            return (lost.isEmpty ? [] : [Call(delete, [tenant, .uuids(lost.map(\.bits))])])
+                + (ended.isEmpty
+                    ? [] : [Call(endChallenges, [tenant, .byteArrays(ended.map(\.digest.bytes))])])
+        }
+    }
+
+    /// Writes the passwords that identities got and still have.
+    ///
+    /// - Throws: `BatchFault.damaged` if no key encrypts or authenticates a row.
+    static func stores(
+        in batches: [TenantBatch], keyring: WrappingKeyring
+    ) throws(BatchFault) -> [Call] {
+        var calls: [Call] = []
+        for batch in batches {
+            for (identity, password) in batch.changes.passwordsStored {
+                guard let position = batch.state.ledger.passwords[identity],
+                    let account = batch.state.ledger.identities[identity]?.lastAccount
+                else { continue }
+                let version = PasswordVersion(identity: identity, version: position)
+                guard let sealed = keyring.seal(password, of: version, in: batch.tenant) else {
+                    throw .damaged("the wrapping key")
+                }
+                let mac = try batch.macs.mac(
+                    of: .password(version, sealed.wrapped, sealed.wrappingKey, of: batch.tenant))
+                calls.append(
+                    Call(
+                        upsert,
+                        [
+                            .text(batch.tenant.description), .uuid(identity.bits),
+                            .uuid(account.bits), .int8(position.value), .bytes(sealed.wrapped),
+                            .text(sealed.wrappingKey), .bytes(mac),
+                        ]))
+            }
+        }
+        return calls
+    }
+}

@@ -1,0 +1,142 @@
+package import BlockingCalls
+package import Ledger
+package import Passwords
+
+/// Hashes and checks passwords, on threads of their own.
+package final class PasswordChecks: Sendable {
+    /// The wrong passwords that may be tried within an hour for one address, by one client network or one known
+    /// device, and by all others.
+    package static let triesPerNetwork = 20
+    package static let triesPerAddress = 100
+
+    private let hasher: PasswordHasher
+    private let pool: BlockingPool
+    private let reader: any PasswordReader
+    private let codes: AddressCodes
+
+    /// Creates the service of a ledger.
+    ///
+    /// - Parameters:
+    ///   - hasher: Hashes and verifies.
+    ///   - pool: Bounds the number of passwords that are hashed or wait for it.
+    ///   - reader: Finds passwords by addresses.
+    ///   - codes: Counts tries, and sends the codes of sign-ups and resets.
+    package init(
+        hasher: PasswordHasher, pool: BlockingPool, reader: any PasswordReader,
+        codes: AddressCodes
+    ) {
+        self.hasher = hasher
+        self.pool = pool
+        self.reader = reader
+        self.codes = codes
+    }
+
+    /// Sends the code that finishes a sign-up; the hash of the password waits in the challenge.
+    ///
+    /// If an account has the address, its holder is told, and no code works. The result is the same.
+    ///
+    /// - Returns: The id of the challenge.
+    /// - Throws: `limited` when too many codes were sent, `faulted`.
+    package func signUp(
+        _ address: String, _ password: PreparedPassword, of provider: ProviderName,
+        in tenant: TenantID, from network: String, language: String?, at now: Timestamp
+    ) async throws(CodeFailure) -> ChallengeID {
+        let hash = try await hash(password)
+        let isKnown = try await isHeld(address, in: tenant)
+        return try await codes.send(
+            to: address, .email, of: provider, in: tenant, for: .signUp(hash, isKnown: isKnown),
+            from: network, language: language, at: now)
+    }
+
+    /// Sends the code of a reset, if an account with a password has the address. The result is the same.
+    ///
+    /// - Returns: The id of the challenge.
+    /// - Throws: `limited` when too many codes were sent, `faulted`.
+    package func beginReset(
+        _ address: String, of provider: ProviderName, in tenant: TenantID, from network: String,
+        knownAs device: String?, language: String?, at now: Timestamp
+    ) async throws(CodeFailure) -> ChallengeID {
+        let names = codes.names(of: address, .email, in: tenant)
+        let known = try await find(names, in: tenant)
+        return try await codes.send(
+            to: address, .email, of: provider, in: tenant, for: .reset(isKnown: known != nil),
+            from: network, knownAs: device, language: language, at: now)
+    }
+
+    /// Hashes a new password.
+    ///
+    /// - Throws: `faulted` when the pool is full, before anything else is done.
+    package func hash(_ password: PreparedPassword) async throws(CodeFailure) -> NewPassword {
+        do {
+            let admission = try pool.admit()
+            let hash = try await admission.run { [hasher] in try hasher.hash(password) }
+            return NewPassword(hash: hash.text)
+        } catch is BlockingPool.Full {
+            throw .faulted(.overloaded)
+        } catch {
+            throw .faulted(.internalFailure)
+        }
+    }
+
+    /// Returns the version of a password that is right.
+    ///
+    /// - Throws: As for a sign-in.
+    package func version(
+        of typed: String, _ password: Password, in tenant: TenantID, from network: String,
+        at now: Timestamp
+    ) async throws(CodeFailure) -> PasswordVersion {
+        try await check(typed, password, in: tenant, from: network, knownAs: nil, at: now).version
+    }
+
+    /// Checks a password.
+    ///
+    /// A text that is no address, an unknown address and an account without a password cost as much as a wrong
+    /// password.
+    ///
+    /// - Returns: The address with its names, and the version of the password.
+    /// - Throws: `wrong`, `limited` after too many wrong passwords, `faulted`.
+    func check(
+        _ typed: String, _ password: Password, in tenant: TenantID, from network: String,
+        knownAs device: String?, at now: Timestamp
+    ) async throws(CodeFailure) -> (address: String, names: [AddressName], version: PasswordVersion) {
+        let admission: BlockingPool.Admission
+        do { admission = try pool.admit() } catch { throw .faulted(.overloaded) }
+        let address = PasswordSettings.canonical(typed) ?? "@"
+        let names = codes.names(of: address, .email, in: tenant)
+        let counts = codes.passwordCounts(
+            of: address, names, in: tenant, from: network, knownAs: device)
+        if let wait = try await codes.count(counts, in: tenant, at: now) {
+            throw .limited(retryAfterSeconds: wait)
+        }
+        let stored = try await find(names, in: tenant)
+        let hash = stored.flatMap { try? PasswordHash($0.hash) } ?? hasher.decoy()
+        let isRight: Bool
+        do {
+            isRight = try await admission.run { [hasher] in
+                try hasher.verify(password, against: hash)
+            }
+        } catch {
+            throw .faulted(.internalFailure)
+        }
+        guard isRight, let stored else { throw .wrong }
+        try await codes.uncount(counts, in: tenant)
+        return (address, names, stored.version)
+    }
+
+    private func find(
+        _ names: [AddressName], in tenant: TenantID
+    ) async throws(CodeFailure) -> StoredPassword? {
+        do { return try await reader.password(of: names, in: tenant) } catch {
+            throw .faulted(error)
+        }
+    }
+
+    private func isHeld(_ address: String, in tenant: TenantID) async throws(CodeFailure) -> Bool {
+        do {
+            return try await reader.isHeld(
+                codes.names(of: address, .email, in: tenant), in: tenant)
+        } catch {
+            throw .faulted(error)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import Ledger
+
+/// Proves that a client knows the password of an address, or that it may set one.
+struct PasswordProver {
+    let provider: ProviderName
+
+    /// Checks a password, or a code that was sent for the purpose.
+    ///
+    /// - Throws: `wrongPassword`, `wrongCode`, `limited` after too many wrong ones, `unavailable` when the store
+    ///   fails or too many passwords wait for their check.
+    func prove(
+        _ body: PasswordBody, by client: CodeClient, in tenant: TenantID,
+        for purpose: ProofPurpose, at now: Timestamp
+    ) async throws(Credential.Flaw) -> Proof {
+        switch body {
+        case .known(let address, let password, let device):
+            if case .link = purpose { throw .wrongCode }
+            let checked: (address: String, names: [AddressName], version: PasswordVersion)
+            do throws(CodeFailure) {
+                checked = try await client.passwords.check(
+                    address, password, in: tenant, from: client.network, knownAs: device, at: now)
+            } catch {
+                throw error.flaw(or: .wrongPassword)
+            }
+            return try proof(
+                checked.address, checked.names, client, at: now, password: checked.version)
+        case .signUp(let code):
+            guard case .signIn = purpose else { throw .wrongCode }
+            let (challenge, names) = try await check(code, client, tenant, .signUp, at: now)
+            guard let hash = challenge.secret else { throw .wrongCode }
+            return try proof(
+                challenge.address, names, client, at: now, challenge: challenge.id,
+                new: NewPassword(hash: hash))
+        case .new(let code, let password):
+            guard case .link = purpose, let session = client.session else { throw .wrongCode }
+            let (challenge, names) = try await check(
+                code, client, tenant, .link(session), at: now)
+            let hash: NewPassword
+            do throws(CodeFailure) {
+                hash = try await client.passwords.hash(password)
+            } catch {
+                throw error.flaw(or: .wrongCode)
+            }
+            return try proof(
+                challenge.address, names, client, at: now, challenge: challenge.id, new: hash)
+        }
+    }
+
+    /// Checks the code of a reset.
+    ///
+    /// - Returns: the proof of the address.
+    func proveReset(
+        _ code: CodeBody, by client: CodeClient, in tenant: TenantID, at now: Timestamp
+    ) async throws(Credential.Flaw) -> Proof {
+        let (challenge, names) = try await check(code, client, tenant, .reset, at: now)
+        return try proof(challenge.address, names, client, at: now, challenge: challenge.id)
+    }
+
+    private func check(
+        _ body: CodeBody, _ client: CodeClient, _ tenant: TenantID, _ use: RequiredUse,
+        at now: Timestamp
+    ) async throws(Credential.Flaw) -> (challenge: StoredChallenge, names: [AddressName]) {
+        do throws(CodeFailure) {
+            return try await client.codes.check(
+                body, of: provider, in: tenant, for: use, from: client.network, at: now)
+        } catch {
+            throw error.flaw(or: .wrongCode)
+        }
+    }
+
+    private func proof(
+        _ address: String, _ names: [AddressName], _ client: CodeClient, at now: Timestamp,
+        challenge: ChallengeID? = nil, password: PasswordVersion? = nil, new: NewPassword? = nil
+    ) throws(Credential.Flaw) -> Proof {
+        // A random name, because the account is found by the address.
+        let identity = IdentityID(at: now, random: client.newID())
+        guard let subject = Subject(provider: provider, providerID: identity.description) else {
+            throw .wrongPassword
+        }
+        return Proof(
+            subject, authenticatedAt: Timestamp(seconds: now.seconds), methods: .password,
+            email: Email(address, isVerified: true),
+            address: ProvedAddress(
+                kind: .email, text: address, names: names,
+                newID: AddressID(at: now, random: client.newID())),
+            challenge: challenge, password: password, newPassword: new)
+    }
+}
+
+extension CodeFailure {
+    /// The flaw of a credential that failed so; a wrong one is the given flaw.
+    func flaw(or wrong: Credential.Flaw) -> Credential.Flaw {
+        switch self {
+        case .wrong: wrong
+        case .limited(let seconds): .limited(retryAfterSeconds: seconds)
+        case .faulted: .unavailable
+        }
+    }
+}

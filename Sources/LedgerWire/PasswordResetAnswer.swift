@@ -1,0 +1,14 @@
+/// The answer to the reset of a password.
+public struct PasswordResetAnswer: Codable, Hashable, Sendable {
+    /// The account's providers in linking order, which all still open it.
+    public let linkedProviders: [String]
+
+    enum CodingKeys: String, CodingKey {
+        case linkedProviders = "linked_providers"
+    }
+
+    /// Describes an account.
+    public init(linkedProviders: [String]) {
+        self.linkedProviders = linkedProviders
+    }
+}
