@@ -181,6 +181,78 @@ struct ProvidersFileTests {
         #expect(fault(Self.replacing(name, with: value)) == "providers[0].\(line)")
     }
 
+    private static let microsoft = [
+        "issuer": "\"https://login.microsoftonline.com/{tenantid}/v2.0\"",
+        "subject": "\"tid_oid\"",
+    ]
+
+    @Test func `the pin of an issuer with tenants holds the form of its subjects`() throws {
+        let tenants = try parse(Self.replacing(Self.microsoft))
+        let provider = try #require(tenants[.default]?.providers.values.first)
+        guard case .tenantAndObject(of: nil) = try provider.oidc.check.subject else {
+            Issue.record("\(try provider.oidc.check.subject)")
+            return
+        }
+        // The other form needs another issuer, which is another pin.
+        #expect(
+            provider.pin
+                == ProviderPin(
+                    type: .oidc, issuers: ["https://login.microsoftonline.com/{tenantid}/v2.0"]))
+        let one = "72f988bf-86f1-41af-91ab-2d7cd011db47"
+        let limited = try parse(
+            Self.replacing(Self.microsoft.merging(["issuer_tenants": "[\"\(one)\"]"]) { $1 }))
+        guard
+            case .tenantAndObject(of: [one]) = try #require(
+                limited[.default]?.providers.values.first
+            ).oidc.check.subject
+        else {
+            Issue.record("\(limited)")
+            return
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["subject": "\"oid\""], "subject must be \"sub\" or \"tid_oid\""),
+            (
+                ["subject": "\"sub\""], "issuer has {tenantid}, which needs the subject \"tid_oid\""
+            ),
+            (["subject": nil], "issuer has {tenantid}, which needs the subject \"tid_oid\""),
+            (
+                ["issuer": "\"https://login.microsoftonline.com/common/v2.0\""],
+                "issuer must have {tenantid} once, for the subject \"tid_oid\""
+            ),
+            (
+                ["issuer": "[\"https://a.example/{tenantid}\",\"https://b.example\"]"],
+                "issuer must have {tenantid} once, for the subject \"tid_oid\""
+            ),
+            (
+                ["issuer": "\"https://{tenantid}.example/{tenantid}\""],
+                "issuer must have {tenantid} once, for the subject \"tid_oid\""
+            ),
+            (["issuer_tenants": "[]"], "issuer_tenants must not be empty"),
+            (
+                ["issuer_tenants": "[\"72f988bf-86f1-41af-91ab-2d7cd011db47\",\"common\"]"],
+                "issuer_tenants[1] must be a GUID in lower case"
+            ),
+            (
+                ["issuer_tenants": "[\"72F988BF-86F1-41AF-91AB-2D7CD011DB47\"]"],
+                "issuer_tenants[0] must be a GUID in lower case"
+            ),
+            (
+                [
+                    "subject": nil, "issuer": "\"https://a.example\"",
+                    "issuer_tenants": "[\"72f988bf-86f1-41af-91ab-2d7cd011db47\"]",
+                ], "issuer_tenants needs the subject \"tid_oid\""
+            ),
+        ] as [([String: String?], String)])
+    func `a form of subjects that does not fit the issuer is refused`(
+        changes: [String: String?], line: String
+    ) {
+        let members = Self.microsoft.mapValues { $0 as String? }.merging(changes) { $1 }
+        #expect(fault(Self.replacing(members)) == "providers[0].\(line)")
+    }
+
     @Test func `a provider without a type is one of OpenID Connect`() throws {
         let tenants = try parse(Self.replacing("type", with: nil))
         let provider = try #require(tenants[.default]?.providers.values.first)
@@ -264,11 +336,16 @@ struct ProvidersFileTests {
 
     /// Returns a file with one provider of which one member differs or is missing.
     private static func replacing(_ name: String, with value: String?) -> String {
+        replacing([name: value])
+    }
+
+    /// Returns a file with one provider of which these members differ or are missing.
+    private static func replacing(_ changes: [String: String?]) -> String {
         var members = [
             "name": "\"google\"", "type": "\"oidc\"", "issuer": "\"https://a.example\"",
             "jwks_uri": "\"https://a.example/k\"", "audiences": "[\"a\"]",
         ]
-        members[name] = value
+        for (name, value) in changes { members[name] = value }
         let json = members.map { "\"\($0)\":\($1)" }.joined(separator: ",")
         return "{\"providers\":[{\(json)}]}"
     }

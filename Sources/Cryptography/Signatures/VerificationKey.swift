@@ -8,6 +8,9 @@ package final class VerificationKey: Sendable {
     /// The RFC 7638 SHA-256 thumbprint, which identifies the key by its content.
     package let thumbprint: String
 
+    /// The `issuer` of its JWK: a member beyond the RFC, by which Microsoft names whose tokens it signs.
+    package let issuer: String?
+
     let parameters: JWKParameters
     let publicKey: PublicKey
     private let declared: SignatureAlgorithm?
@@ -44,6 +47,7 @@ package final class VerificationKey: Sendable {
             declared = known
         }
         self.keyID = members["kid"]?.string
+        self.issuer = members["issuer"]?.string
         self.parameters = parameters
         self.publicKey = publicKey
         self.declared = declared
@@ -52,6 +56,7 @@ package final class VerificationKey: Sendable {
 
     init(keyID: String?, parameters: JWKParameters, publicKey: PublicKey) {
         self.keyID = keyID
+        self.issuer = nil
         self.parameters = parameters
         self.publicKey = publicKey
         self.declared = nil

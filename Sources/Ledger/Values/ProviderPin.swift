@@ -2,7 +2,9 @@
 /// its accounts.
 package struct ProviderPin: Hashable, Sendable {
     package let type: ProviderType
-    /// The accepted issuers, sorted, without duplicates and empty ones; the tenant of an issuer is part of its name.
+    /// The accepted issuers, sorted, without duplicates and empty ones.
+    ///
+    /// The tenant of an issuer is part of its name, or the place of one is, where the subjects name the tenant.
     package let issuers: [String]
 
     /// Describes a provider.

@@ -23,6 +23,8 @@ package struct OIDCSettings: Sendable {
         try object.allow(
             StrictObject.commonMembers.union([
                 "issuer", "jwks_uri", "audiences", "algorithms", "nonce", "nonce_required",
+                "subject",
+                "issuer_tenants",
             ]))
         let mode = try Self.nonceMode(object)
         let isRequired = try object.optionalFlag("nonce_required") ?? false
@@ -30,9 +32,11 @@ package struct OIDCSettings: Sendable {
             throw ProvidersFileFault(
                 object.location(of: "nonce_required"), "contradicts the nonce mode \"none\"")
         }
+        let issuers = try Self.issuers(object)
         check = IDTokenPolicy(
-            issuers: try Self.issuers(object), audiences: try object.texts("audiences"),
-            algorithms: try Self.algorithms(object), nonce: mode, nonceRequired: isRequired)
+            issuers: issuers, audiences: try object.texts("audiences"),
+            algorithms: try Self.algorithms(object), nonce: mode, nonceRequired: isRequired,
+            subject: try Self.subject(object, of: issuers))
         keys = keySets.cache(of: try object.requiredAddress("jwks_uri"))
     }
 
@@ -45,6 +49,54 @@ package struct OIDCSettings: Sendable {
                 object.location(of: "nonce"), "must be \"raw\", \"sha256\" or \"none\"")
         }
         return mode
+    }
+
+    /// Returns the form of subjects, each of which needs other issuers than the other: the rules pin the
+    /// issuers alone, and another form under the same name would give accounts to other people.
+    private static func subject(
+        _ object: StrictObject, of issuers: [String]
+    ) throws(ProvidersFileFault) -> SubjectForm {
+        let form = try object.optionalText("subject") ?? "sub"
+        let counts = issuers.map {
+            $0.split(separator: SubjectForm.placeholder, omittingEmptySubsequences: false).count - 1
+        }
+        switch form {
+        case "sub":
+            guard counts.allSatisfy({ $0 == 0 }) else {
+                throw ProvidersFileFault(
+                    object.location(of: "issuer"),
+                    "has \(SubjectForm.placeholder), which needs the subject \"tid_oid\"")
+            }
+            guard !object.has("issuer_tenants") else {
+                throw ProvidersFileFault(
+                    object.location(of: "issuer_tenants"), "needs the subject \"tid_oid\"")
+            }
+            return .sub
+        case "tid_oid":
+            guard counts.allSatisfy({ $0 == 1 }) else {
+                throw ProvidersFileFault(
+                    object.location(of: "issuer"),
+                    "must have \(SubjectForm.placeholder) once, for the subject \"tid_oid\"")
+            }
+            return .tenantAndObject(of: try tenants(object))
+        default:
+            throw ProvidersFileFault(
+                object.location(of: "subject"), "must be \"sub\" or \"tid_oid\"")
+        }
+    }
+
+    /// Returns the permitted tenants of the issuer; nil for any.
+    private static func tenants(
+        _ object: StrictObject
+    ) throws(ProvidersFileFault) -> Set<String>? {
+        guard object.has("issuer_tenants") else { return nil }
+        let tenants = try object.texts("issuer_tenants")
+        for (index, tenant) in tenants.enumerated() where !SubjectForm.isGUID(tenant) {
+            throw ProvidersFileFault(
+                "\(object.location(of: "issuer_tenants"))[\(index)]",
+                "must be a GUID in lower case")
+        }
+        return Set(tenants)
     }
 
     private static func algorithms(

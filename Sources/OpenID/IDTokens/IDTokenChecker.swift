@@ -71,7 +71,9 @@ package struct IDTokenChecker: Sendable {
         guard let payload = JSONValue(parsing: token.payload)?.members else {
             throw .malformed
         }
-        return try IDTokenRules(policy: policy, claims: payload, now: now).checked(nonce: nonce)
+        return try IDTokenRules(
+            policy: policy, claims: payload, keyIssuer: key.issuer, now: now
+        ).checked(nonce: nonce)
     }
 
     private func parse(_ token: String) throws(IDTokenFault) -> ParsedJWS {

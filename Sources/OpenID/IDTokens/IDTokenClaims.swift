@@ -2,7 +2,7 @@
 ///
 /// All of it is personal data except the times; `description` therefore shows none of it.
 package struct IDTokenClaims: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The issuer, one of the policy's.
+    /// The issuer, one of the policy's or of a tenant of it.
     package let issuer: String
     /// The subject at that issuer: 1 to 255 UTF-8 bytes without control characters.
     package let subject: String

@@ -4,13 +4,13 @@ package enum IDTokenFault: String, Error, Sendable, CaseIterable {
     case malformed
     /// The header's `typ` names another kind of token, RFC 8725 section 3.11.
     case wrongType
-    /// The key set has no single key for the header's `kid` and algorithm.
+    /// The key set has no single key for the header's `kid` and algorithm, or that one is for another issuer.
     case unknownKey
     /// The header's algorithm is not in the policy.
     case algorithmNotAllowed
     /// The signature does not match.
     case badSignature
-    /// `iss` is missing or not one of the policy's.
+    /// `iss` is missing or not one of the policy's, or not that of the token's permitted tenant.
     case wrongIssuer
     /// `aud` is missing or contains none of the policy's.
     case wrongAudience
@@ -26,7 +26,7 @@ package enum IDTokenFault: String, Error, Sendable, CaseIterable {
     case missingIssuedAt
     /// `iat` is in the future.
     case issuedInFuture
-    /// `sub` is missing, empty, too long or has control characters.
+    /// `sub`, or what stands for it, is missing, empty, too long or has control characters.
     case badSubject
     /// The policy requires a nonce and the client sent none.
     case nonceMissing

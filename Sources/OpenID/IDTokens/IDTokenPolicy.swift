@@ -12,7 +12,7 @@ package struct IDTokenPolicy: Sendable {
         case none
     }
 
-    /// Accepted spellings of `iss`; one must match byte for byte.
+    /// Accepted spellings of `iss`, of which one must match byte for byte, or the templates of them.
     package let issuers: [String]
     /// Our client identifiers; one must be in `aud`.
     package let audiences: [String]
@@ -22,13 +22,16 @@ package struct IDTokenPolicy: Sendable {
     package let nonce: NonceMode
     /// Whether a sign-in without a nonce is refused; no effect when nonces are ignored.
     package let nonceRequired: Bool
+    /// How a token names its person.
+    package let subject: SubjectForm
     /// The accepted difference between the provider's clock and ours, in seconds.
     package let leewaySeconds: Int64
 
     /// Creates a policy; the leeway must be 0 to 600 seconds.
     package init(
         issuers: [String], audiences: [String], algorithms: Set<SignatureAlgorithm>,
-        nonce: NonceMode, nonceRequired: Bool = false, leewaySeconds: Int64 = 60
+        nonce: NonceMode, nonceRequired: Bool = false, subject: SubjectForm = .sub,
+        leewaySeconds: Int64 = 60
     ) {
         precondition((0...600).contains(leewaySeconds), "a leeway is 0 to 600 seconds")
         self.issuers = issuers
@@ -36,6 +39,7 @@ package struct IDTokenPolicy: Sendable {
         self.algorithms = algorithms
         self.nonce = nonce
         self.nonceRequired = nonceRequired
+        self.subject = subject
         self.leewaySeconds = leewaySeconds
     }
 }

@@ -18,6 +18,8 @@ struct IDTokenRules {
 
     let policy: IDTokenPolicy
     let claims: JSONMembers
+    /// The issuer that the signing key is for, if its JWK names one.
+    let keyIssuer: String?
     let now: Int64
 
     /// Applies every rule in order and returns the claims to keep.
@@ -31,7 +33,7 @@ struct IDTokenRules {
             issuer: issuer,
             subject: try checkedSubject(),
             email: text("email", bytesMax: IDTokenRules.emailBytesMax),
-            emailVerified: truth("email_verified"),
+            emailVerified: isEmailVerified,
             name: text("name", bytesMax: IDTokenRules.nameBytesMax),
             issuedAt: Int64(issuedAt),
             expiresAt: Int64(expiresAt),
@@ -39,8 +41,17 @@ struct IDTokenRules {
     }
 
     private func checkedIssuer() throws(IDTokenFault) -> String {
-        guard let issuer = claims["iss"]?.string, isAny(of: policy.issuers, issuer) else {
-            throw .wrongIssuer
+        guard let issuer = claims["iss"]?.string else { throw .wrongIssuer }
+        switch policy.subject {
+        case .sub:
+            guard isAny(of: policy.issuers, issuer) else { throw .wrongIssuer }
+        case .tenantAndObject(let tenants):
+            guard let tenant = guid("tid"), tenants?.contains(tenant) ?? true,
+                isAny(of: policy.issuers.map { SubjectForm.issuer($0, of: tenant) }, issuer)
+            else { throw .wrongIssuer }
+            // A key of one tenant must not sign for another one.
+            guard keyIssuer.map({ SubjectForm.issuer($0, of: tenant).isExactly(issuer) }) ?? true
+            else { throw .unknownKey }
         }
         return issuer
     }
@@ -117,10 +128,32 @@ struct IDTokenRules {
     }
 
     private func checkedSubject() throws(IDTokenFault) -> String {
-        guard let subject = text("sub", bytesMax: IDTokenRules.subjectBytesMax) else {
-            throw .badSubject
+        switch policy.subject {
+        case .sub:
+            guard let subject = text("sub", bytesMax: IDTokenRules.subjectBytesMax) else {
+                throw .badSubject
+            }
+            return subject
+        case .tenantAndObject:
+            guard let tenant = guid("tid"), let object = guid("oid") else { throw .badSubject }
+            return "\(tenant)/\(object)"
         }
-        return subject
+    }
+
+    /// Whether the provider states that the address is verified; nil without a statement.
+    ///
+    /// An administrator of a tenant of Microsoft gives people any address, of any domain. `xms_edov` states
+    /// that the owner of the domain was verified, as a Boolean or as `1`.
+    private var isEmailVerified: Bool? {
+        switch policy.subject {
+        case .sub: truth("email_verified")
+        case .tenantAndObject:
+            truth("xms_edov") ?? [.string("1"), .number(1)].contains(claims["xms_edov"])
+        }
+    }
+
+    private func guid(_ name: String) -> String? {
+        claims[name]?.string.flatMap { SubjectForm.isGUID($0) ? $0 : nil }
     }
 
     private func isAny(of accepted: [String], _ text: String) -> Bool {

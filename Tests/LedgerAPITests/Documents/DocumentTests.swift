@@ -109,6 +109,41 @@ struct DocumentTests {
         }
     }
 
+    @Test
+    func `a route whose answer has a secret refuses an idempotency key, and its document says so`()
+        async throws
+    {
+        let secrets: Set = ["access_token", "refresh_token", "anonymous_secret"]
+        let routes = DescribedAPI.all.filter { _, described in
+            let content = described.operation.responses["200"]?.members?["content"]?.members
+            let schema = content?["application/json"]?.members?["schema"] ?? .null
+            let members = described.api.schemas.members(of: schema)
+            return !secrets.isDisjoint(with: members.isRequired.keys)
+        }
+        #expect(
+            routes.keys.sorted() == ["POST /v1/auth/refresh", "POST /v1/auth/sign-in/{provider}"])
+        for (route, described) in routes {
+            let operation = described.operation
+            let names = operation.parameters.compactMap { $0["name"]?.string }
+            #expect(!names.contains("Idempotency-Key"), "\(route)")
+            let about = operation.members["description"]?.string ?? ""
+            #expect(about.contains("`Idempotency-Key`"), "\(route)")
+            let run = try await ExampleRun(operation)
+            let count = run.service.ledger.commandCount
+            for key in ["k", "", "é"] {
+                let answer = try await run.send(
+                    headers: run.headers + [(name: "Idempotency-Key", value: key)])
+                #expect(answer.summary == "400 INVALID_REQUEST", "\(route)")
+                #expect(answer.body.contains(#""details":{"header":"Idempotency-Key"}"#))
+                let examples = operation.responses["400"]?.members?["content"]?.members
+                #expect(
+                    ExampleRun.text(.object(examples ?? [:])).contains(answer.message ?? "?"))
+            }
+            #expect(run.service.ledger.commandCount == count)
+            #expect(try await run.send().status == 200, "\(route)")
+        }
+    }
+
     /// A generated client makes a class of each object, which needs a name.
     private func expectNames(in schema: JSONValue, at location: String) {
         for (name, property) in schema.members?["properties"]?.members ?? [:] {

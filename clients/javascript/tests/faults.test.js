@@ -51,6 +51,8 @@ test("a sign-in is not repeated, because its second answer would say that the ac
   const ledger = new AccountLedger({ url: front.url });
   assert.equal((await refusal(ledger.signIn("apple", await proof("apple", newName())))).code, "NO_ANSWER");
   assert.equal(front.requests.length, 1);
+  // The ledger refuses a key here.
+  assert.equal(front.requests[0].headers["idempotency-key"], undefined);
 });
 
 test("a refresh whose answer is lost is repeated and yields the same successor", async (t) => {

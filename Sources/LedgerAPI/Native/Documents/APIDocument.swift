@@ -31,7 +31,7 @@ struct APIDocument: Sendable {
         /// The parameters of the path, the query and the header.
         var parameters: [Parameter] {
             let ofPath = Parameter.ofPaths.filter { path.contains("{\($0.name)}") }
-            return ofPath + operation.parameters
+            return ofPath + operation.parameters.filter { !$0.isRefused }
                 + (isOnAdminListener ? [] : [RequestName.parameter])
         }
     }

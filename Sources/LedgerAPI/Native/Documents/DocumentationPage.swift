@@ -59,9 +59,7 @@ enum DocumentationPage {
     private static func section(of entry: APIDocument.Entry) -> String {
         let operation = entry.operation
         var text = "<h3 id=\"\(operation.id)\"><code>\(heading(of: entry))</code></h3>"
-        text += "<p>\(prose(operation.summary)). For \(prose(operation.callers))."
-        if let about = operation.about { text += " \(prose(about))" }
-        text += "</p>"
+        text += "<p>\(prose(operation.summary)). \(prose(entry.description))</p>"
         text += table(
             ["Parameter", "In", "Meaning"],
             entry.parameters.map { parameter in

@@ -31,8 +31,11 @@ extension APIDocument.Entry {
         }
     }
 
-    private var description: String {
-        ["For \(operation.callers).", operation.about].compactMap(\.self).joined(separator: " ")
+    /// The callers, and what there is to know about the operation.
+    var description: String {
+        let refused = operation.parameters.filter(\.isRefused).map(\.about)
+        return (["For \(operation.callers).", operation.about].compactMap(\.self) + refused)
+            .joined(separator: " ")
     }
 
     private func write(_ body: any BodyForm.Type, to writer: inout JSONWriter) {

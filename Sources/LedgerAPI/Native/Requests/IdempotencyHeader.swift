@@ -14,6 +14,24 @@ enum IdempotencyHeader {
         about: "The client's name for the request: for 24 hours, the same request with the same"
             + " key gets the same answer", isInExample: true)
 
+    /// The field on routes whose answers hold a secret, which would have to be kept to answer again.
+    static let refused = {
+        var refused = parameter.about("`\(name)` is refused, because the answer holds tokens.")
+        refused.isInExample = false
+        refused.isRefused = true
+        return refused
+    }()
+
+    /// The error for a request with a key that ``refused`` refuses.
+    static let refusal = APIError.invalidRequest(
+        RequestFlaw(
+            "\(name) is not supported here, because the answer holds tokens", at: .header(name)))
+
+    /// - Throws: 400 for a request with a key, on a route that refuses it.
+    static func refuse(_ call: RouteCall) throws(APIError) {
+        guard try call.values(of: refused).isEmpty else { throw refusal }
+    }
+
     /// Reads the key; nil when the request has none.
     ///
     /// - Throws: `invalidRequest` unless it is one field of 1 to 255 printable ASCII characters.

@@ -10,10 +10,12 @@ struct RefreshRoute: Route {
         id: "refresh", tag: .signIn, summary: "Exchange a refresh token for new tokens",
         about: "Each refresh token is good for one exchange; repeating the last one within ten"
             + " seconds gives the same answer.",
-        access: .anyone, body: RefreshBody.self, answers: .json(SessionAnswer.schema),
-        refusals: [.refused(.invalidRefreshToken)])
+        access: .anyone, parameters: [IdempotencyHeader.refused], body: RefreshBody.self,
+        answers: .json(SessionAnswer.schema),
+        refusals: [.refused(.invalidRefreshToken), IdempotencyHeader.refusal])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        try IdempotencyHeader.refuse(call)
         let presented = try call.body().text(RefreshBody.refreshToken)
         let tokens = call.services.refreshTokens
         guard let session = tokens.session(of: presented, in: call.tenant),

@@ -12,12 +12,16 @@ struct SignInRoute: Route {
         id: "sign_in", tag: .signIn, summary: "Open a session with a provider's credential",
         about: "Opens an account for an unknown identity unless `create_account` is false. Without"
             + " `anonymous_secret`, a provider of type `anonymous` always opens one.",
-        access: .anyone, body: SignInBody.self, answers: .json(SessionAnswer.schema),
-        refusals: [APIError].ofCredential + [.refused(.accountNotFound)])
+        access: .anyone, parameters: [IdempotencyHeader.refused], body: SignInBody.self,
+        answers: .json(SessionAnswer.schema),
+        refusals: [APIError].ofCredential + [
+            .refused(.accountNotFound), IdempotencyHeader.refusal,
+        ])
 
     /// No one is authenticated before the credential is found valid, so nothing before that reaches
     /// the log.
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        try IdempotencyHeader.refuse(call)
         let body = try call.body()
         let provider = call.configuration(of: call.provider)
         let presented = try body.credentialOrNewSecret(for: provider)
