@@ -138,6 +138,12 @@ let package = Package(
                 "LedgerMessages", "Migrations", "Postgres", "StandardWebhooks", "TransparencyLog",
             ]),
         .target(
+            name: "LedgerChannels",
+            dependencies: [
+                "Encodings", "HTTPClient", "JSON", "Ledger", "LedgerEngine", "LedgerMessages",
+                "StandardWebhooks",
+            ]),
+        .target(
             name: "LedgerAudit",
             dependencies: [
                 "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerEngine", "LedgerExport",
@@ -146,7 +152,8 @@ let package = Package(
         .target(
             name: "LedgerSignIn",
             dependencies: [
-                "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger", "OpenID",
+                "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger", "LedgerMessages",
+                "OpenID",
             ]),
         .target(
             name: "LedgerAPI",
@@ -158,9 +165,10 @@ let package = Package(
             name: "account-ledger",
             dependencies: [
                 "CAllocator", "CommandLine", "Cryptography", "DevelopmentIdentityProvider",
-                "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerAudit", "LedgerEngine",
-                "LedgerExport", "LedgerPostgres", "LedgerSignIn", "LedgerWire", "OpenID",
-                "Postgres", "StandardWebhooks", "TransparencyLog",
+                "Encodings", "HTTP", "HTTPClient", "JSON", "Ledger", "LedgerAPI", "LedgerAudit",
+                "LedgerChannels", "LedgerEngine", "LedgerExport", "LedgerMessages",
+                "LedgerPostgres", "LedgerSignIn", "LedgerWire", "OpenID", "Postgres",
+                "StandardWebhooks", "TransparencyLog",
             ],
             // Batches allocate on one thread what another frees: glibc's allocator takes 8 % of the
             // server's time more. Not in debug builds, whose sanitizers bring an allocator.
@@ -199,8 +207,8 @@ let package = Package(
         .testTarget(
             name: "AccountLedgerTests",
             dependencies: [
-                "account-ledger", "CommandLine", "JSON", "Ledger", "LedgerEngine", "LedgerSignIn",
-                "LedgerTestSupport",
+                "account-ledger", "CommandLine", "JSON", "Ledger", "LedgerEngine",
+                "LedgerMessages", "LedgerSignIn", "LedgerTestSupport",
             ]),
         .testTarget(name: "EncodingsTests", dependencies: ["Cryptography", "Encodings"]),
         .testTarget(name: "JSONTests", dependencies: ["JSON"]),
@@ -240,6 +248,15 @@ let package = Package(
             dependencies: ["Cryptography", "Encodings", "Ledger", "LedgerTestSupport"],
             resources: [.copy("FormerRelease"), .copy("Golden")]),
         .testTarget(
+            name: "LedgerMessagesTests", dependencies: ["Encodings", "Ledger", "LedgerMessages"],
+            resources: [.copy("Golden")]),
+        .testTarget(
+            name: "LedgerChannelsTests",
+            dependencies: [
+                "Encodings", "HTTPClient", "Ledger", "LedgerChannels", "LedgerEngine",
+                "LedgerMessages", "LoopbackServers", "StandardWebhooks",
+            ]),
+        .testTarget(
             name: "LedgerEngineTests",
             dependencies: [
                 "Cryptography", "Encodings", "Ledger", "LedgerEngine", "LedgerTestSupport",
@@ -249,8 +266,8 @@ let package = Package(
             name: "LedgerPostgresTests",
             dependencies: [
                 "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerAPI", "LedgerAudit",
-                "LedgerEngine", "LedgerPostgres", "LedgerTestSupport", "Migrations", "Postgres",
-                "StandardWebhooks", "TransparencyLog",
+                "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerTestSupport",
+                "Migrations", "Postgres", "StandardWebhooks", "TransparencyLog",
             ], resources: [.copy("FormerRelease")]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(name: "OneTimePasswordsTests", dependencies: ["OneTimePasswords"]),
@@ -265,8 +282,8 @@ let package = Package(
         .testTarget(
             name: "LedgerSignInTests",
             dependencies: [
-                "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerSignIn", "LedgerTestSupport",
-                "OpenID",
+                "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerMessages", "LedgerSignIn",
+                "LedgerTestSupport", "OpenID",
             ]),
         .testTarget(
             name: "LedgerAPITests",

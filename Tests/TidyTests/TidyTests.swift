@@ -39,11 +39,17 @@ import Testing
             "BlockingCalls", "Cryptography", "Encodings", "Ledger", "LedgerEngine",
             "LedgerMessages", "Migrations", "Postgres", "StandardWebhooks", "TransparencyLog",
         ],
+        "LedgerChannels": [
+            "Encodings", "HTTPClient", "JSON", "Ledger", "LedgerEngine", "LedgerMessages",
+            "StandardWebhooks",
+        ],
         "LedgerAudit": [
             "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerEngine", "LedgerExport",
             "LedgerPostgres", "Postgres", "TransparencyLog",
         ],
-        "LedgerSignIn": ["Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger", "OpenID"],
+        "LedgerSignIn": [
+            "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger", "LedgerMessages", "OpenID",
+        ],
         "LedgerAPI": [
             "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerSignIn",
             "LedgerWire", "OpenID", "TransparencyLog",

@@ -5,7 +5,9 @@ import HTTP
 import Ledger
 import LedgerAPI
 import LedgerAudit
+import LedgerChannels
 import LedgerEngine
+import LedgerMessages
 import LedgerPostgres
 import LedgerSignIn
 
@@ -85,7 +87,9 @@ struct Server: Sendable {
                 api: base, providers: imitated,
                 tokenProviders: ImitatedTokenProvider.all(secrets)) : nil
         workers = Workers(
-            configuration, keys: keys, policy: { tenants[$0]?.policy }, faults: faults, log: log)
+            configuration, keys: keys, policy: { tenants[$0]?.policy },
+            product: { (tenants[$0]?.messages ?? MessageSettings()).product }, faults: faults,
+            log: log)
     }
 
     /// Returns limits that allow many connections, of which as many are served as the queue admits.
@@ -261,9 +265,12 @@ struct Server: Sendable {
         let contract = API(
             services(commands, probe: probe, requests: requests),
             servesDocuments: configuration.servesDocuments)
-        let identityProvider = identityProvider
+        let (identityProvider, outboxes) = (identityProvider, workers.outboxes)
         api.handler.set(
             answer: { request in
+                if !outboxes.isEmpty, request.path == DevelopmentOutbox.path {
+                    return OutboxPage.answer(request, from: outboxes)
+                }
                 if let identityProvider,
                     request.path.hasPrefix(DevelopmentIdentityProvider.pathPrefix)
                 {

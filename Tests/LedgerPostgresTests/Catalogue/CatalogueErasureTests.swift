@@ -14,7 +14,14 @@ import Testing
                 WHERE last_account_id = '\(ada)' AND account_id IS NULL;
                 INSERT INTO idempotency_records (tenant_id, account_id, scope, fingerprint, answer,
                     answered_at)
-                VALUES ('default', '\(ada)', sha256('scope'), sha256('body'), 'x', now())
+                VALUES ('default', '\(ada)', sha256('scope'), sha256('body'), 'x', now());
+                INSERT INTO messages (tenant_id, message_id, account_id, channel, template, language,
+                    wrapping_key, sealed, recipient_key, recipient_digest, created_at, expires_at,
+                    next_attempt_at)
+                SELECT 'default', gen_random_uuid(), a, 'email', 'new_device', 'en', 'test', 'x',
+                    'test', r, now(), now(), now()
+                FROM (VALUES ('\(ada)'::uuid, sha256('ada')), (NULL, sha256('ada')),
+                    (NULL, sha256('eve'))) AS k (a, r)
                 """)
             let personal = Catalogue.tables.flatMap { table in
                 table.columns(.personal).map { "\(table.name).\($0)" }
@@ -25,6 +32,11 @@ import Testing
             try await story.erase(ada)
             try await fixture.settle()
             #expect(try await filled(of: "\(ada)", in: fixture) == [])
+            // Messages that name no account are hers if they went to her address.
+            let others = "SELECT count(*)::text FROM messages WHERE recipient_digest = sha256('eve')"
+            #expect(try await fixture.database.asSuperuser.texts(others) == ["1"])
+            let all = try await fixture.database.asSuperuser.texts("SELECT 'x' FROM messages")
+            #expect(all.count == 1)
         }
     }
 
