@@ -159,7 +159,7 @@ let package = Package(
             name: "LedgerAPI",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
-                "LedgerSignIn", "LedgerWire", "OpenID", "TransparencyLog",
+                "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "TransparencyLog",
             ]),
         .executableTarget(
             name: "account-ledger",
@@ -179,8 +179,8 @@ let package = Package(
             name: "LedgerTestSupport",
             dependencies: [
                 "ChildProcesses", "Cryptography", "DevelopmentIdentityProvider", "Encodings",
-                "HTTP", "JSON", "Ledger", "LedgerEngine", "LedgerPostgres", "LedgerWire", "OpenID",
-                "Postgres", "TransparencyLog",
+                "HTTP", "JSON", "Ledger", "LedgerEngine", "LedgerMessages", "LedgerPostgres",
+                "LedgerWire", "OpenID", "Postgres", "TransparencyLog",
             ]),
         // Makes long logs for measurements; never part of what is shipped.
         .executableTarget(
@@ -253,9 +253,9 @@ let package = Package(
         .testTarget(
             name: "LedgerChannelsTests",
             dependencies: [
-                "Encodings", "HTTPClient", "Ledger", "LedgerChannels", "LedgerEngine",
-                "LedgerMessages", "LoopbackServers", "StandardWebhooks",
-            ]),
+                "ChildProcesses", "Encodings", "HTTPClient", "Ledger", "LedgerChannels",
+                "LedgerEngine", "LedgerMessages", "LoopbackServers", "StandardWebhooks",
+            ], exclude: ["Verifiers"]),
         .testTarget(
             name: "LedgerEngineTests",
             dependencies: [
@@ -289,15 +289,15 @@ let package = Package(
             name: "LedgerAPITests",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI",
-                "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID", "Sockets",
+                "LedgerMessages", "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID", "Sockets",
                 "TransparencyLog",
             ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "BlockingCalls", "ChildProcesses", "Cryptography", "Ledger", "LedgerAudit",
-                "LedgerEngine", "LedgerPostgres", "LedgerTestSupport", "LedgerWire", "Postgres",
-                "Sockets", "TransparencyLog",
+                "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerTestSupport",
+                "LedgerWire", "LoopbackServers", "Postgres", "Sockets", "TransparencyLog",
             ], exclude: ["Verifiers"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],

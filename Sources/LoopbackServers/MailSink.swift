@@ -22,6 +22,8 @@ package final class MailSink: Sendable {
         package var sender = "250 OK"
         package var recipient = "250 OK"
         package var content = "250 OK"
+        /// Whether content is answered; the connection stays open in any case.
+        package var answersContent = true
         /// Whether the connection ends in the middle of the content.
         package var dropsContent = false
         /// Whether the connection ends after the content, instead of an answer.
@@ -159,7 +161,7 @@ package final class MailSink: Sendable {
                     state.withLock { $0.mails.append(mail) }
                 }
                 if now.dropsAnswer { return }
-                session.answer(now.content)
+                if now.answersContent { session.answer(now.content) }
             case "QUIT":
                 session.answer("221 Bye")
                 return

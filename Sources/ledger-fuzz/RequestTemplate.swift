@@ -134,6 +134,8 @@ enum RequestTemplates {
         request(
             "GET /v1/conflicts?state=open&account=<ACCOUNT>&after=0&limit=2", because, ""),
         request("GET /v1/conflicts?state=resolved", key, ""),
+        request(
+            "GET /v1/audit/messages?account_id=<ACCOUNT>&state=sent&limit=2", because, ""),
         request("DELETE /v1/accounts/<ACCOUNT>?basis=retention", because, ""),
         request("POST /v1/accounts/<ACCOUNT>/erasure/preview", because, ""),
         request("DELETE /v1/accounts/<ACCOUNT>?plan_digest=AAAA", because, ""),

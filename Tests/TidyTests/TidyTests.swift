@@ -51,14 +51,14 @@ import Testing
             "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger", "LedgerMessages", "OpenID",
         ],
         "LedgerAPI": [
-            "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerSignIn",
-            "LedgerWire", "OpenID", "TransparencyLog",
+            "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
+            "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "TransparencyLog",
         ],
         "ledger-bench-load": ["Sockets"],
         "LedgerTestSupport": [
             "ChildProcesses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP",
-            "JSON", "Ledger", "LedgerEngine", "LedgerPostgres", "LedgerWire", "OpenID", "Postgres",
-            "TransparencyLog",
+            "JSON", "Ledger", "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerWire",
+            "OpenID", "Postgres", "TransparencyLog",
         ],
         "ledger-load": [
             "Cryptography", "Encodings", "Ledger", "LedgerEngine", "LedgerPostgres",

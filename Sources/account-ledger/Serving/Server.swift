@@ -310,6 +310,9 @@ struct Server: Sendable {
             conflicts: ConflictReads(url: configuration.databaseURL) {
                 log.write(.error, "conflict reader fault", ["detail": .text($0)])
             },
+            messages: MessageReads(url: configuration.databaseURL) {
+                log.write(.error, "message reader fault", ["detail": .text($0)])
+            },
             streams: streams())
     }
 

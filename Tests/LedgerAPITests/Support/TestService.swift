@@ -15,6 +15,7 @@ struct TestService {
         /// The key of plan digests.
         var planKey = SymmetricKey.generate()
         var tenants: [TenantID] = [.default]
+        var messages = InMemoryMessages()
         var nonce: IDTokenPolicy.NonceMode = .raw
         var nonceRequired = false
         var displayName: String?
@@ -92,7 +93,8 @@ struct TestService {
         self.clock = clock
         self.configured = configured
         self.ledger = ledger
-        let audit = try TestAudit(ledger, events: options.events, clock: clock)
+        var audit = try TestAudit(ledger, events: options.events, clock: clock)
+        audit.messages = options.messages
         self.audit = audit
         self.signingKey = signingKey
         self.refreshTokens = refreshTokens

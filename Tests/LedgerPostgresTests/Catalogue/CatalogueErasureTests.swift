@@ -33,7 +33,8 @@ import Testing
             try await fixture.settle()
             #expect(try await filled(of: "\(ada)", in: fixture) == [])
             // Messages that name no account are hers if they went to her address.
-            let others = "SELECT count(*)::text FROM messages WHERE recipient_digest = sha256('eve')"
+            let others =
+                "SELECT count(*)::text FROM messages WHERE recipient_digest = sha256('eve')"
             #expect(try await fixture.database.asSuperuser.texts(others) == ["1"])
             let all = try await fixture.database.asSuperuser.texts("SELECT 'x' FROM messages")
             #expect(all.count == 1)

@@ -46,7 +46,7 @@ import Testing
                 let dump = try await fixture.texts(
                     "SELECT concat(m::text, encode(sealed, 'escape')) FROM messages m")
                 #expect(dump.count == 1)
-                for secret in ["ada", "example.org", "493021", "id.example"] {
+                for secret in ["ada@", "example.org", "493021", "id.example"] {
                     #expect(!dump[0].contains(secret))
                     #expect(!dump[0].contains(Hex.encode(Array(secret.utf8))))
                 }
@@ -185,6 +185,37 @@ import Testing
                     expires_at = expires_at - interval '25 hours'
                 """)
             #expect(try await used() == nil)
+        }
+    }
+
+    @Test func `support reads what became of messages, in pages`() async throws {
+        try await MessageFixture.with { fixture in
+            let account = AccountID(bits: 7)
+            for number in 0..<4 {
+                try await fixture.write(
+                    try fixture.message(account: number == 0 ? nil : account))
+            }
+            try await fixture.asServer { connection in
+                let call = MessageWrites.withdrawing([MessageID(bits: 3)], of: .default)
+                _ = try connection.query(call.statement, call.parameters)
+            }
+            let reads = MessageReads(url: fixture.database.runtimeURL) { Issue.record("\($0)") }
+            var query = MessageQuery(limit: 2)
+            query.account = account
+            let first = try await reads.messages(matching: query, in: .default)
+            #expect(first.messages.map(\.id.bits) == [2, 3] && first.hasMore)
+            #expect(first.messages.map(\.state) == [.pending, .withdrawn])
+            query.after = first.next
+            let second = try await reads.messages(matching: query, in: .default)
+            #expect(second.messages.map(\.id.bits) == [4] && !second.hasMore)
+            query = MessageQuery(limit: 10)
+            query.state = .withdrawn
+            let ended = try await reads.messages(matching: query, in: .default)
+            #expect(ended.messages.map(\.id.bits) == [3])
+            #expect(ended.messages.first?.endedAt != nil)
+            query.account = AccountID(bits: 8)
+            #expect(try await reads.messages(matching: query, in: .default).messages == [])
+            await reads.close()
         }
     }
 
