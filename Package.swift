@@ -140,6 +140,12 @@ let package = Package(
                 "LedgerMessages", "Migrations", "Postgres", "StandardWebhooks", "TransparencyLog",
             ]),
         .target(
+            name: "LedgerChannels",
+            dependencies: [
+                "Encodings", "HTTPClient", "JSON", "Ledger", "LedgerEngine", "LedgerMessages",
+                "StandardWebhooks",
+            ]),
+        .target(
             name: "LedgerAudit",
             dependencies: [
                 "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerEngine", "LedgerExport",
@@ -148,23 +154,24 @@ let package = Package(
         .target(
             name: "LedgerSignIn",
             dependencies: [
-                "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger",
-                "OpenID", "Passwords",
+                "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON",
+                "Ledger", "LedgerMessages", "OpenID", "Passwords",
             ]),
         .target(
             name: "LedgerAPI",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
-                "LedgerSignIn", "LedgerWire", "OpenID", "Passwords", "TransparencyLog",
+                "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "Passwords",
+                "TransparencyLog",
             ]),
         .executableTarget(
             name: "account-ledger",
             dependencies: [
-                "BlockingCalls", "CAllocator", "CommandLine", "Cryptography", "DevelopmentIdentityProvider",
-                "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerAudit", "LedgerEngine",
+                "BlockingCalls", "CAllocator", "CommandLine", "Cryptography",
+                "DevelopmentIdentityProvider", "Encodings", "HTTP", "HTTPClient", "JSON",
+                "Ledger", "LedgerAPI", "LedgerAudit", "LedgerChannels", "LedgerEngine",
                 "LedgerExport", "LedgerMessages", "LedgerPostgres", "LedgerSignIn", "LedgerWire",
-                "OpenID", "Passwords",
-                "Postgres", "StandardWebhooks", "TransparencyLog",
+                "OpenID", "Passwords", "Postgres", "StandardWebhooks", "TransparencyLog",
             ],
             // Batches allocate on one thread what another frees: glibc's allocator takes 8 % of the
             // server's time more. Not in debug builds, whose sanitizers bring an allocator.
@@ -175,8 +182,8 @@ let package = Package(
             name: "LedgerTestSupport",
             dependencies: [
                 "ChildProcesses", "Cryptography", "DevelopmentIdentityProvider", "Encodings",
-                "HTTP", "JSON", "Ledger", "LedgerEngine", "LedgerPostgres", "LedgerWire", "OpenID",
-                "Postgres", "TransparencyLog",
+                "HTTP", "JSON", "Ledger", "LedgerEngine", "LedgerMessages", "LedgerPostgres",
+                "LedgerWire", "OpenID", "Postgres", "TransparencyLog",
             ]),
         // Makes long logs for measurements; never part of what is shipped.
         .executableTarget(
@@ -204,8 +211,8 @@ let package = Package(
         .testTarget(
             name: "AccountLedgerTests",
             dependencies: [
-                "account-ledger", "CommandLine", "JSON", "Ledger", "LedgerEngine", "LedgerSignIn",
-                "LedgerTestSupport",
+                "account-ledger", "CommandLine", "JSON", "Ledger", "LedgerEngine",
+                "LedgerMessages", "LedgerSignIn", "LedgerTestSupport",
             ]),
         .testTarget(name: "EncodingsTests", dependencies: ["Cryptography", "Encodings"]),
         .testTarget(name: "JSONTests", dependencies: ["JSON"]),
@@ -245,6 +252,15 @@ let package = Package(
             dependencies: ["Cryptography", "Encodings", "Ledger", "LedgerTestSupport"],
             resources: [.copy("FormerRelease"), .copy("Golden")]),
         .testTarget(
+            name: "LedgerMessagesTests", dependencies: ["Encodings", "Ledger", "LedgerMessages"],
+            resources: [.copy("Golden")]),
+        .testTarget(
+            name: "LedgerChannelsTests",
+            dependencies: [
+                "ChildProcesses", "Encodings", "HTTPClient", "Ledger", "LedgerChannels",
+                "LedgerEngine", "LedgerMessages", "LoopbackServers", "StandardWebhooks",
+            ], exclude: ["Verifiers"]),
+        .testTarget(
             name: "LedgerEngineTests",
             dependencies: [
                 "Cryptography", "Encodings", "Ledger", "LedgerEngine", "LedgerTestSupport",
@@ -253,9 +269,11 @@ let package = Package(
         .testTarget(
             name: "LedgerPostgresTests",
             dependencies: [
+                "BlockingCalls", "Passwords",
                 "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerAPI", "LedgerAudit",
-                "LedgerEngine", "LedgerPostgres", "LedgerSignIn", "LedgerTestSupport", "Migrations",
-                "Postgres", "StandardWebhooks", "TransparencyLog",
+                "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerSignIn",
+                "LedgerTestSupport", "Migrations", "Postgres", "StandardWebhooks",
+                "TransparencyLog",
             ], resources: [.copy("FormerRelease")]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(name: "OneTimePasswordsTests", dependencies: ["OneTimePasswords"]),
@@ -270,22 +288,22 @@ let package = Package(
         .testTarget(
             name: "LedgerSignInTests",
             dependencies: [
-                "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerSignIn", "LedgerTestSupport",
-                "OpenID",
+                "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerMessages", "LedgerSignIn",
+                "LedgerTestSupport", "OpenID",
             ]),
         .testTarget(
             name: "LedgerAPITests",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI",
-                "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID", "Passwords",
-                "Sockets", "TransparencyLog",
+                "LedgerMessages", "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID",
+                "Passwords", "Sockets", "TransparencyLog",
             ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "BlockingCalls", "ChildProcesses", "Cryptography", "Ledger", "LedgerAudit",
-                "LedgerEngine", "LedgerPostgres", "LedgerTestSupport", "LedgerWire", "Postgres",
-                "Sockets", "TransparencyLog",
+                "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerTestSupport",
+                "LedgerWire", "LoopbackServers", "Postgres", "Sockets", "TransparencyLog",
             ], exclude: ["Verifiers"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],

@@ -83,3 +83,20 @@ static inline CURL *ccurl_take_ended(CURLM *transfers, CURLcode *code) {
     *code = message->data.result;
     return message->easy_handle;
 }
+
+/// The list must outlive the transfer.
+static inline CURLcode ccurl_set_recipients(CURL *handle, struct curl_slist *recipients) {
+    return curl_easy_setopt(handle, CURLOPT_MAIL_RCPT, recipients);
+}
+
+/// Uploads what the callback reads, with `context` as its last argument.
+static inline CURLcode ccurl_set_upload(CURL *handle, curl_read_callback on_read, void *context) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
+    if (code == CURLE_OK) {
+        code = curl_easy_setopt(handle, CURLOPT_READFUNCTION, on_read);
+    }
+    if (code == CURLE_OK) {
+        code = curl_easy_setopt(handle, CURLOPT_READDATA, context);
+    }
+    return code;
+}

@@ -96,7 +96,7 @@ package struct DevelopmentIdentityProvider: Sendable {
     private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
     /// Checks whether a `Host` field, with or without a port, names this machine.
-    private static func isLoopback(host: String) -> Bool {
+    package static func isLoopback(host: String) -> Bool {
         let host = host.lowercased()
         return (ListenAddress(host) ?? ListenAddress(host + ":0"))?.isLoopback ?? false
     }

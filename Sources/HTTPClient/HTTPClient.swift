@@ -29,10 +29,17 @@ package final class HTTPClient: Sendable {
         _ request: ClientRequest, within limit: Duration, trustedFile: String? = nil
     ) async throws(TransferFault) -> ClientAnswer {
         let result = await withCheckedContinuation { continuation in
+            let end: @Sendable (Result<ClientAnswer, TransferFault>) -> Void = {
+                continuation.resume(returning: $0)
+            }
             loop.begin(
-                TransferLoop.Job(request: request, timeLimit: limit, trustedFile: trustedFile) {
-                    continuation.resume(returning: $0)
-                })
+                TransferLoop.Job(
+                    start: { () throws(TransferFault) in
+                        let transfer = try Transfer(
+                            request, within: limit, trustedFile: trustedFile)
+                        return TransferLoop.Running(
+                            transfer: transfer, end: { end(transfer.result($0)) })
+                    }, fail: { end(.failure($0)) }))
         }
         return try result.get()
     }

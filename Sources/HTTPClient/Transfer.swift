@@ -3,15 +3,12 @@ internal import CCurl
 /// One request over libcurl and its answer; owns the handle.
 ///
 /// Time, the head of the answer and its body are limited. Only the address that was checked is requested.
-@safe final class Transfer {
+@safe final class Transfer: HandleOwner {
     /// Most bytes of an answer's head, informational answers and trailers included.
     static let headBytesMax = 65_536
 
     /// The number that a receiver returns to end the transfer; no piece is that long.
     private static let refusedCount = Int(UInt32.max)
-
-    /// Whether libcurl is initialised, which the first use does.
-    static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     /// libcurl's handle.
     let handle: UnsafeMutableRawPointer
@@ -26,9 +23,6 @@ internal import CCurl
     private var isAnswered = false
     private var isTooLarge = false
 
-    /// Identifies the transfer among those under way.
-    var key: Int { Int(bitPattern: unsafe handle) }
-
     /// Creates a transfer that has not begun.
     ///
     /// - Throws: `.unacceptableAddress`, or `.unreachable` when libcurl can't be set up.
@@ -36,7 +30,7 @@ internal import CCurl
         _ request: ClientRequest, within limit: Duration, trustedFile: String?
     ) throws(TransferFault) {
         guard let address = WebAddress(request.url) else { throw .unacceptableAddress }
-        guard Self.isReady, let made = unsafe curl_easy_init() else { throw .unreachable }
+        guard CurlLibrary.isReady, let made = unsafe curl_easy_init() else { throw .unreachable }
         self.address = address
         bodyRule = request.answerBody
         unsafe handle = made
@@ -203,4 +197,10 @@ internal import CCurl
     private func set(_ option: CURLoption, to text: String) -> Bool {
         unsafe ccurl_set_text(handle, option, text) == CURLE_OK
     }
+}
+
+/// The library as a whole.
+enum CurlLibrary {
+    /// Whether libcurl is initialised, which the first use does.
+    static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 }

@@ -1,3 +1,4 @@
+internal import CCurl
 internal import Foundation
 internal import Synchronization
 
@@ -5,12 +6,18 @@ internal import Synchronization
 ///
 /// One thread for all transfers: with one each, a hanging receiver could use up all threads.
 final class TransferLoop: Sendable {
-    /// A request to send, with the completion of its caller.
+    /// A transfer to begin, with the completion of its caller.
     struct Job: Sendable {
-        let request: ClientRequest
-        let timeLimit: Duration
-        let trustedFile: String?
-        let end: @Sendable (Result<ClientAnswer, TransferFault>) -> Void
+        /// Sets the transfer up, on the loop's thread.
+        let start: @Sendable () throws(TransferFault) -> Running
+        /// Called instead of the transfer's end when it does not take place.
+        let fail: @Sendable (TransferFault) -> Void
+    }
+
+    /// A transfer under way, and what is called with the code of its end.
+    struct Running {
+        let transfer: any HandleOwner
+        let end: (CURLcode) -> Void
     }
 
     private struct State {
@@ -30,7 +37,7 @@ final class TransferLoop: Sendable {
             defer { state.hasThread = true }
             return (true, !state.hasThread)
         }
-        guard isAccepted else { return job.end(.failure(.stopped)) }
+        guard isAccepted else { return job.fail(.stopped) }
         if startsThread {
             Thread.detachNewThread { self.run() }
         } else {
@@ -46,43 +53,36 @@ final class TransferLoop: Sendable {
             return state.waiting
         }
         transfers?.wake()
-        for job in waiting { job.end(.failure(.stopped)) }
+        for job in waiting { job.fail(.stopped) }
     }
 
     private func run() {
         // Without libcurl nothing is sent; the callers try again later.
         guard let transfers else { return stop() }
-        var running: [Int: Running] = [:]
+        var running: [Int: (one: Running, fail: @Sendable (TransferFault) -> Void)] = [:]
         while let jobs = removeWaiting() {
             for job in jobs {
                 do throws(TransferFault) {
-                    let transfer = try Transfer(
-                        job.request, within: job.timeLimit, trustedFile: job.trustedFile)
-                    guard transfers.add(transfer) else { throw .unreachable }
-                    running[transfer.key] = Running(transfer: transfer, end: job.end)
+                    let one = try job.start()
+                    guard transfers.add(one.transfer) else { throw .unreachable }
+                    running[one.transfer.key] = (one, job.fail)
                 } catch {
-                    job.end(.failure(error))
+                    job.fail(error)
                 }
             }
             transfers.perform()
             while let ended = transfers.nextEnded() {
-                guard let one = running.removeValue(forKey: ended.key) else { continue }
-                let result = one.transfer.result(ended.code)
+                guard let (one, _) = running.removeValue(forKey: ended.key) else { continue }
+                // First: its end may read from the handle, which the set has done with.
                 transfers.remove(one.transfer)
-                one.end(result)
+                one.end(ended.code)
             }
             transfers.wait()
         }
-        for one in running.values {
+        for (one, fail) in running.values {
             transfers.remove(one.transfer)
-            one.end(.failure(.stopped))
+            fail(.stopped)
         }
-    }
-
-    /// A running transfer, with the completion of its caller.
-    private struct Running {
-        let transfer: Transfer
-        let end: @Sendable (Result<ClientAnswer, TransferFault>) -> Void
     }
 
     /// Returns the enqueued requests; nil after the stop.
@@ -93,4 +93,15 @@ final class TransferLoop: Sendable {
             return state.waiting
         }
     }
+}
+
+/// An owner of one of libcurl's handles.
+protocol HandleOwner: AnyObject {
+    /// The handle, which the owner releases.
+    var handle: UnsafeMutableRawPointer { get }
+}
+
+extension HandleOwner {
+    /// Identifies the transfer among those under way.
+    var key: Int { Int(bitPattern: unsafe handle) }
 }

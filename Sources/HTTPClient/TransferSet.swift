@@ -11,7 +11,7 @@ internal import CCurl
 
     /// Creates an empty set; nil when libcurl can't be set up.
     init?() {
-        guard Transfer.isReady, let made = unsafe curl_multi_init() else { return nil }
+        guard CurlLibrary.isReady, let made = unsafe curl_multi_init() else { return nil }
         unsafe handle = made
     }
 
@@ -25,12 +25,12 @@ internal import CCurl
     }
 
     /// Adds a transfer, which must be removed before its release; false when that fails.
-    func add(_ transfer: Transfer) -> Bool {
+    func add(_ transfer: any HandleOwner) -> Bool {
         unsafe curl_multi_add_handle(handle, transfer.handle) == CURLM_OK
     }
 
     /// Removes a transfer from the set.
-    func remove(_ transfer: Transfer) {
+    func remove(_ transfer: any HandleOwner) {
         unsafe curl_multi_remove_handle(handle, transfer.handle)
     }
 

@@ -4,6 +4,12 @@ package struct MessageText: Hashable, Sendable {
     package let subject: String?
     /// Lines separated by `\n`.
     package let body: String
+
+    /// Combines subject and body.
+    package init(subject: String?, body: String) {
+        self.subject = subject
+        self.body = body
+    }
 }
 
 /// The patterns of one template in one language.

@@ -23,23 +23,9 @@ package final class LoopbackServer: Sendable {
     ///   - dripMilliseconds: Pause after each byte of the answer; nil to send it as a whole.
     /// - Throws: `CannotListen`.
     package init(answer: [UInt8], closes: Bool = true, dripMilliseconds: UInt32? = nil) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                unsafe bind(listener, generic, size) + listen(listener, 16)
-                    + getsockname(listener, generic, &size)
-            }
-        }
-        guard status == 0 else {
-            close(listener)
-            throw CannotListen()
-        }
+        let (listener, port) = try LoopbackServer.listener()
         self.listener = listener
-        port = UInt16(bigEndian: address.sin_port)
+        self.port = port
         Thread.detachNewThread { [weak self] in
             while true {
                 let connection = accept(listener, nil, nil)
@@ -55,6 +41,32 @@ package final class LoopbackServer: Sendable {
             }
             close(listener)
         }
+    }
+
+    /// Returns a socket that listens on a port of 127.0.0.1, any free one for 0.
+    static func listener(at port: UInt16 = 0) throws(CannotListen) -> (socket: Int32, port: UInt16)
+    {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_port = port.bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        var reuses: Int32 = 1
+        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                unsafe setsockopt(
+                    listener, SOL_SOCKET, SO_REUSEADDR, &reuses, socklen_t(MemoryLayout<Int32>.size)
+                )
+                    + bind(listener, generic, size) + listen(listener, 16)
+                    + getsockname(listener, generic, &size)
+            }
+        }
+        guard status == 0 else {
+            close(listener)
+            throw CannotListen()
+        }
+        return (listener, UInt16(bigEndian: address.sin_port))
     }
 
     deinit {

@@ -113,6 +113,7 @@ final class FuzzService: Sendable {
         let audit = AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs,
             histories: ledger, searches: InMemorySearch(ledger), conflicts: ledger,
+            messages: InMemoryMessages(),
             streams: EventStreams(events: events, watch: events, countMax: 64))
         return API(
             APIServices(

@@ -76,7 +76,8 @@ enum RequestTemplates {
             "POST /v1/auth/password-resets/password", json, #"{"email":"ada@example.com"}"#),
         request(
             "POST /v1/auth/password-resets/password/complete", json,
-            #"{"challenge_id":"0b7e1f52-93aa-4c1d-8f5e-6a1c2d3e4f50","code":"270831","password":"p"}"#),
+            #"{"challenge_id":"0b7e1f52-93aa-4c1d-8f5e-6a1c2d3e4f50","code":"270831","password":"p"}"#
+        ),
         request(
             "POST /v1/account/password", json + bearer,
             #"{"password":"correct horse battery staple"}"#),
@@ -157,6 +158,8 @@ enum RequestTemplates {
         request(
             "GET /v1/conflicts?state=open&account=<ACCOUNT>&after=0&limit=2", because, ""),
         request("GET /v1/conflicts?state=resolved", key, ""),
+        request(
+            "GET /v1/audit/messages?account_id=<ACCOUNT>&state=sent&limit=2", because, ""),
         request("DELETE /v1/accounts/<ACCOUNT>?basis=retention", because, ""),
         request("POST /v1/accounts/<ACCOUNT>/erasure/preview", because, ""),
         request("DELETE /v1/accounts/<ACCOUNT>?plan_digest=AAAA", because, ""),

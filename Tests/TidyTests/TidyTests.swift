@@ -39,23 +39,28 @@ import Testing
             "BlockingCalls", "Cryptography", "Encodings", "Ledger", "LedgerEngine",
             "LedgerMessages", "Migrations", "Postgres", "StandardWebhooks", "TransparencyLog",
         ],
+        "LedgerChannels": [
+            "Encodings", "HTTPClient", "JSON", "Ledger", "LedgerEngine", "LedgerMessages",
+            "StandardWebhooks",
+        ],
         "LedgerAudit": [
             "Cryptography", "DurableFiles", "JSON", "Ledger", "LedgerEngine", "LedgerExport",
             "LedgerPostgres", "Postgres", "TransparencyLog",
         ],
         "LedgerSignIn": [
-            "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON", "Ledger",
-            "OpenID", "Passwords",
+            "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON",
+            "Ledger", "LedgerMessages", "OpenID", "Passwords",
         ],
         "LedgerAPI": [
-            "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerSignIn",
-            "LedgerWire", "OpenID", "Passwords", "TransparencyLog",
+            "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
+            "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "Passwords",
+            "TransparencyLog",
         ],
         "ledger-bench-load": ["Sockets"],
         "LedgerTestSupport": [
             "ChildProcesses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP",
-            "JSON", "Ledger", "LedgerEngine", "LedgerPostgres", "LedgerWire", "OpenID", "Postgres",
-            "TransparencyLog",
+            "JSON", "Ledger", "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerWire",
+            "OpenID", "Postgres", "TransparencyLog",
         ],
         "ledger-load": [
             "Cryptography", "Encodings", "Ledger", "LedgerEngine", "LedgerPostgres",

@@ -10,6 +10,7 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case readDifference = "account.diff"
     case readTimeline = "account.timeline"
     case listConflicts = "conflict.list"
+    case listMessages = "message.list"
     case listEvents = "event.list"
     case readEvent = "event.read"
     case streamEvents = "event.stream"

@@ -52,7 +52,8 @@ package enum Reply: Hashable, Sendable {
         case .merged(let plan, let event): .merged(plan, event ?? recorded.last?.recorded.id)
         case .unmerged(let plan, let event): .unmerged(plan, event ?? recorded.last?.recorded.id)
         case .relinked(let plan, let event): .relinked(plan, event ?? recorded.last?.recorded.id)
-        case .passwordReset, .opened, .keyRotated, .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut,
+        case .passwordReset, .opened, .keyRotated, .rulesRecorded, .signedIn, .linked, .unlinked,
+            .signedOut,
             .refreshed, .erased,
             .erasurePlanned, .holdSet, .holdLifted, .restoreRecorded, .mergePlanned,
             .unmergePlanned,

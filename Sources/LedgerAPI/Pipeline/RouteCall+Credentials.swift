@@ -10,7 +10,8 @@ extension RouteCall {
     /// Returns the client of the request, as the check of a code sees it.
     func codeClient(_ session: SessionID?) -> CodeClient {
         CodeClient(
-            codes: services.codes, passwords: services.passwords, network: clientNetwork, session: session,
+            codes: services.codes, passwords: services.passwords, network: clientNetwork,
+            session: session,
             newID: services.random)
     }
 

@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerMessages
 
 /// The services that the routes of auditors, support and administrators use.
 package struct AuditServices: Sendable {
@@ -18,6 +19,8 @@ package struct AuditServices: Sendable {
     package let searches: any SearchReader
     /// Reads refused claims to identities.
     package let conflicts: any ConflictReader
+    /// Reads what became of messages to people.
+    package let messages: any MessageReader
     /// Limits the number of concurrent requests.
     let limiter: AuditRequestLimiter
 
@@ -25,7 +28,7 @@ package struct AuditServices: Sendable {
     package init(
         keys: any APIKeyDirectory, accesses: any AccessLog, events: any EventReader,
         proofs: any ProofReader, histories: any HistoryReader, searches: any SearchReader,
-        conflicts: any ConflictReader, streams: EventStreams,
+        conflicts: any ConflictReader, messages: any MessageReader, streams: EventStreams,
         limiter: AuditRequestLimiter = AuditRequestLimiter()
     ) {
         self.keys = keys
@@ -36,6 +39,7 @@ package struct AuditServices: Sendable {
         self.streams = streams
         self.searches = searches
         self.conflicts = conflicts
+        self.messages = messages
         self.limiter = limiter
     }
 }

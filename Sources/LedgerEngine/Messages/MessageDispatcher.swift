@@ -180,7 +180,7 @@ package final class MessageDispatcher: Sendable {
         }
     }
 
-    /// Gives attempts under way some time after the cancellation, and then ends them.
+    /// Ends attempts under way some time after the cancellation.
     private func stopTransports() async {
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
         let (transports, limit) = (configuration.transports.values, configuration.drainLimit)

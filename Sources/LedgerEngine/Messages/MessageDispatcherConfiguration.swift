@@ -3,7 +3,7 @@ package import LedgerMessages
 
 /// The configuration of a message dispatcher.
 package struct MessageDispatcherConfiguration: Sendable {
-    /// What sends the messages of each channel; those of other channels wait for another process.
+    /// The transport of each channel; messages of other channels wait for another process.
     package var transports: [MessageChannel: any MessageTransport]
     /// Returns the name of a tenant's product for the texts.
     package var product: @Sendable (TenantID) -> String

@@ -82,7 +82,7 @@ package final class PostgresChallengeStore: ChallengeStore {
             Array("\(challenge.address)\0\(challenge.secret ?? "")".utf8),
             additional: Self.additional(challenge.id, challenge.tenant))
         guard let sealed else { throw .internalFailure }
-        return try await transact { [outbox] connection in
+        let wait = try await transact { [outbox] connection in
             if let wait = try Self.count(
                 counts, in: challenge.tenant, at: now, on: connection)
             {
@@ -102,6 +102,8 @@ package final class PostgresChallengeStore: ChallengeStore {
             if let message { try outbox.write(message, for: challenge, on: connection) }
             return nil
         }
+        if wait == nil, message != nil { outbox.committed() }
+        return wait
     }
 
     /// Counts one more try of a challenge and returns the challenge.
@@ -184,7 +186,8 @@ package final class PostgresChallengeStore: ChallengeStore {
                 kind: text.contains("@") ? .email : .phone,
                 digest: try result.digest(0, list["digest"]),
                 key: try result.text(0, list["key_id"])),
-            address: text, secret: parts[1].isEmpty ? nil : String(parts[1]), codeDigest: try result.digest(0, list["code_digest"]),
+            address: text, secret: parts[1].isEmpty ? nil : String(parts[1]),
+            codeDigest: try result.digest(0, list["code_digest"]),
             expiresAt: Timestamp(microseconds: try result.timestamp(0, list["expires_at"])))
     }
 
@@ -227,4 +230,7 @@ package protocol CodeOutbox: Sendable {
     func write(
         _ message: CodeMessage, for challenge: StoredChallenge, on connection: Connection
     ) throws
+
+    /// Is called after the commit of a message.
+    func committed()
 }

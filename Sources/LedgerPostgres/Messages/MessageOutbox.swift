@@ -9,6 +9,7 @@ package struct MessageOutbox: CodeOutbox {
     private let settings: @Sendable (TenantID) -> MessageSettings
     private let now: @Sendable () -> Timestamp
     private let random: @Sendable () -> UInt128
+    private let dispatcher: MessageDispatcher
 
     /// Creates an outbox.
     ///
@@ -17,14 +18,22 @@ package struct MessageOutbox: CodeOutbox {
     ///   - settings: Returns the configuration of a tenant's messages.
     ///   - now: Returns the time.
     ///   - random: Returns unpredictable bits for ids.
+    ///   - dispatcher: Sends the messages.
     package init(
         keyring: WrappingKeyring, settings: @escaping @Sendable (TenantID) -> MessageSettings,
-        now: @escaping @Sendable () -> Timestamp, random: @escaping @Sendable () -> UInt128
+        now: @escaping @Sendable () -> Timestamp, random: @escaping @Sendable () -> UInt128,
+        dispatcher: MessageDispatcher
     ) {
         self.keyring = keyring
         self.settings = settings
         self.now = now
         self.random = random
+        self.dispatcher = dispatcher
+    }
+
+    /// Wakes the dispatcher.
+    package func committed() {
+        dispatcher.wake()
     }
 
     /// Writes the message of a challenge.

@@ -1,5 +1,6 @@
 internal import Addresses
 package import Ledger
+package import LedgerMessages
 
 /// The settings of a provider that sends codes to addresses of one kind.
 package struct CodeSettings: Sendable {
@@ -17,6 +18,19 @@ package struct CodeSettings: Sendable {
     init(_ object: StrictObject, _ kind: AddressKind) throws(ProvidersFileFault) {
         try object.allow(StrictObject.commonMembers)
         self.kind = kind
+    }
+
+    /// Whether messages may go to an address; a phone number must be one of the tenant's countries.
+    ///
+    /// - Parameters:
+    ///   - address: The canonical form.
+    ///   - settings: The tenant's messages.
+    /// - Returns: Whether a code may be sent.
+    package func mayReceive(_ address: String, under settings: MessageSettings) -> Bool {
+        guard kind == .phone else { return true }
+        guard let number = try? PhoneNumber(address) else { return false }
+        return settings.smsCountries.mayReceive(
+            region: number.region, mayBeMobile: number.mayBeMobile)
     }
 
     /// Returns the canonical form of a typed address; nil for a text that is no address of the kind.

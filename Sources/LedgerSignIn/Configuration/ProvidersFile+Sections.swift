@@ -1,5 +1,6 @@
 internal import JSON
 internal import Ledger
+internal import LedgerMessages
 
 extension ProvidersFile {
     /// One tenant's section of the file.
@@ -7,6 +8,7 @@ extension ProvidersFile {
         var providers: [ProviderConfiguration] = []
         var severalPerProvider = false
         var singleUseIDTokens = false
+        var messages = MessageSettings()
     }
 
     private static let displayNameBytesMax = 64
@@ -14,7 +16,7 @@ extension ProvidersFile {
     static func tenantSettings(
         _ section: StrictObject, sharing keySets: inout SharedKeySets
     ) throws(ProvidersFileFault) -> TenantSettings {
-        try section.allow(["providers", "several_per_provider", "single_use_id_tokens"])
+        try section.allow(["providers", "several_per_provider", "single_use_id_tokens", "messages"])
         let (value, location) = try section.required("providers")
         guard let entries = value.array else {
             throw ProvidersFileFault(location, "must be a list of objects")
@@ -25,6 +27,10 @@ extension ProvidersFile {
         var settings = TenantSettings()
         settings.severalPerProvider = try section.optionalFlag("several_per_provider") ?? false
         settings.singleUseIDTokens = try section.optionalFlag("single_use_id_tokens") ?? false
+        if section.has("messages") {
+            let (value, location) = try section.required("messages")
+            settings.messages = try messages(StrictObject(value, at: location))
+        }
         for (index, entry) in entries.enumerated() {
             let object = try StrictObject(entry, at: "\(location)[\(index)]")
             let provider = try provider(object, sharing: &keySets)

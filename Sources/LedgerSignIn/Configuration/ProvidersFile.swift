@@ -43,7 +43,7 @@ package enum ProvidersFile {
             tenantPolicy.severalPerProvider = settings.severalPerProvider
             tenantPolicy.singleUseIDTokens = settings.singleUseIDTokens
             result[tenant] = TenantConfiguration(
-                providers: settings.providers, policy: tenantPolicy)
+                providers: settings.providers, policy: tenantPolicy, messages: settings.messages)
         }
         return result
     }

@@ -1,4 +1,5 @@
 package import Ledger
+package import LedgerMessages
 
 /// The configuration of one tenant.
 package final class TenantConfiguration: Sendable {
@@ -6,13 +7,20 @@ package final class TenantConfiguration: Sendable {
     package let policy: TenantPolicy
     /// The configuration of each provider.
     package let providers: [ProviderName: ProviderConfiguration]
+    /// The configuration of messages to people.
+    package let messages: MessageSettings
 
     /// Describes a tenant.
     ///
     /// - Parameters:
     ///   - providers: if a name occurs more than once, the last one counts.
     ///   - policy: every rule but the providers, which are replaced.
-    package init(providers: [ProviderConfiguration], policy: TenantPolicy) {
+    ///   - messages: the configuration of messages.
+    package init(
+        providers: [ProviderConfiguration], policy: TenantPolicy,
+        messages: MessageSettings = MessageSettings()
+    ) {
+        self.messages = messages
         self.providers = Dictionary(providers.map { ($0.name, $0) }) { _, later in later }
         var policy = policy
         policy.providers = self.providers.mapValues(\.pin)

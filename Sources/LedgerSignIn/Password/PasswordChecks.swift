@@ -98,7 +98,8 @@ package final class PasswordChecks: Sendable {
     func check(
         _ typed: String, _ password: Password, in tenant: TenantID, from network: String,
         knownAs device: String?, at now: Timestamp
-    ) async throws(CodeFailure) -> (address: String, names: [AddressName], version: PasswordVersion) {
+    ) async throws(CodeFailure) -> (address: String, names: [AddressName], version: PasswordVersion)
+    {
         let admission: BlockingPool.Admission
         do { admission = try pool.admit() } catch { throw .faulted(.overloaded) }
         let address = PasswordSettings.canonical(typed) ?? "@"

@@ -4,6 +4,7 @@ import Ledger
 import LedgerAudit
 import LedgerEngine
 import LedgerPostgres
+import Postgres
 import TransparencyLog
 
 /// `restore-check`: compares the database with the sealer's records outside of it.
@@ -100,7 +101,10 @@ enum RestoreCheckCommand {
                 }
                 accepted.append(report)
             }
-            if report.loss != nil || isRestored { rotating.insert(tenant) }
+            if report.loss != nil || isRestored {
+                rotating.insert(tenant)
+                try withdrawMessages(of: tenant, url: url)
+            }
         }
         LedgerCommands.reportLeftOut(leftOut)
         let unchanged = try await changeMACKey(of: rotating, environment, url: url)
@@ -187,6 +191,13 @@ enum RestoreCheckCommand {
                 _ = try store.revoke(key.id, of: tenant)
                 Terminal.print("  API key \(key.id) was revoked\n")
             }
+        }
+    }
+
+    /// Ends the unsent messages of the backup: they were sent, or their causes are gone.
+    private static func withdrawMessages(of tenant: TenantID, url: String) throws(Fault) {
+        try SchemaCheck.withConnection(to: url) { connection in
+            _ = try connection.pipeline([MessageWrites.withdrawingAll(of: tenant)])
         }
     }
 

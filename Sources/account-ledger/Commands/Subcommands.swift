@@ -20,6 +20,7 @@ extension Program<Environment> {
         Subcommand(syntax: OwnerCommand.syntax, body: OwnerCommand.run),
         Subcommand(syntax: SearchCommand.syntax, body: SearchCommand.run),
         Subcommand(syntax: ConflictsCommand.syntax, body: ConflictsCommand.run),
+        Subcommand(syntax: MessagesCommand.syntax, body: MessagesCommand.run),
         Subcommand(syntax: RebuildCommand.syntax, body: RebuildCommand.run),
         Subcommand(syntax: VerifyCommand.syntax, body: VerifyCommand.run),
         Subcommand(syntax: ProtectCommand.syntax, body: ProtectCommand.run),

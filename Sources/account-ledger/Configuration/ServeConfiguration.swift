@@ -29,6 +29,8 @@ struct ServeConfiguration: Sendable {
     let webhookRetries: [Int64]
     /// Whether the API's documents and their page are served.
     let servesDocuments: Bool
+    /// The channels of messages.
+    let messaging: MessagingSetup
 
     /// Reads the configuration from the environment.
     ///
@@ -70,6 +72,7 @@ struct ServeConfiguration: Sendable {
         servesDocuments = try environment.value(.docs, wants: "on or off") {
             ["on": true, "off": false][$0]
         }
+        messaging = try MessagingSetup(environment, mode: mode)
         try checkMode()
     }
 

@@ -3,8 +3,10 @@ import Cryptography
 import DevelopmentIdentityProvider
 import Foundation
 import Ledger
+import LedgerMessages
 import LedgerSignIn
 import OpenID
+import Passwords
 
 /// The providers of each tenant: from the file, or those of the development mode.
 enum TenantSetup {
@@ -26,6 +28,9 @@ enum TenantSetup {
 
     /// The provider of anonymous accounts in the development mode.
     private static let anonymous = "anonymous"
+    /// The countries to whose phones the development mode sends codes, which it keeps.
+    private static let developmentCountries: Set<String> = ["AT", "CH", "DE", "FR", "GB", "US"]
+    private static let developmentPasswordLengthMin = 8
     /// The number of anonymous accounts that may be opened in an hour in the development mode.
     private static let developmentOpenings = 1_000_000
 
@@ -34,10 +39,11 @@ enum TenantSetup {
         let types =
             DevelopmentIdentityProvider.names.map { ($0, ProviderType.oidc) }
             + ImitatedTokenProvider.names.map { ($0, .oauth2) } + [(anonymous, .anonymous)]
+            + [ProviderType.email, .phone, .password].map { ($0.rawValue, $0) }
         var pins: [ProviderName: ProviderPin] = [:]
         for (text, type) in types {
             guard let name = ProviderName(text) else { continue }
-            let issuers = type == .anonymous ? [] : ["development:\(name)"]
+            let issuers = [.oidc, .oauth2].contains(type) ? ["development:\(name)"] : []
             pins[name] = ProviderPin(type: type, issuers: issuers)
         }
         return pins
@@ -83,9 +89,19 @@ enum TenantSetup {
                         budget: OpeningBudget(
                             networkLimit: developmentOpenings, tenantLimit: developmentOpenings))))
         }
+        var own: [(ProviderType, ProviderSettings)] = AddressKind.allCases.map {
+            ($0 == .email ? .email : .phone, .code(CodeSettings(kind: $0)))
+        }
+        if let rule = PasswordRule(lengthMin: developmentPasswordLengthMin) {
+            own.append((.password, .password(PasswordSettings(rule: rule))))
+        }
+        let addressed = own.compactMap { type, settings in
+            ProviderName(type.rawValue).map { ProviderConfiguration(name: $0, settings: settings) }
+        }
         let configuration = TenantConfiguration(
-            providers: providers + tokenProviders + [anonymous].compactMap(\.self),
-            policy: limits.policy)
+            providers: providers + tokenProviders + [anonymous].compactMap(\.self) + addressed,
+            policy: limits.policy,
+            messages: MessageSettings(smsCountries: SMSCountries(developmentCountries)))
         return Dictionary(tenants.map { ($0, configuration) }) { first, _ in first }
     }
 }

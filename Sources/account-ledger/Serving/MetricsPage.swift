@@ -22,6 +22,10 @@ struct MetricsPage: Sendable {
         if let webhooks = try? await workers.webhooks.status() {
             WebhookMetrics.write(webhooks, outcomes: workers.webhooks.outcomes, to: &page)
         }
+        MessageMetrics.write(workers.messages.outcomes, to: &page)
+        if let backlog = try? await workers.messages.backlog() {
+            MessageMetrics.write(backlog, to: &page)
+        }
         return page.text
     }
 

@@ -7,6 +7,7 @@ import HTTP
 import Ledger
 import LedgerAPI
 import LedgerAudit
+import LedgerChannels
 import LedgerEngine
 import LedgerMessages
 import LedgerPostgres
@@ -74,27 +75,6 @@ struct Server: Sendable {
         let secrets = keys.wrapping.secrets
         requestDigests = RequestDigests(
             current: secrets.currentID, keys: secrets.keys, upgradedAt: opened.digestsKeyedAt)
-        codes = AddressCodes(
-            current: secrets.currentID, keys: secrets.keys,
-            store: PostgresChallengeStore(
-                url: configuration.databaseURL, keyring: keys.wrapping,
-                outbox: MessageOutbox(
-                    keyring: keys.wrapping, settings: { _ in MessageSettings() }, now: { .now },
-                    random: { SecureRandom.uint128() })
-            ) {
-                log.write(.error, "challenge fault", ["detail": .text($0)])
-            },
-            random: { SecureRandom.uint128() })
-        passwords = PasswordChecks(
-            hasher: PasswordHasher(), pool: Self.passwordPool(),
-            reader: PostgresPasswordReader(
-                url: configuration.databaseURL, keyring: keys.wrapping
-            ) {
-                log.write(.error, "password fault", ["detail": .text($0)])
-            }, codes: codes)
-        liveKeys = LiveKeys(
-            configuration.keys, wrapping: keys.wrapping, tokens: accessTokens,
-            digests: requestDigests, codes: codes, log: log)
         let imitated =
             configuration.mode == .development
             ? try ImitatedProvider.all(
@@ -111,14 +91,39 @@ struct Server: Sendable {
                 api: base, providers: imitated,
                 tokenProviders: ImitatedTokenProvider.all(secrets)) : nil
         workers = Workers(
-            configuration, keys: keys, policy: { tenants[$0]?.policy }, faults: faults, log: log)
+            configuration, keys: keys, policy: { tenants[$0]?.policy },
+            product: { (tenants[$0]?.messages ?? MessageSettings()).product }, faults: faults,
+            log: log)
+        codes = AddressCodes(
+            current: secrets.currentID, keys: secrets.keys,
+            store: PostgresChallengeStore(
+                url: configuration.databaseURL, keyring: keys.wrapping,
+                outbox: MessageOutbox(
+                    keyring: keys.wrapping,
+                    settings: { tenants[$0]?.messages ?? MessageSettings() }, now: { .now },
+                    random: { SecureRandom.uint128() }, dispatcher: workers.messages)
+            ) {
+                log.write(.error, "challenge fault", ["detail": .text($0)])
+            },
+            random: { SecureRandom.uint128() })
+        passwords = PasswordChecks(
+            hasher: PasswordHasher(), pool: Self.passwordPool(),
+            reader: PostgresPasswordReader(
+                url: configuration.databaseURL, keyring: keys.wrapping
+            ) {
+                log.write(.error, "password fault", ["detail": .text($0)])
+            }, codes: codes)
+        liveKeys = LiveKeys(
+            configuration.keys, wrapping: keys.wrapping, tokens: accessTokens,
+            digests: requestDigests, codes: codes, log: log)
     }
 
     /// Returns the threads that hash passwords: as many as there are processors, since each is busy for the whole
     /// time.
     private static func passwordPool() -> BlockingPool {
         BlockingPool(
-            label: "account-ledger passwords", threads: ProcessInfo.processInfo.activeProcessorCount,
+            label: "account-ledger passwords",
+            threads: ProcessInfo.processInfo.activeProcessorCount,
             waitingMax: passwordsWaitingMax)
     }
 
@@ -295,9 +300,12 @@ struct Server: Sendable {
         let contract = API(
             services(commands, probe: probe, requests: requests),
             servesDocuments: configuration.servesDocuments)
-        let identityProvider = identityProvider
+        let (identityProvider, outboxes) = (identityProvider, workers.outboxes)
         api.handler.set(
             answer: { request in
+                if !outboxes.isEmpty, request.path == DevelopmentOutbox.path {
+                    return OutboxPage.answer(request, from: outboxes)
+                }
                 if let identityProvider,
                     request.path.hasPrefix(DevelopmentIdentityProvider.pathPrefix)
                 {
@@ -336,6 +344,9 @@ struct Server: Sendable {
                 onFault: { log.write(.error, "search fault", ["detail": .text($0)]) }),
             conflicts: ConflictReads(url: configuration.databaseURL) {
                 log.write(.error, "conflict reader fault", ["detail": .text($0)])
+            },
+            messages: MessageReads(url: configuration.databaseURL) {
+                log.write(.error, "message reader fault", ["detail": .text($0)])
             },
             streams: streams())
     }

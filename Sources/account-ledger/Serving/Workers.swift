@@ -1,6 +1,7 @@
 import Cryptography
 import Ledger
 import LedgerAudit
+import LedgerChannels
 import LedgerEngine
 import LedgerPostgres
 import StandardWebhooks
@@ -18,6 +19,9 @@ struct Workers: Sendable {
     /// Signalled when this process has appended events.
     let commits = AdvanceSignal()
     let webhooks: WebhookDispatcher
+    let messages: MessageDispatcher
+    /// The messages of the development mode.
+    let outboxes: [DevelopmentOutbox]
     private let sender = WebhookSender()
     let formerEmails: FormerEmailWorker
     private let watch: LockHolderWatch
@@ -26,7 +30,8 @@ struct Workers: Sendable {
 
     init(
         _ configuration: ServeConfiguration, keys: Keys,
-        policy: @escaping @Sendable (TenantID) -> TenantPolicy?, faults: LastFault, log: Log
+        policy: @escaping @Sendable (TenantID) -> TenantPolicy?,
+        product: @escaping @Sendable (TenantID) -> String, faults: LastFault, log: Log
     ) {
         let url = configuration.databaseURL
         let fence = fence
@@ -53,6 +58,14 @@ struct Workers: Sendable {
         let webhooks = WebhookDispatcher(
             url: url, configuration: delivering, keyring: keys.wrapping,
             onFault: { log.write(.error, "webhook fault", ["detail": .text($0)]) })
+        let transports = configuration.messaging.transports()
+        outboxes = transports.kept
+        messages = MessageDispatcher(
+            url: url,
+            configuration: MessageDispatcherConfiguration(
+                transports: transports.all, product: product),
+            keyring: keys.wrapping,
+            onFault: { log.write(.warning, "message fault", ["detail": .text($0)]) })
         formerEmails = FormerEmailWorker(
             url: url, keyring: keys.wrapping, key: keys.searching.search
         ) { text in
@@ -110,6 +123,7 @@ struct Workers: Sendable {
                 // Stopped last: answers to requests in flight are awaited before, which is bounded.
                 sender.stop()
             }
+            group.addTask { await messages.run() }
             group.addTask { await formerEmails.run() }
             group.addTask { await watch.run() }
             defer {

@@ -25,13 +25,28 @@ enum Setting: String, CaseIterable, Sendable {
     case origin = "LEDGER_ORIGIN"
     case webhookRetrySeconds = "LEDGER_WEBHOOK_RETRY_SECONDS"
     case docs = "LEDGER_DOCS"
+    case publicURL = "LEDGER_PUBLIC_URL"
+    case smtpURL = "LEDGER_SMTP_URL"
+    case smtpUser = "LEDGER_SMTP_USER"
+    case smtpPassword = "LEDGER_SMTP_PASSWORD"
+    case smtpPasswordFile = "LEDGER_SMTP_PASSWORD_FILE"
+    case mailFrom = "LEDGER_MAIL_FROM"
+    case smsHookURL = "LEDGER_SMS_HOOK_URL"
+    case smsHookSecretFile = "LEDGER_SMS_HOOK_SECRET_FILE"
+    case twilioAccount = "LEDGER_TWILIO_ACCOUNT"
+    case twilioTokenFile = "LEDGER_TWILIO_TOKEN_FILE"
+    case twilioURL = "LEDGER_TWILIO_URL"
+    case smsFrom = "LEDGER_SMS_FROM"
 
     var name: String { rawValue }
 
     /// The default for an unset or empty variable; nil without a default.
     var defaultText: String? {
         switch self {
-        case .databaseURL, .keys, .providers, .trustedProxies, .corsOrigins, .sealerState: nil
+        case .databaseURL, .keys, .providers, .trustedProxies, .corsOrigins, .sealerState,
+            .publicURL, .smtpURL, .smtpUser, .smtpPassword, .smtpPasswordFile, .mailFrom,
+            .smsHookURL, .smsHookSecretFile, .twilioAccount, .twilioTokenFile, .smsFrom:
+            nil
         case .migrateURL: "DATABASE_URL"
         case .listen: "127.0.0.1:8080"
         case .adminListen: "127.0.0.1:9090"
@@ -49,6 +64,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .logLevel: "info"
         case .origin: "localhost/account-ledger"
         case .docs: "on"
+        case .twilioURL: "https://api.twilio.com"
         case .webhookRetrySeconds: "5,30,120,600,3600,10800,21600,43200,86400"
         }
     }
@@ -67,7 +83,9 @@ enum Setting: String, CaseIterable, Sendable {
         case .stopSeconds: 1...300
         case .databaseURL, .migrateURL, .listen, .adminListen, .providers, .keys, .mode,
             .trustedProxies, .corsOrigins, .issuer, .audience, .logLevel, .sealerState, .origin,
-            .webhookRetrySeconds, .docs:
+            .webhookRetrySeconds, .docs, .publicURL, .smtpURL, .smtpUser, .smtpPassword,
+            .smtpPasswordFile, .mailFrom, .smsHookURL, .smsHookSecretFile, .twilioAccount,
+            .twilioTokenFile, .twilioURL, .smsFrom:
             nil
         }
     }
@@ -103,6 +121,18 @@ enum Setting: String, CaseIterable, Sendable {
         case .webhookRetrySeconds:
             "delays before each retry of a webhook delivery, which then is given up"
         case .docs: "on, or off: without /docs, /openapi.json and /v1/audit/openapi.json"
+        case .publicURL: "beginning of the links in messages, without a slash at its end"
+        case .smtpURL: "smtps://host:port or, with STARTTLS, smtp://host:port of a mail server"
+        case .smtpUser: "user at the mail server"
+        case .smtpPassword: "password at the mail server, or:"
+        case .smtpPasswordFile: "file with the password at the mail server"
+        case .mailFrom: "sender of e-mails: an address, or a name and <address>"
+        case .smsHookURL: "URL that gets signed requests to send an SMS"
+        case .smsHookSecretFile: "file with the whsec_ secret that signs them"
+        case .twilioAccount: "account that sends SMS by Twilio's interface"
+        case .twilioTokenFile: "file with the token of that account"
+        case .twilioURL: "beginning of the URL of that interface"
+        case .smsFrom: "sender of SMS by that interface"
         }
     }
 }

@@ -10,6 +10,7 @@ import Testing
     private static let requests = [
         "GET /v1/access-log": "/v1/access-log",
         "GET /v1/audit/openapi.json": "/v1/audit/openapi.json",
+        "GET /v1/audit/messages": "/v1/audit/messages?account_id=ACCOUNT",
         "GET /v1/conflicts": "/v1/conflicts?account=ACCOUNT",
         "GET /v1/events": "/v1/events?disclose=true",
         "GET /v1/events/stream": "/v1/events/stream",

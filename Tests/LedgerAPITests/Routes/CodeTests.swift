@@ -87,6 +87,15 @@ import Testing
         #expect(try await signIn(service, code, kind: "phone").status == 200)
     }
 
+    @Test(arguments: ["+1 650 253 0000", "+49 30 123456"])
+    func `no code goes to a country that is not listed, or to a landline`(number: String)
+        async throws
+    {
+        let answer = try await service().send(
+            "POST", "/v1/auth/codes/phone", "{\"address\":\"\(number)\"}")
+        #expect(answer.code == "INVALID_REQUEST")
+    }
+
     @Test func `a code is used once`() async throws {
         let service = try service()
         let code = try await request(service)

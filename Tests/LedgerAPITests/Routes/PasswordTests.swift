@@ -1,3 +1,4 @@
+import JSON
 import Ledger
 import LedgerSignIn
 import LedgerTestSupport
@@ -184,7 +185,8 @@ import Testing
     @Test func `a reset ends the other challenges of the address`() async throws {
         let service = try service()
         _ = try await signUp(service)
-        let early = try code(try await reset(service), service, ",\"password\":\"\(Self.password)\"")
+        let early = try code(
+            try await reset(service), service, ",\"password\":\"\(Self.password)\"")
         let late = try code(try await reset(service), service, ",\"password\":\"\(Self.other)\"")
         #expect(try await complete(service, late).status == 200)
         #expect(try await complete(service, early).code == "INVALID_CODE")

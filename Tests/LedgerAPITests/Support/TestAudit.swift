@@ -15,6 +15,8 @@ struct TestAudit {
     static let streamsMax = 2
 
     private let streams: EventStreams
+    /// The messages that support sees.
+    var messages = InMemoryMessages()
     private let limiter = AuditRequestLimiter()
     private let ledger: InMemoryLedger
     private let clock: TestClock
@@ -38,7 +40,8 @@ struct TestAudit {
     var services: AuditServices {
         AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs, histories: ledger,
-            searches: InMemorySearch(ledger), conflicts: ledger, streams: streams, limiter: limiter)
+            searches: InMemorySearch(ledger), conflicts: ledger, messages: messages,
+            streams: streams, limiter: limiter)
     }
 
     /// Creates a key and returns its text.

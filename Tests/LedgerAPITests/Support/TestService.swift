@@ -3,6 +3,7 @@ import Cryptography
 import HTTP
 import Ledger
 import LedgerAPI
+import LedgerMessages
 import LedgerSignIn
 import LedgerTestSupport
 import OpenID
@@ -17,6 +18,7 @@ struct TestService {
         /// The key of plan digests.
         var planKey = SymmetricKey.generate()
         var tenants: [TenantID] = [.default]
+        var messages = InMemoryMessages()
         var nonce: IDTokenPolicy.NonceMode = .raw
         var nonceRequired = false
         var displayName: String?
@@ -104,7 +106,8 @@ struct TestService {
         self.configured = configured
         self.ledger = ledger
         self.challenges = challenges
-        let audit = try TestAudit(ledger, events: options.events, clock: clock)
+        var audit = try TestAudit(ledger, events: options.events, clock: clock)
+        audit.messages = options.messages
         self.audit = audit
         self.signingKey = signingKey
         self.refreshTokens = refreshTokens
@@ -140,7 +143,12 @@ struct TestService {
                     policy.linkBudget = Budget(limit: limit, windowSeconds: 3600)
                 }
                 policy.singleUseIDTokens = options.singleUseIDTokens.contains(tenant)
-                return (tenant, TenantConfiguration(providers: providers, policy: policy))
+                return (
+                    tenant,
+                    TenantConfiguration(
+                        providers: providers, policy: policy,
+                        messages: MessageSettings(smsCountries: SMSCountries(["DE"])))
+                )
             })
         configured.replace(with: configurations)
         let isReady = options.isReady

@@ -1,7 +1,9 @@
+import BlockingCalls
 import Cryptography
 import Ledger
 import LedgerSignIn
 import LedgerTestSupport
+import Passwords
 import Postgres
 import Synchronization
 import Testing
@@ -17,6 +19,8 @@ import Testing
         private let isFull = Mutex(false)
 
         var codes: [String] { messages.withLock { $0.map(\.code) } }
+
+        func committed() {}
 
         func fill() { isFull.withLock { $0 = true } }
 
@@ -63,8 +67,11 @@ import Testing
     ) async throws -> Credential.Flaw? {
         let provider = ProviderConfiguration(
             name: Self.email, settings: .code(CodeSettings(kind: .email)))
+        let passwords = PasswordChecks(
+            hasher: PasswordHasher(), pool: BlockingPool(label: "none", threads: 1, waitingMax: 0),
+            reader: InMemoryLedger(policy: { _ in nil }, now: { Self.now }), codes: codes)
         let client = CodeClient(
-            codes: codes, network: network, session: nil, newID: { SecureRandom.uint128() })
+            codes: codes, passwords: passwords, network: network, session: nil, newID: { SecureRandom.uint128() })
         do throws(Credential.Flaw) {
             let proof = try await provider.prove(
                 .code(CodeBody(challenge: id.description, code: code)), in: tenant,

@@ -20,7 +20,14 @@ import Testing
                 VALUES ('default', gen_random_uuid(), 'email', sha256('ada'), 'key', '\(ada)', 1);
                 INSERT INTO credentials (tenant_id, identity_id, account_id, version, sealed,
                     wrapping_key)
-                VALUES ('default', gen_random_uuid(), '\(ada)', 1, 'hash', 'key')
+                VALUES ('default', gen_random_uuid(), '\(ada)', 1, 'hash', 'key');
+                INSERT INTO messages (tenant_id, message_id, account_id, channel, template, language,
+                    wrapping_key, sealed, recipient_key, recipient_digest, created_at, expires_at,
+                    next_attempt_at)
+                SELECT 'default', gen_random_uuid(), a, 'email', 'new_device', 'en', 'test', 'x',
+                    'test', r, now(), now(), now()
+                FROM (VALUES ('\(ada)'::uuid, sha256('ada')), (NULL, sha256('ada')),
+                    (NULL, sha256('eve'))) AS k (a, r)
                 """)
             let personal = Catalogue.tables.flatMap { table in
                 table.columns(.personal).map { "\(table.name).\($0)" }
@@ -31,6 +38,12 @@ import Testing
             try await story.erase(ada)
             try await fixture.settle()
             #expect(try await filled(of: "\(ada)", in: fixture) == [])
+            // Messages that name no account are hers if they went to her address.
+            let others =
+                "SELECT count(*)::text FROM messages WHERE recipient_digest = sha256('eve')"
+            #expect(try await fixture.database.asSuperuser.texts(others) == ["1"])
+            let all = try await fixture.database.asSuperuser.texts("SELECT 'x' FROM messages")
+            #expect(all.count == 1)
         }
     }
 

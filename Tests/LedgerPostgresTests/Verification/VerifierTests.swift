@@ -18,7 +18,8 @@ import Testing
             #expect(report.opensDisclosures)
             #expect(report.withheldDisclosures == 0)
             let none: Set<VerificationCheck> = [
-                .links, .erasures, .merges, .rules, .addresses, .credentials, .apiKeys, .nodes, .checkpoints,
+                .links, .erasures, .merges, .rules, .addresses, .credentials, .apiKeys, .nodes,
+                .checkpoints,
                 .accessLog,
                 .macs,
             ]

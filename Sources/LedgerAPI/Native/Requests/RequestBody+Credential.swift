@@ -112,7 +112,8 @@ extension OptionalText {
         example: "270831")
     static let email = OptionalText(
         name: "email", bytesMax: CodeSettings.typedBytesMax,
-        about: "The e-mail address; required for a provider of type `password` without `challenge_id`",
+        about:
+            "The e-mail address; required for a provider of type `password` without `challenge_id`",
         example: "ada@example.com")
     static let password = OptionalText(
         name: "password", bytesMax: Password.bytesMax,

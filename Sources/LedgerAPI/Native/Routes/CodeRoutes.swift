@@ -126,9 +126,16 @@ extension RouteCall {
         case .password where mayBePassword: kind = .email
         default: throw .refused(.unsupportedProvider)
         }
-        guard let address = CodeSettings(kind: kind).canonical(typed) else {
+        let codes = CodeSettings(kind: kind)
+        guard let address = codes.canonical(typed) else {
             throw .invalidRequest(
                 RequestFlaw("\(member.name) is not \(kind.inWords)", at: .field(member.name)))
+        }
+        guard codes.mayReceive(address, under: configuration.messages) else {
+            throw .invalidRequest(
+                RequestFlaw(
+                    "\(member.name) is of a country or kind to which no messages go",
+                    at: .field(member.name)))
         }
         return (kind, address)
     }

@@ -11,7 +11,8 @@ struct SignUpRoute: Route {
     static let operation = Operation(
         id: "sign_up_with_password", tag: .signIn,
         summary: "Send the code that finishes a sign-up with a password",
-        about: "The code opens the account by a sign-in. If an account has the address, its holder is told"
+        about:
+            "The code opens the account by a sign-in. If an account has the address, its holder is told"
             + " instead; the answer is the same.",
         access: .anyone, parameters: [LanguageHeader.parameter], body: SignUpBody.self,
         answers: .json(CodeAnswer.schema),
@@ -99,7 +100,8 @@ struct ChangePasswordRoute: Route {
     static let path = "/v1/account/password"
     static let operation = Operation(
         id: "change_password", tag: .account, summary: "Change the password of the account",
-        about: "With the current password, or within ten minutes after a sign-in. Ends all sessions and opens a new"
+        about:
+            "With the current password, or within ten minutes after a sign-in. Ends all sessions and opens a new"
             + " one, which is the answer.",
         access: .accountHolder, body: ChangePasswordBody.self,
         answers: .json(SessionAnswer.schema),

@@ -11,7 +11,7 @@ enum RouteTable {
         LogCheckpointRoute.self, LogCheckpointsRoute.self, LogInclusionRoute.self,
         LogConsistencyRoute.self, LogKeysRoute.self,
         AccountAsOfRoute.self, AccountHistoryRoute.self, AccountDiffRoute.self,
-        AccountTimelineRoute.self, ConflictsRoute.self,
+        AccountTimelineRoute.self, ConflictsRoute.self, MessagesRoute.self,
         ErasurePreviewRoute.self, EraseAccountRoute.self, SetLegalHoldRoute.self,
         PutLegalHoldRoute.self,
         LiftLegalHoldRoute.self, MergePreviewRoute.self, MergeRoute.self,

@@ -127,7 +127,9 @@ enum GermanTexts {
         MessagePattern(
             subject: "{product}: \(subject)",
             body: """
-                \(event): Konto bei {product}, {time}.
+                Ihr Konto bei {product}, {time}:
+
+                \(event).
 
                 Waren Sie es selbst, brauchen Sie nichts zu tun. Wenn nicht, prüfen Sie die \
                 Anmeldemöglichkeiten Ihres Kontos, ändern Sie gegebenenfalls das Passwort, und wenden Sie \
@@ -136,6 +138,7 @@ enum GermanTexts {
                 \(link)
                 {link}
 
-                """, sms: "{product}: \(event), {time}. Falls Sie es nicht waren: Support.")
+                """,
+            sms: "{product}: \(event), {time}. Waren Sie es nicht, wenden Sie sich an den Support.")
     }
 }

@@ -105,7 +105,9 @@ enum EnglishTexts {
         MessagePattern(
             subject: "{product}: \(subject.prefix(1).lowercased())\(subject.dropFirst())",
             body: """
-                \(event): {product} account, {time}.
+                Your {product} account, {time}:
+
+                \(event).
 
                 If it was you, there is nothing to do. If it was not, look at the ways to sign in of \
                 your account, change its password if it has one, and contact support.

@@ -1,0 +1,121 @@
+internal import CCurl
+
+/// One message over libcurl's SMTP; owns the handle.
+@safe final class MailTransfer: HandleOwner {
+    /// How long an unused connection is kept, in seconds.
+    private static let idleSeconds = 10
+    private static let connectMilliseconds = 10_000
+    /// Refusals of the session or its commands and not of a message: RFC 5321 and RFC 4954.
+    private static let sessionCodes: Set<Int> = [500, 501, 502, 503, 504, 530, 534, 535, 538]
+
+    let handle: UnsafeMutableRawPointer
+    private let content: [UInt8]
+    private var recipients: UnsafeMutablePointer<curl_slist>?
+    private var sentCount = 0
+
+    /// Creates a transfer that has not begun.
+    ///
+    /// - Throws: `.unreachable` when libcurl can't be set up.
+    init(
+        _ envelope: MailEnvelope, to server: MailServer, within limit: Duration
+    ) throws(TransferFault) {
+        guard CurlLibrary.isReady, let made = unsafe curl_easy_init() else { throw .unreachable }
+        unsafe handle = made
+        content = envelope.content
+        let addresses = [envelope.sender, envelope.recipient]
+        guard !addresses.contains(where: { $0.utf8.contains { $0 < 0x21 || $0 == 0x7F } }) else {
+            throw .unacceptableAddress
+        }
+        guard restrict(server, to: limit), signIn(server), address(envelope), upload() else {
+            throw .unreachable
+        }
+    }
+
+    deinit {
+        unsafe curl_easy_cleanup(handle)
+        unsafe curl_slist_free_all(recipients)
+    }
+
+    /// Returns the outcome of a transfer that ended with this code.
+    func outcome(_ result: CURLcode) -> MailOutcome {
+        let status = unsafe ccurl_status(handle)
+        let code = status == 0 ? nil : Int(status)
+        switch result {
+        case CURLE_OK: return .accepted(code: code ?? 250)
+        case CURLE_LOGIN_DENIED: return .failed(.unauthorized, code: code)
+        case CURLE_OPERATION_TIMEDOUT: return .failed(.transfer(.timedOut), code: nil)
+        case CURLE_USE_SSL_FAILED, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR,
+            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
+            return .failed(.transfer(.untrusted), code: nil)
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT:
+            return .failed(.transfer(.unreachable), code: nil)
+        default: break
+        }
+        guard let code, code >= 400 else { return .failed(.transfer(.broken), code: nil) }
+        if (530...538).contains(code) { return .failed(.unauthorized, code: code) }
+        // libcurl says so of MAIL, RCPT and DATA; after the content, the code is about it.
+        let isOfMessage = result == CURLE_SEND_ERROR || sentCount == content.count
+        return isOfMessage && code >= 500 && !Self.sessionCodes.contains(code)
+            ? .refused(code: code) : .failed(.busy, code: code)
+    }
+
+    private func restrict(_ server: MailServer, to limit: Duration) -> Bool {
+        // 0 would mean no limit.
+        set(CURLOPT_TIMEOUT_MS, to: max(1, Int(limit / .milliseconds(1))))
+            && set(CURLOPT_CONNECTTIMEOUT_MS, to: Self.connectMilliseconds)
+            && set(CURLOPT_NOSIGNAL, to: 1)
+            && set(CURLOPT_QUICK_EXIT, to: 1)
+            && set(CURLOPT_PROTOCOLS_STR, to: server.scheme)
+            && set(CURLOPT_URL, to: "\(server.scheme)://\(server.authority)")
+            && set(CURLOPT_PROXY, to: "")
+            && set(CURLOPT_MAXAGE_CONN, to: Self.idleSeconds)
+            && set(CURLOPT_SSL_VERIFYPEER, to: 1)
+            && set(CURLOPT_SSL_VERIFYHOST, to: 2)
+            && set(CURLOPT_SSLVERSION, to: Int(CURL_SSLVERSION_TLSv1_2))
+            && set(
+                CURLOPT_USE_SSL,
+                to: Int((server.requiresStartTLS ? CURLUSESSL_ALL : CURLUSESSL_NONE).rawValue))
+            && server.trustedFile.map { set(CURLOPT_CAINFO, to: $0) } ?? true
+    }
+
+    private func signIn(_ server: MailServer) -> Bool {
+        guard let user = server.user else { return true }
+        return set(CURLOPT_USERNAME, to: user) && set(CURLOPT_PASSWORD, to: server.password ?? "")
+    }
+
+    /// Sets the addresses of the envelope.
+    private func address(_ envelope: MailEnvelope) -> Bool {
+        unsafe recipients = unsafe curl_slist_append(nil, "<\(envelope.recipient)>")
+        return unsafe recipients != nil && ccurl_set_recipients(handle, recipients) == CURLE_OK
+            && set(CURLOPT_MAIL_FROM, to: "<\(envelope.sender)>")
+    }
+
+    /// Registers the source of the content: libcurl calls it only while the transfer is under way.
+    private func upload() -> Bool {
+        unsafe ccurl_set_upload(
+            handle,
+            { target, size, count, context in
+                guard let target = unsafe target, let context = unsafe context else { return 0 }
+                let transfer = unsafe Unmanaged<MailTransfer>.fromOpaque(context)
+                    .takeUnretainedValue()
+                return unsafe transfer.read(
+                    into: UnsafeMutableRawBufferPointer(start: target, count: size * count))
+            }, Unmanaged.passUnretained(self).toOpaque()) == CURLE_OK
+    }
+
+    /// Copies the next bytes and returns their number; 0 at the end.
+    private func read(into target: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(target.count, content.count - sentCount)
+        unsafe target.copyBytes(from: content[sentCount..<sentCount + count])
+        sentCount += count
+        return count
+    }
+
+    private func set(_ option: CURLoption, to number: Int) -> Bool {
+        unsafe ccurl_set_number(handle, option, number) == CURLE_OK
+    }
+
+    private func set(_ option: CURLoption, to text: String) -> Bool {
+        unsafe ccurl_set_text(handle, option, text) == CURLE_OK
+    }
+}
