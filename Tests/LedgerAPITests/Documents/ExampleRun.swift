@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import LedgerTestSupport
+import Passwords
 import Testing
 
 @testable import LedgerAPI
@@ -25,6 +26,7 @@ struct ExampleRun {
         self.operation = operation
         service = try TestService {
             $0.codes = [.email]
+            $0.passwords = PasswordRule(lengthMin: 8)
             change(&$0)
         }
         ada = try await service.signIn("google", "ada")
@@ -55,6 +57,13 @@ struct ExampleRun {
     private mutating func prepare() async throws {
         switch operation.id {
         case "link": accessToken = bob.accessToken
+        case "complete_password_reset":
+            _ = try await signUp()
+            let sent = try await service.send(
+                "POST", "/v1/auth/password-resets/password", "{\"email\":\"ada@example.com\"}")
+            values[ExampleValue.challenge] = sent.text("challenge_id")
+            values["270831"] = service.challenges.sent.last?.message.code
+        case "change_password": accessToken = try await signUp().accessToken
         case "unlink":
             let linked = try await service.link("apple", subject: "ada-a", by: ada)
             #expect(linked.status == 200)
@@ -96,6 +105,19 @@ struct ExampleRun {
             _ = try await service.link("apple", subject: "bob", by: ada)
         default: break
         }
+    }
+
+    /// Signs up with the e-mail address and the password of the document.
+    private func signUp() async throws -> Person {
+        let sent = try await service.send(
+            "POST", "/v1/auth/sign-up/password",
+            "{\"email\":\"ada@example.com\",\"password\":\"\(ExampleValue.password)\"}")
+        let challenge = try #require(sent.text("challenge_id"))
+        let code = try #require(service.challenges.sent.last).message.code
+        return try Person(
+            await service.send(
+                "POST", "/v1/auth/sign-in/password",
+                "{\"challenge_id\":\"\(challenge)\",\"code\":\"\(code)\"}"))
     }
 
     private func preview(_ path: String, by token: String) async throws -> Answer {

@@ -82,11 +82,16 @@ struct ExampleTests {
         let api = try #require(DescribedAPI.all[route]).api
         let schema = try #require(api.schemas.schema(at: reference))
         // The type of the example's provider is oidc, which asks for the ID token.
-        let required = (schema["required"]?.array?.compactMap(\.string) ?? []) + ["id_token"]
+        let stated = schema["required"]?.array?.compactMap(\.string) ?? []
+        let required = stated + ["id_token"]
         let example = content["example"]?.members ?? [:]
         // The members of other types' credentials are ignored.
-        let others = ["access_token", "anonymous_secret", "challenge_id", "code", "device_token"]
-        for (name, property) in schema["properties"]?.members ?? [:] where !others.contains(name) {
+        let others = [
+            "access_token", "anonymous_secret", "challenge_id", "code", "device_token", "email",
+            "password",
+        ]
+        for (name, property) in schema["properties"]?.members ?? [:]
+        where !others.contains(name) || stated.contains(name) {
             func send(_ text: String?) async throws -> (flaw: String?, message: String) {
                 var parts = example.filter { $0.key != name }.map {
                     "\"\($0.key)\":\(run.live(ExampleRun.text($0.value)))"

@@ -93,8 +93,15 @@ struct RefusalTests {
             Attempt { run in
                 try await run.send(
                     body: run.body?.replacing("\"google\"", with: "\"nowhere\""),
-                    target: run.target.replacing(/\/(google|email)$/, with: "/nowhere"))
-            }
+                    target: run.target.replacing(
+                        /\/(google|email|password)(\/complete)?$/
+                    ) { "/nowhere\($0.output.2 ?? "")" })
+            },
+            Attempt { run in
+                let others = [TestIdentityProvider("other")]
+                run.service = try run.service.restarted(providers: others) { $0.passwords = nil }
+                return try await run.send()
+            },
         ],
         "401 INVALID_CODE": [
             Attempt { run in
@@ -104,6 +111,28 @@ struct RefusalTests {
                         {"provider":"email","plan_digest":"\(plan)","challenge_id":\
                         "\(ExampleValue.challenge)","code":"000000"}
                         """, target: run.target.replacing("/google", with: "/email"))
+            }
+        ],
+        "401 INVALID_PASSWORD": [
+            Attempt { run in
+                try await run.sendPassword(
+                    "\"email\":\"eve@example.com\",\"password\":\"\(ExampleValue.password)\"")
+            },
+            Attempt { run in
+                try await run.sendPassword(
+                    """
+                    "email":"eve@example.com","password":"\(ExampleValue.password)",\
+                    "current_password":"\(ExampleValue.password)"
+                    """)
+            },
+        ],
+        "400 WEAK_PASSWORD": [
+            Attempt { run in
+                try await run.sendPassword(
+                    """
+                    "email":"eve@example.com","challenge_id":"\(ExampleValue.challenge)",\
+                    "code":"000000","password":"short"
+                    """)
             }
         ],
         "401 INVALID_PROVIDER_TOKEN": [
@@ -254,6 +283,14 @@ struct RefusalTests {
 }
 
 extension ExampleRun {
+    /// Sends a credential of the provider `password`, for the plan if the example has one.
+    fileprivate func sendPassword(_ members: String) async throws -> Answer {
+        let plan = values[ExampleValue.planDigest] ?? "x"
+        return try await send(
+            body: "{\"provider\":\"password\",\"plan_digest\":\"\(plan)\",\(members)}",
+            target: target.replacing("/google", with: "/password"))
+    }
+
     fileprivate func sendWithoutToken() async throws -> Answer {
         try await service.send(operation.method, target, body, headers: headers)
     }

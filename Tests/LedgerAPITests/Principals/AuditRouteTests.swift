@@ -61,7 +61,10 @@ import Testing
     /// The routes that take an access token or nothing.
     private static let others: Set<String> = [
         "POST /v1/auth/sign-in/{provider}", "POST /v1/auth/codes/{code_provider}",
-        "POST /v1/account/codes/{code_provider}", "POST /v1/auth/refresh", "POST /v1/auth/sign-out",
+        "POST /v1/account/codes/{code_provider}", "POST /v1/auth/sign-up/{password_provider}",
+        "POST /v1/auth/password-resets/{password_provider}",
+        "POST /v1/auth/password-resets/{password_provider}/complete", "POST /v1/account/password",
+        "POST /v1/auth/refresh", "POST /v1/auth/sign-out",
         "POST /v1/auth/link/{provider}", "DELETE /v1/auth/link/{provider}", "GET /v1/account",
         "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz", "GET /openapi.json",
         "GET /docs",

@@ -71,7 +71,8 @@ import Testing
             hasher: PasswordHasher(), pool: BlockingPool(label: "none", threads: 1, waitingMax: 0),
             reader: InMemoryLedger(policy: { _ in nil }, now: { Self.now }), codes: codes)
         let client = CodeClient(
-            codes: codes, passwords: passwords, network: network, session: nil, newID: { SecureRandom.uint128() })
+            codes: codes, passwords: passwords, network: network, session: nil,
+            newID: { SecureRandom.uint128() })
         do throws(Credential.Flaw) {
             let proof = try await provider.prove(
                 .code(CodeBody(challenge: id.description, code: code)), in: tenant,

@@ -27,7 +27,9 @@ import Testing
             try compact.apply(recorded, leaf: leafHash(entry))
             names.insert(recorded.event.name)
         }
-        let later: Set<Event.Name> = [.rulesSet, .addressConfirmed, .addressReleased]
+        let later: Set<Event.Name> = [
+            .rulesSet, .addressConfirmed, .addressReleased, .passwordSet,
+        ]
         #expect(names == Set(Event.Name.allCases).subtracting(later.union([.sessionRevoked])))
         #expect(state.sessions.count > 10)
         #expect(state.sessions.values.allSatisfy { $0.methods == .federated })

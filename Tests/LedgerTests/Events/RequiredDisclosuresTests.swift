@@ -26,7 +26,9 @@ import Testing
                 seen.insert(step.recorded.event.name)
             }
         }
-        let rare: Set<Event.Name> = [.ledgerOpened, .keyRotated, .ledgerRestored]
+        let rare: Set<Event.Name> = [
+            .ledgerOpened, .keyRotated, .ledgerRestored, .passwordSet,
+        ]
         #expect(seen == Set(Event.Name.allCases).subtracting(rare))
     }
 

@@ -14,6 +14,7 @@ struct LinkRoute: Route {
         answers: .json(LinkedProvidersAnswer.schema),
         refusals: [APIError].ofCredential + [
             .refused(.providerConflict(.heldByOther)), .refused(.idempotencyKeyReused),
+            .weakPassword(.blocklisted),
         ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {

@@ -91,6 +91,7 @@ extension [APIError] {
     /// The refusals of a request that proves an identity.
     static let ofCredential: [APIError] = [
         .refused(.unsupportedProvider), .refused(.invalidProviderToken), .refused(.invalidCode),
+        .refused(.invalidPassword),
         .refused(.providerUnavailable), .refused(.rateLimited(retryAfterSeconds: 60)),
         .faulted(.rulesDiffer),
     ]
