@@ -289,7 +289,8 @@ let package = Package(
             name: "LedgerAPITests",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI",
-                "LedgerMessages", "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID", "Sockets",
+                "LedgerMessages", "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID",
+                "Sockets",
                 "TransparencyLog",
             ]),
         .testTarget(
