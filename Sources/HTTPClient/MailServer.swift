@@ -13,7 +13,7 @@ package struct MailServer: Sendable {
     /// Certificates to trust, as a PEM file; nil for those that the system trusts.
     let trustedFile: String?
 
-    /// Reads `smtps://host:port` or `smtp://host:port`.
+    /// Reads `smtps://host:port` or `smtp://host:port`; nil for another URL.
     ///
     /// Over `smtp`, STARTTLS is required unless the host is this machine.
     ///
@@ -23,7 +23,6 @@ package struct MailServer: Sendable {
     ///   - password: The password.
     ///   - requiresTLS: Whether STARTTLS is required of this machine as well.
     ///   - trustedFile: Certificates to trust, as a PEM file; nil for those that the system trusts.
-    /// - Returns: nil for another URL.
     package init?(
         _ url: String, user: String? = nil, password: String? = nil, requiresTLS: Bool = false,
         trustedFile: String? = nil

@@ -35,9 +35,7 @@ package final class DevelopmentOutbox: MessageTransport {
         next?.stop()
     }
 
-    /// Returns the messages as JSON, the newest first.
-    ///
-    /// - Parameter boxes: The outboxes of all channels.
+    /// Returns the messages of the outboxes of all channels as JSON, the newest first.
     package static func page(of boxes: [DevelopmentOutbox]) -> [UInt8] {
         let all = boxes.flatMap { $0.messages.withLock(\.self) }.sorted { $0.id > $1.id }
         var writer = JSONWriter()

@@ -119,10 +119,16 @@ import Testing
                 "CREATE SCHEMA lost; CREATE TABLE lost.events AS TABLE public.events",
                 on: deployment)
             try await run(Self.restore, on: deployment)
+            try await run(Self.unsentMessage, on: deployment)
             let unaware = try await tool.run(["restore-check", "--accept"])
+            #expect(try await texts("SELECT state FROM messages", on: deployment) == ["pending"])
             #expect(unaware.status == 0 && !unaware.output.contains("MAC key"), "\(unaware)")
             #expect(try await tool.run(["restore-check", "--restored"]).status == 64)
             let accepted = try await tool.run(["restore-check", "--accept", "--restored"])
+            #expect(
+                try await texts(
+                    "SELECT concat(state, octet_length(sealed)) FROM messages", on: deployment)
+                    == ["withdrawn"])
             #expect(accepted.status == 0, "\(accepted.output)\(accepted.errors)")
             #expect(accepted.output.contains("now authenticates new events"))
             server = try await deployment.serve()
@@ -311,6 +317,13 @@ import Testing
         try await session.run { try $0.execute(sql) }
         await session.close()
     }
+
+    private static let unsentMessage = """
+        INSERT INTO messages (tenant_id, message_id, channel, template, language, wrapping_key, sealed,
+            recipient_key, recipient_digest, created_at, expires_at, next_attempt_at)
+        VALUES ('default', gen_random_uuid(), 'email', 'sign_in_code', 'en', 'x', 'x', 'x', 'x', now(),
+            now() + interval '1 hour', now())
+        """
 
     private static let backUp = """
         CREATE SCHEMA backup;

@@ -101,10 +101,8 @@ enum RestoreCheckCommand {
                 }
                 accepted.append(report)
             }
-            if report.loss != nil || isRestored {
-                rotating.insert(tenant)
-                try withdrawMessages(of: tenant, url: url)
-            }
+            try withdrawMessages(of: tenant, url: url)
+            if report.loss != nil || isRestored { rotating.insert(tenant) }
         }
         LedgerCommands.reportLeftOut(leftOut)
         let unchanged = try await changeMACKey(of: rotating, environment, url: url)

@@ -219,6 +219,36 @@ import Testing
         }
     }
 
+    @Test func `the group of support may read what it is shown, and no more`() async throws {
+        try await ScratchDatabase.with(owner: .roleCreator) { database in
+            let fixture = MessageFixture(database: database)
+            try await fixture.write(try fixture.message())
+            let group = LedgerRoles(database: database.name).support
+            let login = "\(database.name)_support"
+            try await database.asSuperuser.execute(
+                "CREATE ROLE \(login) LOGIN PASSWORD 'reader' IN ROLE \(group)")
+            let url = try TestCluster.url(replacing: [
+                "dbname": database.name, "user": login, "password": "reader",
+            ])
+            let reads = MessageReads(url: url) { Issue.record("\($0)") }
+            let page = try await reads.messages(matching: MessageQuery(limit: 10), in: .default)
+            #expect(page.messages.map(\.template) == ["sign_in_code"])
+            await reads.close()
+            let session = Session(url: url, applicationName: "a test")
+            for column in ["sealed", "recipient_digest"] {
+                let error = await #expect(throws: PostgresError.self) {
+                    try await session.run {
+                        _ = try $0.query(
+                            Statement("a_test_\(column)", "SELECT \(column) FROM messages"))
+                    }
+                }
+                #expect("\(String(describing: error))".contains("permission denied"))
+            }
+            await session.close()
+            try await database.asSuperuser.execute("DROP ROLE \(login)")
+        }
+    }
+
     @Test func `what remains of a message is deleted after 90 days`() async throws {
         try await MessageFixture.with { fixture in
             try await fixture.write(try fixture.message(), try fixture.message())
