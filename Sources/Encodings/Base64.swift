@@ -2,7 +2,7 @@
 ///
 /// As in `Base64URL`, a byte sequence has exactly one text: missing or superfluous padding, white
 /// space, other alphabets and non-zero trailing bits are refused.
-package enum Base64 {
+package enum Base64: Base64Alphabet {
     private static let padding = UInt8(ascii: "=")
 
     /// Encodes bytes as text.
@@ -15,9 +15,7 @@ package enum Base64 {
 
     /// Appends the text of bytes to an output buffer.
     package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
-        let start = text.count
-        Base64URL.append(bytes.span, to: &text)
-        for index in start..<text.count { text[index] = standard(text[index]) }
+        appendText(of: bytes.span, to: &text)
         text.append(contentsOf: repeatElement(padding, count: (3 - bytes.count % 3) % 3))
     }
 
@@ -35,27 +33,26 @@ package enum Base64 {
         for _ in 0..<2 where digits.last == padding {
             digits.removeLast()
         }
-        let translated = digits.map(urlSafe)
-        return Base64URL.decode(translated.span)
+        return bytes(of: digits.span)
     }
 
-    /// Converts a character of the URL-safe alphabet to the standard one.
-    private static func standard(_ character: UInt8) -> UInt8 {
-        switch character {
-        case UInt8(ascii: "-"): UInt8(ascii: "+")
-        case UInt8(ascii: "_"): UInt8(ascii: "/")
-        default: character
+    @inline(__always)
+    static func letter(_ bits: UInt32) -> UInt8 {
+        letters[Int(bits & 0x3F)]
+    }
+
+    private static let letters = InlineArray<64, UInt8> { value in
+        switch value {
+        case 62: UInt8(ascii: "+")
+        case 63: UInt8(ascii: "/")
+        default: Base64URL.digit(UInt32(value))
         }
     }
 
-    /// Converts a character to the URL-safe alphabet; a character that only that alphabet has becomes
-    /// one that it lacks.
-    private static func urlSafe(_ character: UInt8) -> UInt8 {
-        switch character {
-        case UInt8(ascii: "+"): UInt8(ascii: "-")
-        case UInt8(ascii: "/"): UInt8(ascii: "_")
-        case UInt8(ascii: "-"), UInt8(ascii: "_"): padding
-        default: character
-        }
+    @inline(__always)
+    static func sextet(_ character: UInt8) -> UInt8 {
+        sextets[Int(character)]
     }
+
+    private static let sextets = sextets(of: letters)
 }

@@ -2,7 +2,7 @@
 ///
 /// A byte sequence has exactly one text: padding, white space, other alphabets and non-zero trailing
 /// bits are refused, so that a signed text has no second spelling.
-package enum Base64URL {
+package enum Base64URL: Base64Alphabet {
     /// Returns the number of characters for a number of bytes.
     package static func textCount(_ byteCount: Int) -> Int {
         (byteCount * 4 + 2) / 3
@@ -17,28 +17,7 @@ package enum Base64URL {
 
     /// Appends the text of bytes to an output buffer.
     package static func append(_ bytes: Span<UInt8>, to text: inout [UInt8]) {
-        text.append(addingCapacity: textCount(bytes.count)) { text in append(bytes, to: &text) }
-    }
-
-    /// Appends the text of bytes to an output buffer with the capacity for it.
-    private static func append(_ bytes: Span<UInt8>, to text: inout OutputSpan<UInt8>) {
-        var index = 0
-        while index + 3 <= bytes.count {
-            let group =
-                UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8
-                | UInt32(bytes[index + 2])
-            text.append(letter(group >> 18))
-            text.append(letter(group >> 12))
-            text.append(letter(group >> 6))
-            text.append(letter(group))
-            index += 3
-        }
-        guard index < bytes.count else { return }
-        let hasSecond = index + 1 < bytes.count
-        let group = UInt32(bytes[index]) << 16 | (hasSecond ? UInt32(bytes[index + 1]) << 8 : 0)
-        text.append(letter(group >> 18))
-        text.append(letter(group >> 12))
-        if hasSecond { text.append(letter(group >> 6)) }
+        appendText(of: bytes, to: &text)
     }
 
     /// Decodes text; nil when it is not canonical.
@@ -49,44 +28,7 @@ package enum Base64URL {
 
     /// Decodes ASCII text; nil when it is not canonical.
     package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
-        // A single last character has too few bits for a byte.
-        guard text.count % 4 != 1 else { return nil }
-        var isCanonical = false
-        let bytes = [UInt8](capacity: text.count * 3 / 4) { bytes in
-            isCanonical = decode(text, to: &bytes)
-        }
-        return isCanonical ? bytes : nil
-    }
-
-    /// Appends the bytes of a text; false for a character outside the alphabet or a non-zero trailing bit.
-    private static func decode(_ text: Span<UInt8>, to bytes: inout OutputSpan<UInt8>) -> Bool {
-        // Digits are checked together at the end, because random ones are mispredicted.
-        var seen: UInt8 = 0
-        var index = 0
-        while index + 4 <= text.count {
-            let (a, b) = (sextet(text[index]), sextet(text[index + 1]))
-            let (c, d) = (sextet(text[index + 2]), sextet(text[index + 3]))
-            seen |= a | b | c | d
-            let group = UInt32(a) << 18 | UInt32(b) << 12 | UInt32(c) << 6 | UInt32(d)
-            bytes.append(UInt8(truncatingIfNeeded: group >> 16))
-            bytes.append(UInt8(truncatingIfNeeded: group >> 8))
-            bytes.append(UInt8(truncatingIfNeeded: group))
-            index += 4
-        }
-        var group: UInt32 = 0
-        var bitCount: UInt32 = 0
-        while index < text.count {
-            let value = sextet(text[index])
-            seen |= value
-            group = group << 6 | UInt32(value)
-            bitCount += 6
-            index += 1
-        }
-        while bitCount >= 8 {
-            bitCount -= 8
-            bytes.append(UInt8(truncatingIfNeeded: group >> bitCount))
-        }
-        return seen < 64 && group & (1 << bitCount - 1) == 0
+        bytes(of: text)
     }
 
     /// Decodes the 43 characters of 32 bytes to words, most significant first; nil for any other text.
@@ -136,25 +78,16 @@ package enum Base64URL {
 
     /// Returns the character for the lowest six bits from a table, which is faster for whole texts.
     @inline(__always)
-    private static func letter(_ bits: UInt32) -> UInt8 {
+    static func letter(_ bits: UInt32) -> UInt8 {
         letters[Int(bits & 0x3F)]
     }
 
-    private static let letters: InlineArray<64, UInt8> = {
-        var table = InlineArray<64, UInt8>(repeating: 0)
-        for value in 0..<64 { table[value] = digit(UInt32(value)) }
-        return table
-    }()
+    private static let letters = InlineArray<64, UInt8> { digit(UInt32($0)) }
 
-    /// Returns the six bits of a character, or 0xFF for one outside of the alphabet.
     @inline(__always)
-    private static func sextet(_ character: UInt8) -> UInt8 {
+    static func sextet(_ character: UInt8) -> UInt8 {
         sextets[Int(character)]
     }
 
-    private static let sextets: InlineArray<256, UInt8> = {
-        var table = InlineArray<256, UInt8>(repeating: 0xFF)
-        for value in 0..<64 { table[Int(digit(UInt32(value)))] = UInt8(value) }
-        return table
-    }()
+    private static let sextets = sextets(of: letters)
 }

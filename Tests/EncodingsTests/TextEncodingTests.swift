@@ -86,6 +86,23 @@ import Testing
         }
     }
 
+    @Test func `base64 brings back all lengths`() {
+        for count in 0...130 {
+            let bytes = SecureRandom.bytes(count)
+            #expect(Base64.decode(Base64.encode(bytes)) == bytes)
+        }
+    }
+
+    @Test func `base64 refuses every character outside of the alphabet, wherever it stands`() {
+        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
+        for character in UInt8.min...UInt8.max {
+            for (before, after) in [("", "AAA"), ("AAA", "AAAA"), ("", "A=="), ("A", "A=")] {
+                let text = Array(before.utf8) + [character] + Array(after.utf8)
+                #expect((Base64.decode(text[...]) != nil) == alphabet.contains(character))
+            }
+        }
+    }
+
     @Test func `every byte but those of unreserved characters is percent-encoded`() {
         let kept = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
         #expect(PercentEncoding.encode(kept) == kept)

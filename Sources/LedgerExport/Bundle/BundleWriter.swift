@@ -67,7 +67,7 @@ package final class BundleWriter {
             for note in part.checkpoints { lines.line { $0.member("note", note) } }
             try add(BundleFiles.checkpoints(parts), lines.bytes)
         }
-        var lines = JSONWriter()
+        var lines = JSONWriter(reserving: part.events.reduce(0) { $0 + Self.byteCount($1) })
         for event in part.events {
             tally.take(event.recorded, shown: event.disclosures.count)
             Self.write(event, to: &lines)
@@ -106,6 +106,14 @@ package final class BundleWriter {
         let digest = Hex.encode(SHA256.hash(bytes))
         files.append((name: name, file: File(byteCount: Int64(bytes.count), sha256: digest)))
         try archive.add(name, bytes)
+    }
+
+    /// Returns the length of an event's line, or a little more: a part is long, and a buffer that grows
+    /// by doubling would hold three times as much.
+    private static func byteCount(_ event: ExportedEvent) -> Int {
+        64 + event.entry.count * 4 / 3
+            + event.disclosures.reduce(16) { $0 + $1.encoded.count + 3 }
+            + (event.path?.count ?? 0) * 47
     }
 
     private static func write(_ event: ExportedEvent, to lines: inout JSONWriter) {

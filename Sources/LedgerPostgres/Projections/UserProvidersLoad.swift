@@ -9,22 +9,18 @@ struct UserProvidersLoad {
     /// The maximum number of keys with pending changes.
     private static let pendingMax = 100_000
 
-    /// The pending change of one key's row of earlier pages.
-    private struct Pending {
-        /// Whether the row in the table is deleted.
-        var deletes = false
-        /// The row that takes the place of the deleted one.
-        var row: UserProvidersFold.Row?
-        var email: Email?
-    }
-
     /// Accounts whose rows of earlier pages are all deleted.
     private var erased: Set<AccountID> = []
 
     private let table: String
     private let tenant: TenantID
-    private var pending: [UserProvidersFold.Key: Pending] = [:]
+    /// Keys whose row in the table is deleted.
+    private var deleted: Set<UserProvidersFold.Key> = []
     private var deleteCount: Int64 = 0
+    /// Rows that take the place of deleted ones; few, because a row is much larger than a key.
+    private var waiting: [UserProvidersFold.Key: UserProvidersFold.Row] = [:]
+    /// New e-mails of rows in the table.
+    private var emails: [UserProvidersFold.Key: Email] = [:]
     private let hasKey: Bool
     private var isIndexed = false
 
@@ -35,7 +31,7 @@ struct UserProvidersLoad {
     }
 
     /// Whether it is time to ``settle(on:)``.
-    var isFull: Bool { pending.count + erased.count >= Self.pendingMax }
+    var isFull: Bool { deleted.count + emails.count + erased.count >= Self.pendingMax }
 
     /// Folds a page; ends before the event that cannot be folded and returns it.
     ///
@@ -75,21 +71,22 @@ struct UserProvidersLoad {
         for (key, change) in net.changes {
             if change.deletes {
                 // A row that waits is dropped; any other is in the table.
-                if pending[key]?.row == nil { deleteCount += 1 }
-                pending[key] = Pending(deletes: true)
+                if waiting.removeValue(forKey: key) == nil { deleteCount += 1 }
+                deleted.insert(key)
+                emails[key] = nil
             }
             if let row = change.insert {
-                if let former = pending[key], former.deletes, former.row == nil {
-                    pending[key]?.row = row
+                if deleted.contains(key), waiting[key] == nil {
+                    waiting[key] = row
                 } else {
                     UserProvidersTable.add(key, row, of: tenant, to: &rows)
                 }
             }
             guard let email = change.email else { continue }
-            if pending[key]?.row == nil {
-                pending[key, default: Pending()].email = email
+            if waiting[key] == nil {
+                emails[key] = email
             } else {
-                pending[key]?.row?.email = email
+                waiting[key]?.email = email
             }
         }
     }
@@ -118,31 +115,26 @@ struct UserProvidersLoad {
     ///
     /// - Throws: `.server` when a row that the log unlinks or updates is missing.
     mutating func settle(on connection: Connection) throws(PostgresError) {
-        guard !pending.isEmpty || !erased.isEmpty else { return }
-        let deleted = pending.filter(\.value.deletes)
-        let disclosed = pending.filter { $0.value.email != nil }
+        guard !deleted.isEmpty || !emails.isEmpty || !erased.isEmpty else { return }
         // The keys are many: one pass over the table.
         try connection.execute(
             "SET enable_hashjoin = on; SET enable_seqscan = on; SET enable_nestloop = off")
         if !deleted.isEmpty {
             _ = try connection.query(
                 delete,
-                [.text(tenant.description)] + Self.keys(deleted.keys) + [
-                    .int8(deleteCount)
-                ])
+                [.text(tenant.description)] + Self.keys(deleted) + [.int8(deleteCount)])
         }
-        if !disclosed.isEmpty {
+        if !emails.isEmpty {
             _ = try connection.query(
                 update,
-                [.text(tenant.description)] + Self.keys(disclosed.keys) + [
-                    .optionalTexts(disclosed.values.map { $0.email?.address }),
-                    .optionalBools(disclosed.values.map { $0.email?.isVerified }),
-                    .int8(Int64(disclosed.count)),
+                [.text(tenant.description)] + Self.keys(emails.keys) + [
+                    .texts(emails.values.map(\.address)),
+                    .optionalBools(emails.values.map(\.isVerified)),
+                    .int8(Int64(emails.count)),
                 ])
         }
         var rows = CopyRows()
-        for (key, change) in deleted {
-            guard let row = change.row else { continue }
+        for (key, row) in waiting {
             UserProvidersTable.add(key, row, of: tenant.description, to: &rows)
         }
         if rows.count > 0 { try connection.copyIn(UserProvidersTable(table).copy, &rows) }
@@ -154,8 +146,10 @@ struct UserProvidersLoad {
         try connection.execute(
             "RESET enable_hashjoin; RESET enable_seqscan; RESET enable_nestloop")
         erased.removeAll(keepingCapacity: true)
-        pending.removeAll(keepingCapacity: true)
+        deleted.removeAll(keepingCapacity: true)
         deleteCount = 0
+        waiting.removeAll(keepingCapacity: true)
+        emails.removeAll(keepingCapacity: true)
     }
 
     private var delete: Statement {
