@@ -114,6 +114,41 @@ import Testing
         }
     }
 
+    /// With a row of the serving login for a tenant that was never sealed: one of two, or the only one.
+    @Test(arguments: ["acme", "default"])
+    func `a forged checkpoint key keeps no server from starting`(tenant: String) async throws {
+        try await Deployment.with(settings: Self.origin) { deployment in
+            try await deployment.serve().stop()
+            if tenant != "default" {
+                let made = try await deployment.tool.run(["tenant", "create", tenant])
+                #expect(made.status == 0, "\(made.errors)")
+            }
+            try await Thief(deployment: deployment).run { connection in
+                try connection.execute(
+                    """
+                    INSERT INTO checkpoint_keys (tenant_id, vkey, added_at)
+                    VALUES ('\(tenant)', 'forged', now())
+                    """)
+            }
+            let server = try await deployment.serve(settings: settings(deployment))
+            let detail = try await expectRefused(tenant, by: server, "a forged key")
+            #expect(detail.contains("\"status\":\"ready\""), "\(detail)")
+            #expect(detail.contains("checkpoint_keys"), "\(detail)")
+            #expect(server.log.contains("\"msg\":\"sealing refused\",\"tenant\":\"\(tenant)\""))
+            #expect(try await server.client.call("GET", "/readyz").status == 200)
+            var phone = Device(server.client)
+            #expect(try await phone.signIn(deployment.apple, as: "a").status == 200)
+            try await server.stop()
+
+            let tool = CommandLineTool(
+                environment: deployment.tool.environment.merging(settings(deployment)) { $1 })
+            let outcome = try await tool.run(["seal", "--once"])
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("tenant \(tenant) is not signed: "), "\(outcome)")
+            #expect(outcome.output.contains("default\tsigned up to") == (tenant != "default"))
+        }
+    }
+
     @Test(arguments: [1, 500])
     func `sealing once refuses a log with a forged checkpoint`(size: Int) async throws {
         try await Deployment.with(settings: Self.origin) { deployment in
