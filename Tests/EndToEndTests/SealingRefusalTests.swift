@@ -114,6 +114,91 @@ import Testing
         }
     }
 
+    /// With a row of the serving login for a tenant that was never sealed: one of two, or the only one.
+    @Test(arguments: ["acme", "default"])
+    func `a forged checkpoint key keeps no server from starting`(tenant: String) async throws {
+        try await Deployment.with(settings: Self.origin) { deployment in
+            try await deployment.serve().stop()
+            if tenant != "default" {
+                let made = try await deployment.tool.run(["tenant", "create", tenant])
+                #expect(made.status == 0, "\(made.errors)")
+            }
+            try await Thief(deployment: deployment).run { connection in
+                try connection.execute(
+                    """
+                    INSERT INTO checkpoint_keys (tenant_id, vkey, added_at)
+                    VALUES ('\(tenant)', 'forged', now())
+                    """)
+            }
+            let server = try await deployment.serve(settings: settings(deployment))
+            let detail = try await expectRefused(tenant, by: server, "a forged key")
+            #expect(detail.contains("\"status\":\"ready\""), "\(detail)")
+            #expect(detail.contains("checkpoint_keys"), "\(detail)")
+            #expect(server.log.contains("\"msg\":\"sealing refused\",\"tenant\":\"\(tenant)\""))
+            #expect(try await server.client.call("GET", "/readyz").status == 200)
+            var phone = Device(server.client)
+            #expect(try await phone.signIn(deployment.apple, as: "a").status == 200)
+            try await server.stop()
+
+            let tool = CommandLineTool(
+                environment: deployment.tool.environment.merging(settings(deployment)) { $1 })
+            let outcome = try await tool.run(["seal", "--once"])
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("tenant \(tenant) is not signed: "), "\(outcome)")
+            #expect(outcome.output.contains("default\tsigned up to") == (tenant != "default"))
+        }
+    }
+
+    /// Commands of the log fail, too, as its head was moved without a key.
+    @Test(arguments: [true, false])
+    func `a forged event takes a server out of rotation only if it has no other log`(
+        isOnly: Bool
+    ) async throws {
+        try await Deployment.with(settings: Self.origin) { deployment in
+            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
+            let tenants = isOnly ? ["default"] : ["default", "zeta"]
+            let sections = tenants.map { "\"\($0)\":\(file)" }.joined(separator: ",")
+            let given = [
+                "LEDGER_PROVIDERS": try deployment.write(
+                    "{\"tenants\":{\(sections)}}", to: "tenants.json")
+            ]
+            _ = try await deployment.tool.run(["keys", "init"])
+            for tenant in tenants {
+                #expect(try await deployment.tool.run(["tenant", "create", tenant]).status == 0)
+            }
+            let server = try await deployment.serve(
+                settings: settings(deployment).merging(given) { $1 })
+            #expect(try await server.client.call("GET", "/readyz").status == 200)
+            try await Thief(deployment: deployment).run { connection in
+                try connection.execute(
+                    """
+                    INSERT INTO events (tenant_id, position, event_id, type, schema_version,
+                        recorded_at, command_id, actor, entry, mac)
+                    SELECT tenant_id, position + 1, gen_random_uuid(), type, schema_version,
+                        recorded_at, command_id, actor, entry, mac
+                    FROM events WHERE tenant_id = 'default' ORDER BY position DESC LIMIT 1;
+                    UPDATE ledger_head SET next_position = next_position + 1
+                    WHERE tenant_id = 'default'
+                    """)
+            }
+            let detail = try await expectRefused("default", by: server, "a forged event")
+            #expect(detail.contains("its MAC is wrong"), "\(detail)")
+            for client in [server.client, server.admin] {
+                let ready = try await eventually("readiness to be asked again") {
+                    let answer = try await client.call("GET", "/readyz")
+                    return (answer.status == 503) == isOnly ? answer : nil
+                }
+                #expect(ready.status == (isOnly ? 503 : 200))
+            }
+            for tenant in tenants {
+                let answer = try await server.client.call(
+                    "POST", "/t/\(tenant)/v1/auth/sign-in/apple",
+                    ["id_token": deployment.apple.token(subject: "a")])
+                #expect(answer.status == (tenant == "default" ? 500 : 200), "\(tenant)")
+            }
+        }
+    }
+
     @Test(arguments: [1, 500])
     func `sealing once refuses a log with a forged checkpoint`(size: Int) async throws {
         try await Deployment.with(settings: Self.origin) { deployment in

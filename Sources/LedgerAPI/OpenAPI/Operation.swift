@@ -103,7 +103,7 @@ struct Parameter: Sendable {
     var isRequired = false
     /// Whether the example of the operation has it.
     var isInExample = false
-    /// Whether requests must not have it. OpenAPI can only say so in words.
+    /// Whether requests must not have it, which OpenAPI can only say in words.
     var isRefused = false
 
     /// The same parameter, which requests must have.

@@ -48,7 +48,8 @@ package struct SealerDirectory: SealerRecord {
             guard mayBegin else {
                 throw SealerRecordFault.missing(
                     "\(directory.path) holds no key for the log of tenant \(tenant), which was sealed"
-                        + " before: restore it")
+                        + " before, as checkpoint_keys and checkpoints have it: restore it, or delete"
+                        + " these rows if they are forged")
             }
             try root.make()
             try directory.make()

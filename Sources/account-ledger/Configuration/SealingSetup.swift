@@ -29,15 +29,30 @@ enum SealingSetup {
         return SealerDirectory(path: path, base: origin)
     }
 
-    /// Creates the first keys of logs that were never sealed, and checks that the keys of all others exist.
+    /// Creates the first keys of logs that were never sealed, and checks those of the others.
     ///
-    /// - Throws: `Fault` with one line when the database was sealed with another directory.
+    /// A log that has keys in the database and none in the directory is left to the sealer, which refuses it:
+    /// any login of a server or sealer may add such a row, and none may keep a server from starting.
+    ///
+    /// - Throws: `Fault` with one line when the directory can't be used, or is another one than that of the
+    ///   sealers.
     static func check(_ directory: SealerDirectory, url: String) async throws(Fault) {
         let reads = ProofReads(url: url) { _ in }
         do {
+            var logs: [(tenant: TenantID, isPublished: Bool, isRecorded: Bool)] = []
             for (tenant, _) in try await Tenants(url: url).list() {
-                let keys = try await reads.checkpointKeys(of: tenant)
-                _ = try directory.logState(of: tenant, mayBegin: keys.isEmpty)
+                let isPublished = try await !reads.checkpointKeys(of: tenant).isEmpty
+                logs.append((tenant, isPublished, try directory.hasKeys(of: tenant)))
+            }
+            if !logs.contains(where: \.isRecorded) {
+                for log in logs where log.isPublished {
+                    // A key that has signed nothing is no sign of another directory.
+                    guard try await reads.latestCheckpoint(of: log.tenant) != nil else { continue }
+                    _ = try directory.logState(of: log.tenant, mayBegin: false)
+                }
+            }
+            for log in logs where log.isRecorded || !log.isPublished {
+                _ = try directory.logState(of: log.tenant, mayBegin: !log.isPublished)
             }
             await reads.close()
         } catch let fault as SealerRecordFault {
