@@ -17,7 +17,13 @@ access_token() { curl -sS "$base/dev/idp/$1/token?name=$2-$run" | jq -r .access_
 # One call: method, path, provider and name whose ID token to send, access token
 ask() { curl -sS -X "$1" "$base$2" ${5:+-H "Authorization: Bearer $5"} \
     ${3:+-H "Content-Type: application/json" -d "{\"id_token\":\"$(id_token "$3" "$4")\"}"}; }
-member() { jq -r ".$1" <<<"$2"; }'
+member() { jq -r ".$1" <<<"$2"; }
+# The code that was sent to an address last, from the outbox of the development mode
+code() { curl -sS "$base/dev/outbox" | jq -r --arg to "$1" \
+    "[.messages[] | select(.to == \$to)][0].text" | grep -oE "[0-9]{6}" | head -1; }
+# A call with a body: method, path, body, access token
+send() { curl -sS -X "$1" "$base$2" ${4:+-H "Authorization: Bearer $4"} \
+    -H "Content-Type: application/json" -d "$3"; }'
 
 # shellcheck disable=SC2016 # the commands are expanded where they are pasted or run
 tell_stories() {
@@ -76,6 +82,34 @@ tell_stories() {
     step 'curl -sS "$base/v1/auth/sign-in/anonymous" -H "Content-Type: application/json" \
     -d "{\"anonymous_secret\":\"$(member anonymous_secret "$una")\"}" | jq .' \
         404 '.error.code == "ACCOUNT_NOT_FOUND"'
+
+    story 'A code by e-mail opens an account, and comes back to it'
+    step 'gus=$(send POST /v1/auth/codes/email "{\"address\":\"gus-$run@example.com\"}"); jq . <<<"$gus"' \
+        200 '.expires_in == 600'
+    step 'gus=$(send POST /v1/auth/sign-in/email \
+    "{\"challenge_id\":\"$(member challenge_id "$gus")\",\"code\":\"$(code "gus-$run@example.com")\"}"); jq . <<<"$gus"' \
+        200 '.is_new_user and .linked_providers == ["email"]'
+
+    story 'A password signs up with a code, and is reset with another one'
+    step 'pat=$(send POST /v1/auth/sign-up/password \
+    "{\"email\":\"pat-$run@example.com\",\"password\":\"correct horse battery staple\"}"); jq . <<<"$pat"' \
+        200 '.expires_in == 600'
+    step 'pat=$(send POST /v1/auth/sign-in/password \
+    "{\"challenge_id\":\"$(member challenge_id "$pat")\",\"code\":\"$(code "pat-$run@example.com")\"}"); jq . <<<"$pat"' \
+        200 '.is_new_user and .linked_providers == ["password"]'
+    step 'send POST /v1/auth/sign-in/password \
+    "{\"email\":\"pat-$run@example.com\",\"password\":\"wrong horse battery staple\"}" | jq .' \
+        401 '.error.code == "INVALID_PASSWORD"'
+    step 'pam=$(send POST /v1/auth/password-resets/password "{\"email\":\"pat-$run@example.com\"}"); jq . <<<"$pam"' \
+        200 '.expires_in == 600'
+    step 'send POST /v1/auth/password-resets/password/complete "{\"challenge_id\":\"$(member challenge_id "$pam")\",\
+\"code\":\"$(code "pat-$run@example.com")\",\"password\":\"another horse battery staple\"}" | jq .' \
+        200 '.linked_providers == ["password"]'
+    step 'ask GET /v1/account "" "" "$(member access_token "$pat")" | jq .' \
+        401 '.error.code == "INVALID_ACCESS_TOKEN"'
+    step 'send POST /v1/auth/sign-in/password \
+    "{\"email\":\"pat-$run@example.com\",\"password\":\"another horse battery staple\"}" | jq .' \
+        200 '.is_new_user == false'
 
     story 'All of it is in the log'
     step 'tools/ledger replay --account "$(member user_id "$ada")"'

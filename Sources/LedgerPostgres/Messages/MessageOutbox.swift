@@ -5,6 +5,9 @@ package import Postgres
 
 /// Writes the codes of challenges to the outbox.
 package struct MessageOutbox: CodeOutbox {
+    private static let endChallenges = Statement(
+        "end_all_challenges", "DELETE FROM challenges WHERE tenant_id = $1")
+
     private let keyring: WrappingKeyring
     private let settings: @Sendable (TenantID) -> MessageSettings
     private let now: @Sendable () -> Timestamp
@@ -29,6 +32,11 @@ package struct MessageOutbox: CodeOutbox {
         self.now = now
         self.random = random
         self.dispatcher = dispatcher
+    }
+
+    /// Returns the call that ends every challenge of a tenant, because a restore brings back used ones.
+    package static func endingChallenges(of tenant: TenantID) -> Call {
+        Call(endChallenges, [.text(tenant.description)])
     }
 
     /// Wakes the dispatcher.

@@ -195,7 +195,10 @@ enum RestoreCheckCommand {
     /// Ends the unsent messages of the backup: they were sent, or their causes are gone.
     private static func withdrawMessages(of tenant: TenantID, url: String) throws(Fault) {
         try SchemaCheck.withConnection(to: url) { connection in
-            _ = try connection.pipeline([MessageWrites.withdrawingAll(of: tenant)])
+            _ = try connection.pipeline([
+                MessageWrites.withdrawingAll(of: tenant),
+                MessageOutbox.endingChallenges(of: tenant),
+            ])
         }
     }
 

@@ -54,6 +54,16 @@ struct Server: Sendable {
         let given = try configuration.providersPath.map { path throws(Fault) in
             try TenantSetup.read(path: path, limits: configuration.limits)
         }
+        for (tenant, configured) in given ?? [:] {
+            let types = configured.providers.values.map(\.pin.type)
+            for type in types {
+                switch type.addressKind {
+                case .email: try configuration.messaging.require(.email, for: tenant)
+                case .phone: try configuration.messaging.require(.sms, for: tenant)
+                case nil: break
+                }
+            }
+        }
         let opened = try Self.openings(configuration)
         let keys = try opened.keys(from: configuration.keys, mode: configuration.mode)
         self.keys = keys

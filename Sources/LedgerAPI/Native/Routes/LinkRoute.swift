@@ -2,6 +2,7 @@ internal import HTTP
 internal import Ledger
 internal import LedgerSignIn
 internal import LedgerWire
+internal import Passwords
 
 /// `POST /v1/auth/link/{provider}`: adds the identity that a credential proves to the caller's
 /// account.
