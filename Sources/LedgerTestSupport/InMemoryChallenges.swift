@@ -52,13 +52,13 @@ package final class InMemoryChallenges: ChallengeStore {
 
     /// Stores a challenge, and its message in ``sent``.
     package func open(
-        _ challenge: StoredChallenge, _ message: CodeMessage?, counting counts: [CodeCount],
+        _ challenge: StoredChallenge, _ message: CodeMessage, counting counts: [CodeCount],
         at now: Timestamp
     ) async throws(LedgerFault) -> Int64? {
         state.withLock { state in
             if let wait = Self.count(counts, in: &state, at: now) { return wait }
             state.challenges[challenge.id] = (stored: challenge, tries: 0)
-            if let message {
+            if message.isSent {
                 state.sent.append(
                     Sent(tenant: challenge.tenant, address: challenge.address, message: message))
             }

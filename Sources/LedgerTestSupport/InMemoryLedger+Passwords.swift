@@ -1,35 +1,32 @@
 package import Ledger
 
 extension InMemoryLedger: PasswordReader {
-    /// Returns the password of the account that has an address.
+    /// Returns the password with which an address signs in at a provider.
     package func password(
-        of names: [AddressName], in tenant: TenantID
+        of names: [AddressName], at provider: ProviderName, in tenant: TenantID
     ) async throws(LedgerFault) -> StoredPassword? {
-        holder(of: names, in: tenant).flatMap { state, account, passwords in
-            for (identity, version) in state.ledger.passwords
-            where state.ledger.identities[identity]?.lastAccount == account {
-                guard let password = passwords[identity] else { continue }
-                return StoredPassword(
-                    version: PasswordVersion(identity: identity, version: version),
-                    hash: password.hash)
-            }
-            return nil
-        }
+        guard let (state, passwords) = passwords(of: tenant),
+            let identity = identity(names, provider, state),
+            let version = state.ledger.passwords[identity], let password = passwords[identity]
+        else { return nil }
+        return StoredPassword(
+            version: PasswordVersion(identity: identity, version: version), hash: password.hash)
     }
 
-    /// Whether an account has an address.
-    package func isHeld(
-        _ names: [AddressName], in tenant: TenantID
+    /// Whether an account is signed in to with an address, at one of some providers.
+    package func isUsed(
+        _ names: [AddressName], at providers: [ProviderName], in tenant: TenantID
     ) async throws(LedgerFault) -> Bool {
-        holder(of: names, in: tenant) != nil
+        guard let (state, _) = passwords(of: tenant) else { return false }
+        return providers.contains { identity(names, $0, state) != nil }
     }
 
-    private func holder(
-        of names: [AddressName], in tenant: TenantID
-    ) -> (state: DecisionState, account: AccountID, passwords: [IdentityID: NewPassword])? {
-        guard let (state, passwords) = passwords(of: tenant) else { return nil }
-        let address = names.lazy.compactMap { state.addressNames[$0] }
-            .compactMap { state.ledger.addresses[$0] }.first
-        return address.map { (state, $0.account, passwords) }
+    private func identity(
+        _ names: [AddressName], _ provider: ProviderName, _ state: DecisionState
+    ) -> IdentityID? {
+        let address = names.lazy.compactMap { state.addressNames[$0] }.first
+        return address.flatMap { Subject(provider: provider, providerID: $0.description) }
+            .flatMap { state.directory[$0] }
+            .flatMap { state.ledger.identities[$0]?.account == nil ? nil : $0 }
     }
 }

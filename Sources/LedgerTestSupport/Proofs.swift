@@ -11,11 +11,11 @@ package func proof(
 
 /// Creates the proof of an e-mail address for the provider `email`.
 package func addressProof(
-    _ address: String, new: AddressID, fresh: IdentityID,
+    _ address: String, new: AddressID,
     authenticatedAt: Timestamp = Timestamp(seconds: 1_000_000_000), challenge: ChallengeID? = nil
 ) -> Proof {
     Proof(
-        subject("email", fresh.description), authenticatedAt: authenticatedAt,
+        subject("email", new.description), authenticatedAt: authenticatedAt,
         methods: .oneTimePassword, email: Email(address, isVerified: true),
         address: ProvedAddress(
             kind: .email, text: address,
@@ -45,7 +45,7 @@ extension SignIn {
     ) {
         self.init(
             addressProof(
-                address, new: generator.id(), fresh: generator.id(), challenge: challenge),
+                address, new: generator.id(), challenge: challenge),
             createAccount: true, refreshToken: digest(generator.bytes(32)),
             newAccount: generator.id(), newIdentity: generator.id(), newSession: generator.id())
     }

@@ -255,7 +255,7 @@ package struct RandomCommands: Sendable {
                 named, email: email, authenticatedAt: authenticatedAt, methods: methods)
         }
         return addressProof(
-            named.providerID, new: generator.id(), fresh: generator.id(),
+            named.providerID, new: generator.id(),
             authenticatedAt: authenticatedAt)
     }
 

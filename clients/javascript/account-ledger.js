@@ -56,8 +56,9 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string} message  For people.
  *
  * @typedef {{ id_token: string, nonce?: string } | { access_token: string } | { anonymous_secret?: string }
- *   | { challenge_id: string, code: string, device_token?: string }} Proof
- *   By the provider's type: `oidc`, `oauth2`, `anonymous`, or `email` and `phone`.
+ *   | { challenge_id: string, code: string, password?: string, device_token?: string }
+ *   | { email: string, password: string, device_token?: string }} Proof
+ *   By the provider's type: `oidc`, `oauth2`, `anonymous`, `email` and `phone`, or `password`.
  *
  * @typedef {object} SentCode
  * @property {string} challenge_id  Sent with the code.
@@ -399,7 +400,7 @@ export class AccountLedger {
    * Merges the account of another identity into this one, as the preview showed it. A token must be newer than
    * the preview: the nonce of an ID token is the `plan_digest`.
    *
-   * @param {({ id_token: string } | { access_token: string } | { anonymous_secret: string } | { challenge_id: string, code: string, device_token?: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
+   * @param {({ id_token: string } | { access_token: string } | { anonymous_secret: string } | { challenge_id: string, code: string, device_token?: string } | { email: string, password: string, device_token?: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
    * @param {CallOptions & CommandOptions} [options]
    * @returns {Promise<Merged>}
    */

@@ -13,12 +13,13 @@ package struct StoredPassword: Sendable {
 
 /// Finds passwords by addresses.
 package protocol PasswordReader: Sendable {
-    /// Returns the password of the account that has an address; nil when no account has it, or one without a
-    /// password.
+    /// Returns the password with which an address signs in at a provider; nil when it signs in to no account.
     func password(
-        of names: [AddressName], in tenant: TenantID
+        of names: [AddressName], at provider: ProviderName, in tenant: TenantID
     ) async throws(LedgerFault) -> StoredPassword?
 
-    /// Whether an account has an address.
-    func isHeld(_ names: [AddressName], in tenant: TenantID) async throws(LedgerFault) -> Bool
+    /// Whether an account is signed in to with an address, at one of some providers.
+    func isUsed(
+        _ names: [AddressName], at providers: [ProviderName], in tenant: TenantID
+    ) async throws(LedgerFault) -> Bool
 }

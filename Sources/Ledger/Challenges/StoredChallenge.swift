@@ -11,7 +11,7 @@ package struct StoredChallenge: Sendable {
     package let provider: ProviderName
     /// The session that may use it; nil for any client.
     package let session: SessionID?
-    /// The digest of the merge plan for which it was made.
+    /// The digest of the merge plan for which it was made, or of the password that a reset replaces.
     package let plan: Digest?
     /// The address that it proves.
     package let name: AddressName
@@ -59,12 +59,15 @@ package struct CodeMessage: Sendable {
     package let code: String
     /// The client's `Accept-Language`.
     package let language: String?
+    /// Whether it is sent: false for the reset of a password that no account has, which leaves the same rows.
+    package let isSent: Bool
 
     /// Describes a text.
-    package init(purpose: Purpose, code: String, language: String?) {
+    package init(purpose: Purpose, code: String, language: String?, isSent: Bool = true) {
         self.purpose = purpose
         self.code = code
         self.language = language
+        self.isSent = isSent
     }
 }
 
@@ -89,11 +92,9 @@ package struct CodeCount: Hashable, Sendable {
 package protocol ChallengeStore: Sendable {
     /// Stores a challenge and the message with its code, together, and counts it.
     ///
-    /// Without a message, nothing is sent.
-    ///
     /// - Returns: nil, or the seconds to wait when a count has reached its limit; nothing is stored then.
     func open(
-        _ challenge: StoredChallenge, _ message: CodeMessage?, counting counts: [CodeCount],
+        _ challenge: StoredChallenge, _ message: CodeMessage, counting counts: [CodeCount],
         at now: Timestamp
     ) async throws(LedgerFault) -> Int64?
 

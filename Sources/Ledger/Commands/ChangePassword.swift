@@ -26,10 +26,8 @@ package struct ChangePassword: Sendable {
         guard let account = state.account(of: caller, at: now),
             let session = state.ledger.sessions[caller.session]
         else { return .refused(.sessionEnded) }
-        let link = account.links.first { state.type(of: $0.provider, under: policy) == .password }
-        guard let link, policy.providers[link.provider] != nil else {
-            return .refused(.providerNotLinked)
-        }
+        let link = account.links.first { policy.providers[$0.provider]?.type == .password }
+        guard let link else { return .refused(.providerNotLinked) }
         if let former {
             guard former.identity == link.identity, state.isCurrent(former) else {
                 return .refused(.invalidPassword)

@@ -8,31 +8,38 @@ enum AddressStanding {
 
 extension DecisionState {
     /// Returns the identity that a proof proves, linked or not; nil for one that was never linked.
-    ///
-    /// An address proves the provider's identity at the account that has the address.
     func identity(provedBy proof: Proof) -> IdentityID? {
         guard let address = proof.address else { return directory[proof.subject] }
-        guard let held = holding(address) else { return nil }
-        return account(of: held)?.links.first {
-            $0.provider == proof.subject.provider
-                && origin(of: $0.identity, at: ledger.root(of: held.account)) == held.account
-        }?.identity
+        return holding(address).flatMap { subject($0, proof.subject.provider) }
+            .flatMap { directory[$0] }
+    }
+
+    /// Returns the subject of a proof: that of an address is the id that the address has at its account.
+    func subject(of proof: Proof, under policy: TenantPolicy) -> Subject {
+        guard let address = proof.address,
+            case .held(let held, _) = standing(of: address, under: policy),
+            let subject = subject(held, proof.subject.provider)
+        else { return proof.subject }
+        return subject
     }
 
     /// Returns the relation of an address to accounts.
     ///
-    /// An account that is signed in to by no address of the kind gives it up to a person who proves it,
-    /// unless undoing a merge may need it.
+    /// An account in which no identity uses the address gives it up to a person who proves it, unless the
+    /// undoing of a merge gives back an identity that does.
     func standing(of address: ProvedAddress, under policy: TenantPolicy) -> AddressStanding {
-        guard let held = holding(address), let account = account(of: held) else {
-            return .free(formerHolder: nil)
-        }
-        let isUnused =
-            account.id == held.account && account.merges.isEmpty
-            && !account.links.contains {
-                type(of: $0.provider, under: policy)?.addressKind == address.kind
+        guard let held = holding(address),
+            let account = ledger.accounts[ledger.root(of: held.account)]
+        else { return .free(formerHolder: nil) }
+        let users = identities(using: held, under: policy)
+        let isUsed =
+            account.links.contains { users.contains($0.identity) }
+            || ledger.accounts.values.contains { merged in
+                merged.merges.contains { merge in
+                    (merge.dropped + merge.replaced).contains { users.contains($0) }
+                }
             }
-        return isUnused ? .free(formerHolder: held) : .held(held, by: account)
+        return isUsed ? .held(held, by: account) : .free(formerHolder: held)
     }
 
     /// Returns the events and the changes by which an account gets the address that a proof proves; none
@@ -41,8 +48,7 @@ extension DecisionState {
         by proof: Proof, for account: AccountID, _ actor: Actor, under policy: TenantPolicy
     ) -> (drafts: [Decision.Draft], effects: [Decision.Effect]) {
         guard let address = proof.address,
-            case .free(let former) = standing(of: address, under: policy),
-            former?.account != account
+            case .free(let former) = standing(of: address, under: policy)
         else { return ([], []) }
         var drafts: [Decision.Draft] = []
         if let former {
@@ -57,9 +63,12 @@ extension DecisionState {
         return (drafts, [.addressNamed(address.newName, address.newID)])
     }
 
-    /// Whether a proof's challenge can still be used; true for a proof without one.
-    func isOpen(_ proof: Proof) -> Bool {
-        proof.challenge.map(openChallenges.contains) ?? true
+    /// Whether a proof's challenge can still be used, and its password is still the one of its identity; true
+    /// for a proof without them.
+    func isCurrent(_ proof: Proof) -> Bool {
+        guard proof.challenge.map(openChallenges.contains) ?? true else { return false }
+        guard let password = proof.password else { return true }
+        return password.identity == identity(provedBy: proof) && isCurrent(password)
     }
 
     /// Whether a password that was checked is still the one of its identity.
@@ -76,14 +85,17 @@ extension DecisionState {
         address.names.lazy.compactMap { addressNames[$0] }.compactMap { ledger.addresses[$0] }.first
     }
 
-    /// Returns the account that has an address now: the survivor of merges.
-    private func account(of held: HeldAddress) -> Account? {
-        ledger.accounts[ledger.root(of: held.account)]
+    /// Returns the identities, linked or not, whose subject is an address.
+    private func identities(
+        using held: HeldAddress, under policy: TenantPolicy
+    ) -> Set<IdentityID> {
+        let providers = Set(policy.providers.keys)
+            .union(ledger.rules.map { Set($0.formerProviders.keys) } ?? [])
+            .filter { type(of: $0, under: policy)?.addressKind == held.kind }
+        return Set(providers.compactMap { subject(held, $0) }.compactMap { directory[$0] })
     }
 
-    /// Returns the account to which an identity was linked before merges moved it.
-    private func origin(of identity: IdentityID, at account: AccountID) -> AccountID {
-        let merge = ledger.accounts[account]?.merges.last { $0.moved.contains(identity) }
-        return merge.map { origin(of: identity, at: $0.absorbed) } ?? account
+    private func subject(_ held: HeldAddress, _ provider: ProviderName) -> Subject? {
+        Subject(provider: provider, providerID: held.id.description)
     }
 }

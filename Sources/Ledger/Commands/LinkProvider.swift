@@ -53,17 +53,18 @@ package struct LinkProvider: Sendable {
         _ proof: Proof, to account: Account, in state: DecisionState, _ policy: TenantPolicy,
         _ budget: AttemptBudget
     ) -> Decision {
-        let subject = proof.subject
-        guard state.isOpen(proof) else { return .refused(.invalidCode) }
-        let known = state.identity(provedBy: proof)
+        guard state.isCurrent(proof) else {
+            return .refused(proof.password == nil ? .invalidCode : .invalidPassword)
+        }
+        let subject = state.subject(of: proof, under: policy)
+        let known = state.directory[subject]
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
-        // An address that an account keeps although it has no identity with it.
-        if known == nil, let address = proof.address,
-            case .held(let held, let keeper) = state.standing(of: address, under: policy),
-            held.account != account.id
+        // An address that another account uses otherwise, or may need again.
+        if holder == nil, let address = proof.address,
+            case .held(_, let keeper) = state.standing(of: address, under: policy),
+            keeper.id != account.id
         {
-            return .refused(
-                .providerConflict(keeper.id == account.id ? .alreadyYours : .heldByOther))
+            return .refused(.providerConflict(.heldByOther))
         }
         if let reason = conflict(proof, holder: holder, account: account, policy: policy) {
             let fact = ConflictRejected(

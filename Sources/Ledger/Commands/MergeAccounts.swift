@@ -92,7 +92,9 @@ package struct MergeAccounts: Sendable {
         case .failure(.invalid), .success: break
         case .failure(let flaw): return .refused(flaw.refusal)
         }
-        if let proof = credential.proof, !state.isOpen(proof) { return .refused(.invalidCode) }
+        if let proof = credential.proof, !state.isCurrent(proof) {
+            return .refused(proof.password == nil ? .invalidCode : .invalidPassword)
+        }
         var decision: Decision
         do throws(Refusal) {
             let absorbed = try absorbed(by: survivor, credential, in: state)

@@ -12,8 +12,8 @@ package struct Proof: Hashable, Sendable {
     package let email: Email?
     /// The ID token, if each may be used for one sign-in only.
     package let singleUse: SingleUseIDToken?
-    /// The address that it proves, by which the account and its identity are found; ``subject`` is then a
-    /// new one for an account without such an identity.
+    /// The address that it proves, by which the account and its identity are found; ``subject`` is then that of an
+    /// address that no account has.
     package let address: ProvedAddress?
     /// The challenge that it answers: the command that succeeds by it ends it.
     package let challenge: ChallengeID?

@@ -16,7 +16,8 @@ package struct ResetPassword: Sendable {
         guard policy.providers[proof.subject.provider] != nil else {
             return .refused(.unsupportedProvider)
         }
-        guard state.isOpen(proof), let identity = state.identity(provedBy: proof),
+        // The code is good for the password that the account had when it was sent.
+        guard state.isCurrent(proof), let identity = state.identity(provedBy: proof),
             let holder = state.ledger.identities[identity]?.account,
             let account = state.ledger.accounts[holder]
         else { return .refused(.invalidCode) }

@@ -40,15 +40,13 @@ package struct SignIn: Sendable {
                 spent = [.idTokenSpent(singleUse, now)]
             }
         }
-        guard state.isOpen(proof) else { return .refused(.invalidCode) }
-        let known = state.identity(provedBy: proof)
-        if let password = proof.password {
-            guard password.identity == known, state.isCurrent(password) else {
-                return .refused(.invalidPassword)
-            }
+        guard state.isCurrent(proof) else {
+            return .refused(proof.password == nil ? .invalidCode : .invalidPassword)
         }
+        let known = state.identity(provedBy: proof)
         // A sign-up signs in to no account that got the address in the meantime.
-        if proof.newPassword != nil, known != nil { return .refused(.invalidCode) }
+        let isLinked = known.map { state.ledger.identities[$0]?.account != nil } ?? false
+        if proof.newPassword != nil, isLinked { return .refused(.invalidCode) }
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
         if let known, let used = state.signIns[known], used.count >= policy.signInBudget.limit {
             return .refused(
@@ -66,11 +64,13 @@ package struct SignIn: Sendable {
         guard createAccount, known == nil || !isAnonymous else {
             return .refused(.accountNotFound)
         }
-        // An address that its account does not use to sign in, but keeps, opens nothing.
+        // An address that its account uses otherwise, or may need again, opens nothing.
         if let address = proof.address, case .held = state.standing(of: address, under: policy) {
             return .refused(.accountNotFound)
         }
-        let identity = known ?? newIdentity
+        // A new holder of an address gets an identity of its own.
+        let isNew = known == nil || proof.address != nil
+        let identity = isNew ? newIdentity : known ?? newIdentity
         let actor = Actor.account(newAccount, session: newSession)
         let password = proof.passwordSet(.signUp, of: identity, for: newAccount, by: actor)
         let confirmation = state.confirmation(by: proof, for: newAccount, actor, under: policy)
@@ -89,7 +89,7 @@ package struct SignIn: Sendable {
                             cause: isAnonymous ? .anonymous : .signUp)),
                     actor: actor, disclosures: [Disclosure(.providerID, subject.providerID)]),
             ] + confirmation.drafts + password.drafts,
-            effects: spent + proof.used + (known == nil ? [.identityNamed(subject, identity)] : [])
+            effects: spent + proof.used + (isNew ? [.identityNamed(subject, identity)] : [])
                 + confirmation.effects + password.effects,
             isNewUser: true,
             at: now, under: policy)

@@ -66,6 +66,12 @@ package struct BatchKeys {
         package fileprivate(set) var digests: [Digest] = []
     }
 
+    /// A name of an address, with the provider of whose identity it is the subject.
+    package struct ProvedName: Sendable {
+        package let name: AddressName
+        package let provider: ProviderName
+    }
+
     package let commandCount: Int
     package private(set) var tenants: Set<TenantID> = []
     package private(set) var newTenants: Set<TenantID> = []
@@ -76,7 +82,7 @@ package struct BatchKeys {
     package private(set) var idempotency = Scopes()
     package private(set) var idTokens = IDTokens()
     /// Addresses that commands prove; the accounts that have them are loaded like ``accounts``.
-    package private(set) var addresses: [TenantID: [AddressName]] = [:]
+    package private(set) var addresses: [TenantID: [ProvedName]] = [:]
     /// The identities whose passwords were checked.
     package private(set) var passwords: [TenantID: [IdentityID]] = [:]
     package private(set) var challenges: [TenantID: [ChallengeID]] = [:]
@@ -182,7 +188,11 @@ package struct BatchKeys {
         if let password = proof.password {
             passwords[tenant, default: []].append(password.identity)
         }
-        if let address = proof.address { addresses[tenant, default: []] += address.names }
+        if let address = proof.address {
+            addresses[tenant, default: []] += address.names.map {
+                ProvedName(name: $0, provider: proof.subject.provider)
+            }
+        }
     }
 
     private mutating func add(_ key: IdempotencyKey?, _ tenant: TenantID) {

@@ -13,6 +13,8 @@ package final class TenantBatch {
     package var loadedSequences: [AccountID: Int64] = [:]
     /// The provider's own names of the identities loaded or named in this batch.
     package var subjects: [IdentityID: Subject] = [:]
+    /// Whether loaded links are found by their subjects, too: only commands that prove addresses need it.
+    package var findsLinksBySubject = false
     package var keys: BatchAccountKeys
     package var macs: LogMACs
 

@@ -75,7 +75,7 @@ package final class PostgresChallengeStore: ChallengeStore {
 
     /// Stores a challenge and the message with its code, in one transaction.
     package func open(
-        _ challenge: StoredChallenge, _ message: CodeMessage?, counting counts: [CodeCount],
+        _ challenge: StoredChallenge, _ message: CodeMessage, counting counts: [CodeCount],
         at now: Timestamp
     ) async throws(LedgerFault) -> Int64? {
         let sealed = keyring.seal(
@@ -99,10 +99,10 @@ package final class PostgresChallengeStore: ChallengeStore {
                     .text(challenge.name.key), .bytes(sealed.wrapped), .text(sealed.wrappingKey),
                     .timestamp(challenge.expiresAt.microseconds),
                 ])
-            if let message { try outbox.write(message, for: challenge, on: connection) }
+            try outbox.write(message, for: challenge, on: connection)
             return nil
         }
-        if wait == nil, message != nil { outbox.committed() }
+        if wait == nil { outbox.committed() }
         return wait
     }
 

@@ -13,18 +13,26 @@ package final class PostgresPasswordReader: PasswordReader {
         SELECT \(list.sql)
         FROM unnest($2::bytea[]) AS k (digest)
         CROSS JOIN LATERAL (
-            SELECT account_id FROM addresses WHERE tenant_id = $1 AND digest = k.digest
+            SELECT address_id FROM addresses WHERE tenant_id = $1 AND digest = k.digest
             OFFSET 0) d
         CROSS JOIN LATERAL (
-            SELECT * FROM credentials WHERE tenant_id = $1 AND account_id = d.account_id
+            SELECT identity_id FROM identities
+            WHERE tenant_id = $1 AND provider = $3 AND provider_id = d.address_id::text
+                AND account_id IS NOT NULL
+            OFFSET 0) i
+        CROSS JOIN LATERAL (
+            SELECT * FROM credentials WHERE tenant_id = $1 AND identity_id = i.identity_id
             OFFSET 0) c
         """)
 
-    private static let held = Statement(
-        "address_is_held",
+    private static let used = Statement(
+        "address_is_used",
         """
         SELECT EXISTS (
-            SELECT FROM addresses WHERE tenant_id = $1 AND digest = ANY ($2::bytea[])) AS is_held
+            SELECT FROM addresses d
+            JOIN identities i ON i.tenant_id = $1 AND i.provider = ANY ($3::text[])
+                AND i.provider_id = d.address_id::text AND i.account_id IS NOT NULL
+            WHERE d.tenant_id = $1 AND d.digest = ANY ($2::bytea[])) AS is_used
         """)
 
     private let session: Postgres.Session
@@ -52,10 +60,12 @@ package final class PostgresPasswordReader: PasswordReader {
     ///
     /// Its MAC is checked by the command that relies on its version.
     package func password(
-        of names: [AddressName], in tenant: TenantID
+        of names: [AddressName], at provider: ProviderName, in tenant: TenantID
     ) async throws(LedgerFault) -> StoredPassword? {
         try await run { [keyring] connection in
-            let result = try connection.query(Self.statement, Self.parameters(names, tenant))
+            let result = try connection.query(
+                Self.statement,
+                Self.parameters(names, tenant) + [.text(provider.description)])
             guard result.rowCount > 0 else { return nil }
             let (version, sealed, wrappingKey) = try Self.columns.read(result, 0)
             let hash = keyring.openPassword(
@@ -64,13 +74,15 @@ package final class PostgresPasswordReader: PasswordReader {
         }
     }
 
-    /// Whether an account has an address.
-    package func isHeld(
-        _ names: [AddressName], in tenant: TenantID
+    /// Whether an account is signed in to with an address, at one of some providers.
+    package func isUsed(
+        _ names: [AddressName], at providers: [ProviderName], in tenant: TenantID
     ) async throws(LedgerFault) -> Bool {
         try await run { connection in
-            let result = try connection.query(Self.held, Self.parameters(names, tenant))
-            return try result.bool(0, result.column("is_held"))
+            let result = try connection.query(
+                Self.used,
+                Self.parameters(names, tenant) + [.texts(providers.map(\.description))])
+            return try result.bool(0, result.column("is_used"))
         }
     }
 

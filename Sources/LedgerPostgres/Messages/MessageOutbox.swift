@@ -61,6 +61,10 @@ package struct MessageOutbox: CodeOutbox {
                 by: message.language, else: settings(challenge.tenant).language),
             lifetimeSeconds: StoredChallenge.lifetimeSeconds)
         try MessageWrites.insert([outgoing], keyring: keyring, on: connection)
+        guard !message.isSent else { return }
+        _ = try connection.pipeline([
+            MessageWrites.withdrawing([outgoing.id], of: challenge.tenant)
+        ])
     }
 }
 

@@ -21,6 +21,8 @@ package final class AddressCodes: Sendable {
 
     /// The codes that may be sent to one address within an hour, and requested by one client network.
     package static let sendsPerAddress = 5
+    /// The same for all devices that have signed in with the address before.
+    package static let sendsToDevices = 10
     package static let sendsPerNetwork = 30
     /// The wrong codes that may be tried within an hour for one address, by one client network or one known
     /// device, and by all others.
@@ -59,8 +61,8 @@ package final class AddressCodes: Sendable {
         case link(SessionID)
         /// The confirmation of a sign-up with this password; an account may have the address.
         case signUp(NewPassword, isKnown: Bool)
-        /// The reset of a password, if an account has one with the address.
-        case reset(isKnown: Bool)
+        /// The reset of a password of this version; nil when no account has one with the address.
+        case reset(PasswordVersion?)
         /// A merge by this session under the plan with this digest.
         case merge(SessionID, plan: String)
     }
@@ -90,7 +92,8 @@ package final class AddressCodes: Sendable {
             throw .faulted(.internalFailure)
         }
         let code = Self.code(from: random())
-        let purpose: CodeMessage.Purpose?
+        let purpose: CodeMessage.Purpose
+        var isSent = true
         var secret: String?
         var session: SessionID?
         var plan: Digest?
@@ -98,7 +101,9 @@ package final class AddressCodes: Sendable {
         case .signIn: purpose = .signIn
         case .signUp(let password, let isKnown):
             (purpose, secret) = (isKnown ? .addressKnown : .signUp, password.hash)
-        case .reset(let isKnown): purpose = isKnown ? .reset : nil
+        case .reset(let version):
+            (purpose, isSent) = (.reset, version != nil)
+            plan = version.map(Self.digest(of:)) ?? .zero
         case .link(let caller): (purpose, session) = (.link, caller)
         case .merge(let caller, let text):
             (purpose, session, plan) = (.merge, caller, Self.digest(ofPlan: text))
@@ -115,7 +120,11 @@ package final class AddressCodes: Sendable {
         let device = device.flatMap { self.device($0, address, kind, tenant) }
         let counts: [CodeCount?] =
             if let device {
-                [counted("sent to device", name.digest, device, Self.sendsPerAddress, tenant)]
+                [
+                    counted("sent to device", name.digest, device, Self.sendsPerAddress, tenant),
+                    counted("sent to devices", name.digest, "", Self.sendsToDevices, tenant),
+                    counted("sent for", .zero, network, Self.sendsPerNetwork, tenant),
+                ]
             } else {
                 [
                     counted("sent to", name.digest, "", Self.sendsPerAddress, tenant),
@@ -125,7 +134,8 @@ package final class AddressCodes: Sendable {
         let wait = try await stored { () async throws(LedgerFault) in
             try await self.store.open(
                 challenge,
-                purpose.map { CodeMessage(purpose: $0, code: code, language: language) },
+                CodeMessage(
+                    purpose: purpose, code: code, language: language, isSent: isSent),
                 counting: counts.compactMap { $0 }, at: now)
         }
         if let wait { throw .limited(retryAfterSeconds: wait) }
@@ -261,6 +271,11 @@ package final class AddressCodes: Sendable {
     /// Returns the digest of the text by which a client agrees to a merge plan.
     fileprivate static func digest(ofPlan text: String) -> Digest? { Digest(SHA256.hash(text)) }
 
+    /// Returns the digest of the password that a reset replaces.
+    static func digest(of version: PasswordVersion) -> Digest {
+        Digest(SHA256.hash("reset:\(version.identity):\(version.version)")) ?? .zero
+    }
+
     /// Returns a code; the remainder prefers no code by more than one in 10^32.
     private static func code(from random: UInt128) -> String {
         let number = String(random % 1_000_000)
@@ -325,7 +340,7 @@ enum RequiredUse {
         case .signIn: challenge.plan == nil && challenge.secret == nil
         case .signUp: challenge.secret != nil
         case .reset:
-            challenge.session == nil && challenge.secret == nil && challenge.plan == nil
+            challenge.session == nil && challenge.secret == nil && challenge.plan != nil
         case .link(let session): challenge.session == session && challenge.plan == nil
         case .mergePreview(let session): challenge.session == session
         case .merge(let session, let plan):

@@ -42,15 +42,12 @@ struct CodeProver {
     ) async throws(Credential.Flaw) -> Proof {
         guard let use = use(purpose, client.session) else { throw .wrongCode }
         let (challenge, names) = try await check(body, client, tenant, use, at: now)
-        // A random name, because the account is found by the address.
-        guard
-            let subject = Subject(
-                provider: provider,
-                providerID: IdentityID(at: now, random: client.newID()).description)
-        else { throw .wrongCode }
+        let newID = AddressID(at: now, random: client.newID())
+        guard let subject = Subject(provider: provider, providerID: newID.description) else {
+            throw .wrongCode
+        }
         let address = ProvedAddress(
-            kind: settings.kind, text: challenge.address, names: names,
-            newID: AddressID(at: now, random: client.newID()))
+            kind: settings.kind, text: challenge.address, names: names, newID: newID)
         return Proof(
             subject, authenticatedAt: Timestamp(seconds: now.seconds),
             methods: settings.kind == .phone ? .sms : .oneTimePassword,

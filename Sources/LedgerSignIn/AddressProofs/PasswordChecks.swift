@@ -35,14 +35,24 @@ package final class PasswordChecks: Sendable {
     ///
     /// If an account has the address, its holder is told, and no code works. The result is the same.
     ///
+    /// - Parameters:
+    ///   - address: The canonical form.
+    ///   - password: The password.
+    ///   - provider: The provider of the sign-up.
+    ///   - providers: Those that find accounts by e-mail addresses.
+    ///   - tenant: The tenant of the provider.
+    ///   - network: The network of the client.
+    ///   - language: The client's `Accept-Language`.
+    ///   - now: The time of the request.
     /// - Returns: The id of the challenge.
     /// - Throws: `limited` when too many codes were sent, `faulted`.
     package func signUp(
         _ address: String, _ password: PreparedPassword, of provider: ProviderName,
-        in tenant: TenantID, from network: String, language: String?, at now: Timestamp
+        among providers: [ProviderName], in tenant: TenantID, from network: String,
+        language: String?, at now: Timestamp
     ) async throws(CodeFailure) -> ChallengeID {
         let hash = try await hash(password)
-        let isKnown = try await isHeld(address, in: tenant)
+        let isKnown = try await isUsed(address, at: providers, in: tenant)
         return try await codes.send(
             to: address, .email, of: provider, in: tenant, for: .signUp(hash, isKnown: isKnown),
             from: network, language: language, at: now)
@@ -57,9 +67,9 @@ package final class PasswordChecks: Sendable {
         knownAs device: String?, language: String?, at now: Timestamp
     ) async throws(CodeFailure) -> ChallengeID {
         let names = codes.names(of: address, .email, in: tenant)
-        let known = try await find(names, in: tenant)
+        let known = try await find(names, at: provider, in: tenant)
         return try await codes.send(
-            to: address, .email, of: provider, in: tenant, for: .reset(isKnown: known != nil),
+            to: address, .email, of: provider, in: tenant, for: .reset(known?.version),
             from: network, knownAs: device, language: language, at: now)
     }
 
@@ -82,10 +92,24 @@ package final class PasswordChecks: Sendable {
     ///
     /// - Throws: As for a sign-in.
     package func version(
-        of typed: String, _ password: Password, in tenant: TenantID, from network: String,
-        at now: Timestamp
+        of typed: String, _ password: Password, at provider: ProviderName, in tenant: TenantID,
+        from network: String, at now: Timestamp
     ) async throws(CodeFailure) -> PasswordVersion {
-        try await check(typed, password, in: tenant, from: network, knownAs: nil, at: now).version
+        try await check(
+            typed, password, of: provider, in: tenant, from: network, knownAs: nil, at: now
+        ).version
+    }
+
+    /// Returns the present version of the password that the code of a reset was sent for.
+    ///
+    /// - Throws: `wrong` when it was replaced since.
+    func version(
+        resetBy challenge: StoredChallenge, _ names: [AddressName]
+    ) async throws(CodeFailure) -> PasswordVersion {
+        let known = try await find(names, at: challenge.provider, in: challenge.tenant)
+        guard let version = known?.version, challenge.plan == AddressCodes.digest(of: version)
+        else { throw .wrong }
+        return version
     }
 
     /// Checks a password.
@@ -96,7 +120,8 @@ package final class PasswordChecks: Sendable {
     /// - Returns: The address with its names, and the version of the password.
     /// - Throws: `wrong`, `limited` after too many wrong passwords, `faulted`.
     func check(
-        _ typed: String, _ password: Password, in tenant: TenantID, from network: String,
+        _ typed: String, _ password: Password, of provider: ProviderName, in tenant: TenantID,
+        from network: String,
         knownAs device: String?, at now: Timestamp
     ) async throws(CodeFailure) -> (address: String, names: [AddressName], version: PasswordVersion)
     {
@@ -109,7 +134,7 @@ package final class PasswordChecks: Sendable {
         if let wait = try await codes.count(counts, in: tenant, at: now) {
             throw .limited(retryAfterSeconds: wait)
         }
-        let stored = try await find(names, in: tenant)
+        let stored = try await find(names, at: provider, in: tenant)
         let hash = stored.flatMap { try? PasswordHash($0.hash) } ?? hasher.decoy()
         let isRight: Bool
         do {
@@ -125,17 +150,19 @@ package final class PasswordChecks: Sendable {
     }
 
     private func find(
-        _ names: [AddressName], in tenant: TenantID
+        _ names: [AddressName], at provider: ProviderName, in tenant: TenantID
     ) async throws(CodeFailure) -> StoredPassword? {
-        do { return try await reader.password(of: names, in: tenant) } catch {
+        do { return try await reader.password(of: names, at: provider, in: tenant) } catch {
             throw .faulted(error)
         }
     }
 
-    private func isHeld(_ address: String, in tenant: TenantID) async throws(CodeFailure) -> Bool {
+    private func isUsed(
+        _ address: String, at providers: [ProviderName], in tenant: TenantID
+    ) async throws(CodeFailure) -> Bool {
         do {
-            return try await reader.isHeld(
-                codes.names(of: address, .email, in: tenant), in: tenant)
+            return try await reader.isUsed(
+                codes.names(of: address, .email, in: tenant), at: providers, in: tenant)
         } catch {
             throw .faulted(error)
         }

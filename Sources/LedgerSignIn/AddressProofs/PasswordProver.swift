@@ -18,19 +18,18 @@ struct PasswordProver {
             let checked: (address: String, names: [AddressName], version: PasswordVersion)
             do throws(CodeFailure) {
                 checked = try await client.passwords.check(
-                    address, password, in: tenant, from: client.network, knownAs: device, at: now)
+                    address, password, of: provider, in: tenant, from: client.network,
+                    knownAs: device, at: now)
             } catch {
                 throw error.flaw(or: .wrongPassword)
             }
             return try proof(
                 checked.address, checked.names, client, at: now, password: checked.version)
         case .signUp(let code):
-            guard case .signIn = purpose else { throw .wrongCode }
-            let (challenge, names) = try await check(code, client, tenant, .signUp, at: now)
-            guard let hash = challenge.secret else { throw .wrongCode }
-            return try proof(
-                challenge.address, names, client, at: now, challenge: challenge.id,
-                new: NewPassword(hash: hash))
+            return try await signUp(code, by: client, in: tenant, for: purpose, at: now)
+        // A client that sends the password again with the code of its sign-up.
+        case .new(let code, _) where purpose.isSignIn:
+            return try await signUp(code, by: client, in: tenant, for: purpose, at: now)
         case .new(let code, let password):
             guard case .link = purpose, let session = client.session else { throw .wrongCode }
             let (challenge, names) = try await check(
@@ -46,6 +45,18 @@ struct PasswordProver {
         }
     }
 
+    private func signUp(
+        _ code: CodeBody, by client: CodeClient, in tenant: TenantID, for purpose: ProofPurpose,
+        at now: Timestamp
+    ) async throws(Credential.Flaw) -> Proof {
+        guard purpose.isSignIn else { throw .wrongCode }
+        let (challenge, names) = try await check(code, client, tenant, .signUp, at: now)
+        guard let hash = challenge.secret else { throw .wrongCode }
+        return try proof(
+            challenge.address, names, client, at: now, challenge: challenge.id,
+            new: NewPassword(hash: hash))
+    }
+
     /// Checks the code of a reset.
     ///
     /// - Returns: the proof of the address.
@@ -53,7 +64,14 @@ struct PasswordProver {
         _ code: CodeBody, by client: CodeClient, in tenant: TenantID, at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
         let (challenge, names) = try await check(code, client, tenant, .reset, at: now)
-        return try proof(challenge.address, names, client, at: now, challenge: challenge.id)
+        let version: PasswordVersion
+        do throws(CodeFailure) {
+            version = try await client.passwords.version(resetBy: challenge, names)
+        } catch {
+            throw error.flaw(or: .wrongCode)
+        }
+        return try proof(
+            challenge.address, names, client, at: now, challenge: challenge.id, password: version)
     }
 
     private func check(
@@ -72,9 +90,8 @@ struct PasswordProver {
         _ address: String, _ names: [AddressName], _ client: CodeClient, at now: Timestamp,
         challenge: ChallengeID? = nil, password: PasswordVersion? = nil, new: NewPassword? = nil
     ) throws(Credential.Flaw) -> Proof {
-        // A random name, because the account is found by the address.
-        let identity = IdentityID(at: now, random: client.newID())
-        guard let subject = Subject(provider: provider, providerID: identity.description) else {
+        let newID = AddressID(at: now, random: client.newID())
+        guard let subject = Subject(provider: provider, providerID: newID.description) else {
             throw .wrongPassword
         }
         return Proof(
@@ -82,7 +99,7 @@ struct PasswordProver {
             email: Email(address, isVerified: true),
             address: ProvedAddress(
                 kind: .email, text: address, names: names,
-                newID: AddressID(at: now, random: client.newID())),
+                newID: newID),
             challenge: challenge, password: password, newPassword: new)
     }
 }

@@ -11,3 +11,10 @@ package enum ProofPurpose: Sendable {
     /// A merge by the plan with this digest, shown at that time; nil when no such plan was shown.
     case merge(plan: String, shownAt: Timestamp?)
 }
+
+extension ProofPurpose {
+    /// Whether it is a sign-in.
+    var isSignIn: Bool {
+        if case .signIn = self { true } else { false }
+    }
+}

@@ -121,7 +121,10 @@ struct DocumentTests {
             return !secrets.isDisjoint(with: members.isRequired.keys)
         }
         #expect(
-            routes.keys.sorted() == ["POST /v1/auth/refresh", "POST /v1/auth/sign-in/{provider}"])
+            routes.keys.sorted() == [
+                "POST /v1/account/password", "POST /v1/auth/refresh",
+                "POST /v1/auth/sign-in/{provider}",
+            ])
         for (route, described) in routes {
             let operation = described.operation
             let names = operation.parameters.compactMap { $0["name"]?.string }

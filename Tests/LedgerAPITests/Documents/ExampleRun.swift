@@ -42,8 +42,12 @@ struct ExampleRun {
         if isPrepared { try await prepare() }
     }
 
+    private var signedUp: Person?
     /// The account holder with the access token.
-    var caller: Person { accessToken == bob.accessToken ? bob : ada }
+    var caller: Person {
+        if let signedUp, signedUp.accessToken == accessToken { return signedUp }
+        return accessToken == bob.accessToken ? bob : ada
+    }
 
     /// Merges an account into another one, for support.
     func merge(_ absorbed: Person, into survivor: Person) async throws {
@@ -63,7 +67,10 @@ struct ExampleRun {
                 "POST", "/v1/auth/password-resets/password", "{\"email\":\"ada@example.com\"}")
             values[ExampleValue.challenge] = sent.text("challenge_id")
             values["270831"] = service.challenges.sent.last?.message.code
-        case "change_password": accessToken = try await signUp().accessToken
+        case "change_password":
+            let person = try await signUp()
+            signedUp = person
+            accessToken = person.accessToken
         case "unlink":
             let linked = try await service.link("apple", subject: "ada-a", by: ada)
             #expect(linked.status == 200)

@@ -109,7 +109,8 @@ struct RefusalTests {
                 return try await run.send(
                     body: """
                         {"provider":"email","plan_digest":"\(plan)","challenge_id":\
-                        "\(ExampleValue.challenge)","code":"000000"}
+                        "\(ExampleValue.challenge)","code":"000000","password":\
+                        "\(ExampleValue.password)"}
                         """, target: run.target.replacing("/google", with: "/email"))
             }
         ],
@@ -153,6 +154,27 @@ struct RefusalTests {
             },
         ],
         "429 RATE_LIMITED": [
+            Attempt { run in
+                let body =
+                    "{\"password\":\"\(ExampleValue.password)\",\"email\":\"ada@example.com\","
+                    + "\"current_password\":\"another horse\"}"
+                for _ in 1...PasswordChecks.triesPerNetwork { _ = try await run.send(body: body) }
+                return try await run.send(body: body)
+            },
+            Attempt { run in
+                for _ in 1...2 {
+                    let sent = try await run.service.send(
+                        "POST", "/v1/auth/password-resets/password",
+                        "{\"email\":\"ada@example.com\"}")
+                    run.values[ExampleValue.challenge] = sent.text("challenge_id")
+                    for _ in 1...5 { _ = try await run.send("000000", for: "270831") }
+                }
+                let sent = try await run.service.send(
+                    "POST", "/v1/auth/password-resets/password",
+                    "{\"email\":\"ada@example.com\"}")
+                run.values[ExampleValue.challenge] = sent.text("challenge_id")
+                return try await run.send()
+            },
             Attempt { run in
                 for _ in 1...AddressCodes.sendsPerAddress { _ = try await run.send() }
                 return try await run.send()

@@ -18,7 +18,7 @@ import Testing
         }
 
         mutating func proof(_ address: String, challenge: ChallengeID? = nil) -> Proof {
-            addressProof(address, new: next(), fresh: next(), challenge: challenge)
+            addressProof(address, new: next(), challenge: challenge)
         }
 
         /// Signs in with an address.
@@ -155,8 +155,51 @@ import Testing
         let first = try story.scenario.given.signIn(subject("google", "ada"))
         _ = try story.link(first, "ada@x.test")
         _ = try story.scenario.given.unlink(first, "email").get()
-        #expect(try story.link(first, "ada@x.test").events.map(\.name) == [.providerLinked])
+        #expect(
+            try story.link(first, "ada@x.test").events.map(\.name)
+                == [.providerLinked, .addressReleased, .addressConfirmed])
         #expect(try story.signIn("ada@x.test").account == first.account)
+    }
+
+    @Test func `a replaced address no longer opens the account`() throws {
+        var story = Story()
+        let ada = try story.scenario.given.signIn(subject("google", "ada"))
+        _ = try story.link(ada, "old@x.test")
+        _ = try story.scenario.given.unlink(ada, "email").get()
+        _ = try story.link(ada, "new@x.test")
+        #expect(try story.signIn("new@x.test").account == ada.account)
+        let next = try story.signIn(story.proof("old@x.test"))
+        #expect(
+            next.events.map(\.name) == [
+                .accountOpened, .providerLinked, .addressReleased, .addressConfirmed, .signedIn,
+            ])
+        #expect(try story.signIn("old@x.test").account != ada.account)
+        #expect(try story.signIn("new@x.test").account == ada.account)
+    }
+
+    @Test func `an address that was merged and then unlinked is free again`() throws {
+        var story = Story()
+        let ada = try story.scenario.given.signIn(subject("google", "ada"))
+        let other = try story.signIn("ada@x.test")
+        _ = try story.merge(ada, other)
+        _ = try story.scenario.given.unlink(ada, "email").get()
+        let linked = try story.link(ada, "ada@x.test")
+        #expect(
+            linked.events.map(\.name) == [.providerLinked, .addressReleased, .addressConfirmed])
+        #expect(try story.signIn("ada@x.test").account == ada.account)
+        _ = try story.scenario.given.unlink(ada, "email").get()
+        #expect(try story.signIn(story.proof("ada@x.test")).events.count == 5)
+    }
+
+    @Test func `sign-ins with an address have the budget of their identity`() throws {
+        var story = Story()
+        story.scenario.given.policy.signInBudget = Budget(limit: 3, windowSeconds: 3600)
+        for _ in 0..<3 { _ = try story.signIn("ada@x.test") }
+        guard case .failure(.rateLimited) = try story.signIn(story.proof("ada@x.test")).result
+        else {
+            Issue.record("it was not limited")
+            return
+        }
     }
 
     @Test func `a merge moves the identity, and its address leads to the survivor`() throws {

@@ -42,10 +42,9 @@ import Testing
         mutating func proof(
             password: PasswordVersion? = nil, new: String? = nil, challenge: ChallengeID? = nil
         ) -> Proof {
-            let address = addressProof("ada@x.test", new: next(), fresh: next())
-            let fresh: IdentityID = next()
+            let address = addressProof("ada@x.test", new: next())
             return Proof(
-                subject("password", fresh.description),
+                subject("password", address.subject.providerID),
                 authenticatedAt: Timestamp(seconds: 1_000_000_000), methods: .password,
                 email: address.email, address: address.address, challenge: challenge,
                 password: password, newPassword: new.map { NewPassword(hash: $0) })
@@ -125,6 +124,40 @@ import Testing
         #expect(done.events.map(\.name) == [.passwordSet])
         #expect(story.liveSessions == 0)
         #expect(try story.scenario.when(command) == refused(.invalidCode))
+    }
+
+    @Test func `the code of a reset is void once the password was changed`() throws {
+        var story = try Story()
+        let challenge = ChallengeID(bits: 9)
+        story.scenario.given.openChallenges([challenge])
+        let command = ResetPassword(
+            story.proof(password: story.version, challenge: challenge),
+            password: NewPassword(hash: "hash 3"))
+        _ = try story.scenario.when(story.change(story.version)).result.get()
+        #expect(try story.scenario.when(command) == refused(.invalidCode))
+    }
+
+    @Test func `a merge wants the current password of the identity`() throws {
+        var story = try Story()
+        story.scenario.given.policy.reauthenticationSeconds = .max / 2_000_000
+        let other = try story.scenario.given.signIn(subject("google", "bob"))
+        func preview(_ version: PasswordVersion) throws -> Result<Reply, Refusal> {
+            let credential = Credential(
+                provider: Self.password, digest: Digest.zero,
+                check: .success(story.proof(password: version)))
+            return try story.scenario.when(
+                MergeAccounts.Preview(
+                    authority: .accountHolder(other, credential), keepsAbsorbed: [],
+                    digest: sha256)
+            ).result
+        }
+        let stale = PasswordVersion(
+            identity: story.version.identity, version: story.version.version.next)
+        #expect(try preview(stale) == .failure(.invalidPassword))
+        let foreign = PasswordVersion(
+            identity: IdentityID(bits: 1), version: story.version.version)
+        #expect(try preview(foreign) == .failure(.invalidPassword))
+        _ = try preview(story.version).get()
     }
 
     @Test func `an address without a password resets none`() throws {

@@ -77,6 +77,7 @@ struct BatchLoading {
                 lastRecordedAt: rows.lastRecordedAt, keyring: SequencerFixture.keyring)
             if let macs = rows.macs { batch.macs = macs }
             if let rules = rows.rules { batch.state.ledger.load(rules) }
+            batch.findsLinksBySubject = keys.addresses[tenant] != nil
             load(rows, into: batch)
             batches[tenant] = batch
         }
@@ -114,13 +115,9 @@ struct BatchLoading {
             .compactMap { rows.identities[keys.holderSubjects.subjects[$0]]?.account }
         batch.state.openChallenges = rows.challenges.intersection(keys.challenges[tenant] ?? [])
         let addresses = keys.addresses[tenant] ?? []
-        for name in addresses {
-            guard let address = rows.addresses[name] else { continue }
-            batch.state.addressNames[name] = address.id
-            batch.state.ledger.load(address)
-        }
+        for proved in addresses { load(proved, from: rows, into: batch) }
         let completed =
-            named + holderSubjects + addresses.compactMap { rows.addresses[$0]?.account }
+            named + holderSubjects + addresses.compactMap { rows.addresses[$0.name]?.account }
         for account in rows.family(of: completed) {
             if let position = rows.erased[account] {
                 batch.state.ledger.load(
@@ -156,6 +153,20 @@ struct BatchLoading {
         }
     }
 
+    private func load(
+        _ proved: BatchKeys.ProvedName, from rows: TenantRows, into batch: TenantBatch
+    ) {
+        guard let address = rows.addresses[proved.name] else { return }
+        batch.state.addressNames[proved.name] = address.id
+        batch.state.ledger.load(address)
+        let subject = subject(proved.provider.description, address.id.description)
+        guard let identity = rows.identities[subject] else { return }
+        batch.state.directory[subject] = identity.id
+        batch.subjects[identity.id] = subject
+        batch.state.ledger.load(identity)
+        batch.state.signIns[identity.id] = signIns(of: identity, in: rows, batch.tenant)
+    }
+
     private func loadMerges(_ rows: TenantRows, into batch: TenantBatch) {
         for merge in rows.merges.values.sorted(by: { $0.position < $1.position })
         where batch.state.ledger.accounts[merge.survivor] != nil {
@@ -167,6 +178,7 @@ struct BatchLoading {
                 && batch.state.ledger.identities[identity.id] == nil
             {
                 batch.subjects[identity.id] = subject
+                if batch.findsLinksBySubject { batch.state.directory[subject] = identity.id }
                 batch.state.ledger.load(identity)
             }
         }
@@ -177,6 +189,7 @@ struct BatchLoading {
         let links = rows.links(of: id)
         for (subject, identity) in links {
             batch.subjects[identity.id] = subject
+            if batch.findsLinksBySubject { batch.state.directory[subject] = identity.id }
             batch.state.ledger.load(identity)
         }
         batch.state.ledger.load(

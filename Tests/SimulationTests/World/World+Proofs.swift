@@ -23,7 +23,7 @@ extension World {
             database.open(challenge, in: tenant)
         }
         return addressProof(
-            named.providerID, new: dice.id(), fresh: dice.id(), authenticatedAt: authenticatedAt,
+            named.providerID, new: dice.id(), authenticatedAt: authenticatedAt,
             challenge: challenge)
     }
 }

@@ -39,8 +39,10 @@ struct AccountCodeRoute: Route {
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let request = try await call.byAccountHolder {
             caller throws(APIError) -> (AddressKind, String, AddressCodes.Use) in
-            let (kind, address) = try call.address(AccountCodeBody.address, mayBePassword: true)
             let plan = try call.body().text(AccountCodeBody.planDigest)
+            // A merge is agreed to with the password itself.
+            let (kind, address) = try call.address(
+                AccountCodeBody.address, mayBePassword: plan == nil)
             return (
                 kind, address,
                 plan.map { .merge(caller.session, plan: $0) } ?? .link(caller.session)

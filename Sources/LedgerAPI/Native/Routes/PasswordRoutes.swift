@@ -28,8 +28,8 @@ struct SignUpRoute: Route {
         let language = try LanguageHeader.read(call)
         return try await call.sent { () async throws(CodeFailure) in
             try await call.services.passwords.signUp(
-                address, password, of: provider, in: call.tenant, from: call.clientNetwork,
-                language: language, at: call.now)
+                address, password, of: provider, among: call.mailProviders, in: call.tenant,
+                from: call.clientNetwork, language: language, at: call.now)
         }
     }
 }
@@ -103,21 +103,24 @@ struct ChangePasswordRoute: Route {
         about:
             "With the current password, or within ten minutes after a sign-in. Ends all sessions and opens a new"
             + " one, which is the answer.",
-        access: .accountHolder, body: ChangePasswordBody.self,
+        access: .accountHolder, parameters: [IdempotencyHeader.refused],
+        body: ChangePasswordBody.self,
         answers: .json(SessionAnswer.schema),
         refusals: [APIError].ofPassword + [
             .refused(.invalidPassword), .refused(.providerNotLinked),
             .refused(.reauthenticationRequired), .weakPassword(.blocklisted),
+            IdempotencyHeader.refusal,
         ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let (caller, new, current) = try await call.byAccountHolder {
-            caller throws(APIError) -> (Caller, PreparedPassword, (String, Password)?) in
+            caller throws(APIError) -> (Caller, PreparedPassword, CurrentPassword?) in
+            try IdempotencyHeader.refuse(call)
             let body = try call.body()
             let provider = call.configuration.providers.values.first {
                 if case .password = $0.settings { true } else { false }
             }
-            guard case .password(let settings)? = provider?.settings else {
+            guard let provider, case .password(let settings) = provider.settings else {
                 throw .refused(.unsupportedProvider)
             }
             let new = try call.newPassword(under: settings)
@@ -125,7 +128,12 @@ struct ChangePasswordRoute: Route {
             let text = try body.text(ChangePasswordBody.currentPassword)
             guard let text else { return (caller, new, nil) }
             guard let address else { throw .isRequired(OptionalText.email.name) }
-            return (caller, new, (address, try text.password(ChangePasswordBody.currentPassword)))
+            return (
+                caller, new,
+                CurrentPassword(
+                    provider: provider.name, address: address,
+                    password: try text.password(ChangePasswordBody.currentPassword))
+            )
         }
         let former = try await former(current, call)
         let hash = try await call.hashed(new)
@@ -140,17 +148,24 @@ struct ChangePasswordRoute: Route {
     }
 
     private func former(
-        _ current: (address: String, password: Password)?, _ call: RouteCall
+        _ current: CurrentPassword?, _ call: RouteCall
     ) async throws(APIError) -> PasswordVersion? {
         guard let current else { return nil }
         do throws(CodeFailure) {
             return try await call.services.passwords.version(
-                of: current.address, current.password, in: call.tenant,
+                of: current.address, current.password, at: current.provider, in: call.tenant,
                 from: call.clientNetwork, at: call.now)
         } catch {
             throw call.error(error, or: .invalidPassword)
         }
     }
+}
+
+/// The password that a change replaces, as the client states it.
+private struct CurrentPassword {
+    let provider: ProviderName
+    let address: String
+    let password: Password
 }
 
 private enum SignUpBody: BodyForm {
@@ -213,6 +228,11 @@ extension String {
 }
 
 extension RouteCall {
+    /// The providers that find accounts by e-mail addresses.
+    fileprivate var mailProviders: [ProviderName] {
+        configuration.providers.values.filter { $0.pin.type.addressKind == .email }.map(\.name)
+    }
+
     /// The provider of the path.
     fileprivate func passwordProvider() throws(APIError) -> ProviderName {
         guard let name = captures["password_provider"].flatMap(ProviderName.init) else {

@@ -15,7 +15,7 @@ struct SignInRoute: Route {
         access: .anyone, parameters: [IdempotencyHeader.refused], body: SignInBody.self,
         answers: .json(SessionAnswer.schema),
         refusals: [APIError].ofCredential + [
-            .refused(.accountNotFound), IdempotencyHeader.refusal,
+            .refused(.accountNotFound), .refused(.invalidPassword), IdempotencyHeader.refusal,
         ])
 
     /// No one is authenticated before the credential is found valid, so nothing before that reaches
@@ -91,7 +91,6 @@ extension [APIError] {
     /// The refusals of a request that proves an identity.
     static let ofCredential: [APIError] = [
         .refused(.unsupportedProvider), .refused(.invalidProviderToken), .refused(.invalidCode),
-        .refused(.invalidPassword),
         .refused(.providerUnavailable), .refused(.rateLimited(retryAfterSeconds: 60)),
         .faulted(.rulesDiffer),
     ]

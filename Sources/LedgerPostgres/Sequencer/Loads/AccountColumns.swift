@@ -90,6 +90,7 @@ struct AccountColumns {
                 content: .identity(identity, named: subject),
                 stored: try result.optionalBytes(row, linkMAC)))
         batch.subjects[identity.id] = subject
+        if batch.findsLinksBySubject { batch.state.directory[subject] = identity.id }
         batch.state.ledger.load(identity)
     }
 }

@@ -90,7 +90,7 @@ enum AccountLoad {
     /// Returns the parameters of ``family``.
     static func parameters(_ keys: BatchKeys) -> [Parameter] {
         let addresses = keys.addresses.flatMap { tenant, names in
-            names.map { (tenant: tenant, name: $0) }
+            names.map { (tenant: tenant, name: $0.name) }
         }
         return [
             .texts(keys.accounts.tenants.map { $0.description }), .uuids(keys.accounts.ids),

@@ -44,34 +44,76 @@ package enum AddressLoad {
         }
     }
 
-    private static let list = Columns.selected("d") + ["d.mac"]
+    private static let list =
+        Columns.selected("d") + ["d.mac"] + IdentityLoad.Columns.selected("i")
+        + ["i.mac", "s.count", "s.earliest"]
     private static let columns = Columns("d", in: list)
     private static let mac = list["d.mac"]
+    private static let identity = IdentityLoad.Columns("i", in: list)
+    private static let identityMAC = list["i.mac"]
+    private static let count = list["s.count"]
+    private static let earliest = list["s.earliest"]
 
+    /// With each address, the provider's identity that has it as its subject, linked or not.
     private static let statement = Statement(
         "load_addresses",
         """
         SELECT \(list.sql)
-        FROM unnest($2::bytea[]) AS k (digest)
+        FROM unnest($2::bytea[], $3::text[]) AS k (digest, provider)
         CROSS JOIN LATERAL (
             SELECT * FROM addresses WHERE tenant_id = $1 AND digest = k.digest
             OFFSET 0) d
+        LEFT JOIN LATERAL (
+            SELECT * FROM identities
+            WHERE tenant_id = $1 AND provider = k.provider AND provider_id = d.address_id::text
+            OFFSET 0) i ON true
+        LEFT JOIN LATERAL (
+            SELECT count(*), min(opened_at) AS earliest FROM sessions
+            WHERE tenant_id = $1 AND identity_id = i.identity_id AND opened_at >= i.linked_at
+                AND opened_at > statement_timestamp() - make_interval(secs => $4::bigint)) s ON true
         """)
 
-    static func call(_ names: [AddressName], of tenant: TenantID) -> Call {
-        Call(statement, [.text(tenant.description), .byteArrays(names.map(\.digest.bytes))])
+    static func call(
+        _ names: [BatchKeys.ProvedName], of tenant: TenantID, windowSeconds: Int64
+    ) -> Call {
+        Call(
+            statement,
+            [
+                .text(tenant.description), .byteArrays(names.map(\.name.digest.bytes)),
+                .texts(names.map(\.provider.description)), .int8(windowSeconds),
+            ])
     }
 
     static func read(_ result: QueryResult, into batch: TenantBatch) throws {
         for row in 0..<result.rowCount {
             let (address, name) = try columns.read(result, row)
-            guard batch.state.addressNames.updateValue(address.id, forKey: name) == nil else {
-                continue
+            if batch.state.addressNames.updateValue(address.id, forKey: name) == nil {
+                try batch.check(
+                    try result.optionalBytes(row, mac),
+                    of: .address(address, named: name, of: batch.tenant), in: .addresses)
+                batch.state.ledger.load(address)
             }
-            try batch.check(
-                try result.optionalBytes(row, mac),
-                of: .address(address, named: name, of: batch.tenant), in: .addresses)
-            batch.state.ledger.load(address)
+            try readIdentity(result, row, into: batch)
+        }
+    }
+
+    private static func readIdentity(
+        _ result: QueryResult, _ row: Int, into batch: TenantBatch
+    ) throws {
+        guard try identity.optionalID(result, row) != nil else { return }
+        let (loaded, subject) = try identity.read(result, row)
+        if batch.state.directory.updateValue(loaded.id, forKey: subject) == nil {
+            batch.loadedRows.append(
+                LoadedRow(
+                    content: .identity(loaded, named: subject),
+                    stored: try result.optionalBytes(row, identityMAC)))
+            batch.subjects[loaded.id] = subject
+            batch.state.ledger.load(loaded)
+        }
+        if let count = try result.optionalInt8(row, count), count > 0 {
+            batch.state.signIns[loaded.id] = DecisionState.SignInCount(
+                count: Int(count),
+                earliest: Timestamp(microseconds: try result.timestamp(row, earliest)))
         }
     }
 }

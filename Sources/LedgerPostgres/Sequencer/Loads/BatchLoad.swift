@@ -68,6 +68,9 @@ struct BatchLoad {
         steps.append(
             Step(call: HeadLoad.lock(keys.tenants)) { load, result in
                 try HeadLoad.read(result, into: &load.tenants, keyring: load.keyring)
+                for tenant in load.keys.addresses.keys {
+                    load.tenants[tenant]?.findsLinksBySubject = true
+                }
                 for batch in load.tenants.values {
                     batch.reserve(forCommands: load.keys.commandCount / load.tenants.count)
                 }
@@ -99,7 +102,10 @@ struct BatchLoad {
         }
         for (tenant, names) in keys.addresses {
             steps.append(
-                Step(call: AddressLoad.call(names, of: tenant)) { load, result in
+                Step(
+                    call: AddressLoad.call(
+                        names, of: tenant, windowSeconds: signInWindowSeconds(tenant))
+                ) { load, result in
                     guard let batch = load.tenants[tenant] else { return }
                     try AddressLoad.read(result, into: batch)
                 })

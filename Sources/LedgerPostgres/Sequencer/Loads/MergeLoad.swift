@@ -129,6 +129,7 @@ package enum MergeLoad {
             try result.optionalBytes(row, releasedMAC),
             of: .identity(identity, named: subject, of: batch.tenant), in: .identities)
         batch.subjects[identity.id] = subject
+        if batch.findsLinksBySubject { batch.state.directory[subject] = identity.id }
         batch.state.ledger.load(identity)
     }
 }

@@ -78,7 +78,10 @@ extension [APIError] {
     static let ofMerge: [APIError] = [.refused(.sameAccount), .refused(.tooMuchToMerge)]
     /// The refusals of a merge by an account holder.
     static let ofMergeByHolder: [APIError] =
-        ofCredential + ofMerge + [.refused(.accountNotFound), .refused(.reauthenticationRequired)]
+        ofCredential + ofMerge + [
+            .refused(.invalidPassword), .refused(.accountNotFound),
+            .refused(.reauthenticationRequired),
+        ]
     /// The refusals of a merge by support; an account holder proves an identity that can sign in.
     static let ofMergeBySupport: [APIError] =
         ofMerge + [
