@@ -104,6 +104,8 @@ package struct BatchChanges {
     package private(set) var accountsTouched: Set<AccountID> = []
     package private(set) var identitiesNamed: Set<IdentityID> = []
     package private(set) var identitiesTouched: Set<IdentityID> = []
+    /// The anonymous identities that ended because their accounts got another one.
+    package private(set) var identitiesUpgraded: Set<IdentityID> = []
     package private(set) var sessionsOpened: Set<SessionID> = []
     package private(set) var sessionsEnded: [(session: SessionID, position: LogPosition)] = []
     /// The openers whose sessions all ended, each with the first position at which they did.
@@ -156,7 +158,9 @@ package struct BatchChanges {
             if ledger.rules?.hasPassword(fact.provider) == true {
                 passwordsLost.append(fact.identity)
             }
-            if let session = fact.upgrade?.session { sessionsUpgraded.insert(session) }
+            guard let upgrade = fact.upgrade else { break }
+            identitiesUpgraded.insert(fact.identity)
+            if let session = upgrade.session { sessionsUpgraded.insert(session) }
         case .signedIn(let fact): sessionsOpened.insert(fact.session)
         case .signedOut(let fact):
             switch fact.scope {

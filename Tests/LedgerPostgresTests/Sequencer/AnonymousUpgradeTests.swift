@@ -52,6 +52,28 @@ import Testing
         }
     }
 
+    @Test func `an upgrade leaves no e-mail of the anonymous identity to be looked for`()
+        async throws
+    {
+        try await ScratchDatabase.with { database in
+            let policy = RandomCommands.policy(hasAnonymous: true)
+            try await SequencerFixture.with(database, policy: policy) { fixture in
+                var generator = SeededGenerator(seed: 5)
+                let caller = try await signIn(fixture, &generator)
+                let link = LinkProvider(
+                    caller: caller, credential: Credential(subject("google", "ada"), digest: .zero),
+                    idempotency: nil, newIdentity: generator.id())
+                _ = try await fixture.submit(.linkProvider(link)).get()
+                #expect(
+                    try await database.rows(
+                        """
+                        provider, coalesce(octet_length(former_email)::text, '-')])
+                        FROM identities ORDER BY provider
+                        """) == ["anonymous|0", "google|-"])
+            }
+        }
+    }
+
     @Test func `the session that is kept does not count against the new identity's sign-ins`()
         async throws
     {

@@ -24,7 +24,7 @@ enum IdentityWrites {
         [
             "tenant_id": "text", "provider": "text", "provider_id": "text", "identity_id": "uuid",
             "account_id": "uuid", "last_account_id": "uuid", "linked_at": "timestamptz",
-            "linked_position": "bigint", "mac": "bytea",
+            "linked_position": "bigint", "mac": "bytea", "former_email": "bytea",
         ]
     ) { rows in
         """
@@ -32,7 +32,7 @@ enum IdentityWrites {
             UPDATE identities i
             SET account_id = k.account_id, last_account_id = k.last_account_id,
                 linked_at = k.linked_at, linked_position = k.linked_position,
-                mac = k.mac, former_email = NULL
+                mac = k.mac, former_email = k.former_email
             FROM \(rows)
             CROSS JOIN LATERAL (
                 SELECT ctid FROM identities
@@ -41,7 +41,7 @@ enum IdentityWrites {
                 OFFSET 0) place
             WHERE i.ctid = place.ctid
             RETURNING 1)
-        SELECT ledger_expect(count(*), $10::bigint, 'identities') FROM written
+        SELECT ledger_expect(count(*), $11::bigint, 'identities') FROM written
         """
     }
 
@@ -50,6 +50,8 @@ enum IdentityWrites {
         var subjects: [Subject] = []
         var identities: [Identity] = []
         var macs: [[UInt8]] = []
+        /// The digests of the e-mails that unlinked identities had, empty for none; nil to be computed later.
+        var formerEmails: [[UInt8]?] = []
 
         mutating func add(
             _ batch: TenantBatch, _ subject: Subject, _ identity: Identity
@@ -59,6 +61,9 @@ enum IdentityWrites {
             identities.append(identity)
             macs.append(
                 try batch.macs.mac(of: .identity(identity, named: subject, of: batch.tenant)))
+            // An anonymous identity never discloses one.
+            let isUpgraded = batch.changes.identitiesUpgraded.contains(identity.id)
+            formerEmails.append(isUpgraded && identity.account == nil ? [] : nil)
         }
 
         var columns: [Parameter] {
@@ -80,7 +85,8 @@ enum IdentityWrites {
         }
         guard !moved.identities.isEmpty else { return [] }
         let count = moved.identities.count
-        return [updateIdentities.call(rows: count, moved.columns, [.int8(Int64(count))])]
+        let columns = moved.columns + [.optionalByteArrays(moved.formerEmails)]
+        return [updateIdentities.call(rows: count, columns, [.int8(Int64(count))])]
     }
 
     /// Inserts identities that the batch named.
