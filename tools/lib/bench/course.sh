@@ -9,8 +9,8 @@ database=$application_database
 # A run that takes longer has failed.
 readonly run_seconds_max=300
 readonly row_names=(
-    link link-alone sign-in unlink refresh account replay rebuild export projection sealing tenants
-    memory start large
+    link link-alone sign-in unlink refresh anonymous account replay rebuild export projection sealing
+    tenants memory start large
 )
 
 # The current round; 0 is the warm-up, whose figures are discarded.
@@ -159,8 +159,8 @@ attempt_if_wanted() {
 # The warm-up is a small round of everything, after which code, caches and statements are warm.
 run_rounds() {
     local full=$links full_alone=$alone
-    is_any_wanted link link-alone sign-in unlink refresh account projection sealing tenants memory ||
-        return 0
+    is_any_wanted link link-alone sign-in unlink refresh anonymous account projection sealing tenants \
+        memory || return 0
     if [[ -z $quick ]]; then
         links=2560 alone=200
         run_round
@@ -203,6 +203,7 @@ run_round() {
     attempt_if_wanted unlink measure_unlink
     attempt_if_wanted sign-in measure_sign_in
     attempt_if_wanted refresh measure_refresh
+    attempt_if_wanted anonymous measure_anonymous
     attempt_if_wanted tenants measure_tenants
     attempt_if_wanted projection measure_drain
     attempt_if_wanted sealing measure_sealing

@@ -19,7 +19,9 @@ def cost($name): .figures[$name] // [] | sort | if length == 0 then null else .[
             if .failure then .failure elif .reached == null then "" elif .reached then "yes" else "no" end) |"
       end),
 "",
-((["a link", "link"], ["a sign-in", "sign_in"], ["an unlink", "unlink"], ["a refresh", "refresh"]) as [$request, $name]
+((["a link", "link"], ["a sign-in", "sign_in"], ["an unlink", "unlink"], ["a refresh", "refresh"],
+    ["a sign-in of a new person", "sign_up"], ["an anonymous sign-up", "anonymous"],
+    ["a link of another account", "ordinary_link"], ["an upgrade", "upgrade"]) as [$request, $name]
     | if cost("\($name)_server_cpu_us") then
         "Processor time of \($request): server \(cost("\($name)_server_cpu_us")) us, Postgres \(
             cost("\($name)_postgres_cpu_us")) us, load \(cost("\($name)_loader_cpu_us") | number) us; projection included."

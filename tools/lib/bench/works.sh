@@ -78,6 +78,29 @@ measure_refresh() {
         --expect refresh_token
 }
 
+# Opens anonymous accounts and links a Google identity to each, beside as many new people of Apple who do the
+# same: two events a link of an anonymous account, whose anonymous identity it ends.
+measure_anonymous() {
+    mint_tokens apple "ordinary$round" "$links" "$scratch/ordinary.apple"
+    mint_tokens google "ordinary$round" "$links" "$scratch/ordinary.google"
+    mint_tokens google "anonymous$round" "$links" "$scratch/anonymous.google"
+    requests_with_tokens POST /v1/auth/sign-in/apple "$scratch/ordinary.apple" >"$scratch/signing-up"
+    measure_appending sign_up 3 "$scratch/signing-up" "$connections" --warm-up "$warm_up" \
+        --expect '"is_new_user":true' --keep access_token "$scratch/ordinary.access"
+    awk -v OFS='\t' '{ print "POST", "/v1/auth/sign-in/anonymous", "", "{}" }' \
+        "$scratch/anonymous.google" >"$scratch/opening"
+    measure_appending anonymous 3 "$scratch/opening" "$connections" --warm-up "$warm_up" \
+        --expect '"anonymous_secret"' --keep access_token "$scratch/anonymous.access"
+    local people name=ordinary_link events=1
+    for people in ordinary anonymous; do
+        requests_with_tokens POST /v1/auth/link/google "$scratch/$people.google" \
+            "$scratch/$people.access" >"$scratch/linking-$people"
+        measure_appending "$name" "$events" "$scratch/linking-$people" "$connections" \
+            --warm-up "$warm_up" --expect 'linked successfully'
+        name=upgrade events=2
+    done
+}
+
 # Links over many tenants in turn. Their people use the same Apple tokens as those of `default`, and new
 # Google ones.
 measure_tenants() {
