@@ -56,7 +56,7 @@ import Testing
         async throws
     {
         try await ScratchDatabase.with { database in
-            let policy = RandomCommands.policy(hasAnonymous: true)
+            let policy = RandomCommands.policy(hasEveryType: true)
             try await SequencerFixture.with(database, policy: policy) { fixture in
                 var generator = SeededGenerator(seed: 5)
                 let caller = try await signIn(fixture, &generator)
