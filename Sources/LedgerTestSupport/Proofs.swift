@@ -49,4 +49,18 @@ extension SignIn {
             createAccount: true, refreshToken: digest(generator.bytes(32)),
             newAccount: generator.id(), newIdentity: generator.id(), newSession: generator.id())
     }
+
+    /// Creates a sign-up with an e-mail address and the hash of a password.
+    package init(
+        address: String, password hash: String, _ generator: inout SeededGenerator
+    ) {
+        let proved = addressProof(address, new: generator.id())
+        self.init(
+            Proof(
+                subject("password", proved.subject.providerID),
+                authenticatedAt: proved.authenticatedAt, methods: .password, email: proved.email,
+                address: proved.address, newPassword: NewPassword(hash: hash)),
+            createAccount: true, refreshToken: digest(generator.bytes(32)),
+            newAccount: generator.id(), newIdentity: generator.id(), newSession: generator.id())
+    }
 }

@@ -13,12 +13,16 @@ package struct RandomCommands: Sendable {
     /// The provider that sends codes to e-mail addresses.
     package static let email = provider("email")
 
+    /// The provider of passwords, which no random command uses.
+    package static let password = provider("password")
+
     /// The rules of the commands, with budgets that they do not exhaust.
     package static func policy(hasEveryType: Bool) -> TenantPolicy {
         var policy = SequencerFixture.unlimitedPolicy
         if hasEveryType {
             policy.providers[anonymous] = ProviderPin(type: .anonymous, issuers: [])
             policy.providers[email] = ProviderPin(type: .email, issuers: [])
+            policy.providers[password] = ProviderPin(type: .password, issuers: [])
         }
         return policy
     }

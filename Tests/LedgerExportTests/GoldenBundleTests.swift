@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "fcb6e94035f410977eebb807ca88ca143a7ef13853b8261cd834b28d2ac57358"),
+        (nil, false, "99550238fef449c6c5d3868928bd8e6c6bbaa6b7f42907e4bd7faf922db91ebb"),
         (
             ExampleLog.accounts[0], true,
-            "db2138618236038824b1ebb027a50d54e436a79bfda6d83795719b46aba4247b"
+            "4ca3a90047d5fef3645ee725f95ce945b74bd3bef2f3b5fa3c2b1e73b115ea04"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

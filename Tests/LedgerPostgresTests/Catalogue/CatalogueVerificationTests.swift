@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Erases an account, records rules and confirms an address.
+    /// Erases an account, records rules, confirms an address and sets a password.
     private func addRareRows(to ledger: PreparedLedger) async throws {
         let database = ledger.database
         try await SequencerFixture.with(database, isProtected: true, opensLedger: false) {
@@ -67,6 +67,9 @@ import Testing
             var generator = SeededGenerator(seed: 78)
             _ = try await story.submit(
                 .signIn(SignIn(address: "gus@example.com", &generator))
+            ).get()
+            _ = try await story.submit(
+                .signIn(SignIn(address: "pat@example.com", password: "hash", &generator))
             ).get()
         }
         try await database.fold()
