@@ -55,7 +55,7 @@ package struct ChangePassword: Sendable {
             methods: methods, linkedProviders: account.linkedProviders)
         let fact = PasswordSet(account: account.id, identity: link.identity, cause: .change)
         return Decision(
-            .success(.signedIn(grant, isNewUser: false)),
+            .success(.passwordChanged(grant)),
             drafts: [
                 .init(
                     .passwordSet(fact),
@@ -73,7 +73,7 @@ extension ChangePassword: LedgerRequest {
 
     /// Returns the new session in a reply to the command.
     package static func success(in reply: Reply) -> Grant? {
-        guard case .signedIn(let grant, _) = reply else { return nil }
+        guard case .passwordChanged(let grant) = reply else { return nil }
         return grant
     }
 }

@@ -17,6 +17,8 @@ package enum Reply: Hashable, Sendable {
     case unlinked([ProviderName])
     /// Sessions ended.
     case signedOut
+    /// A password was changed, and a session was opened.
+    case passwordChanged(Grant)
     /// A password was reset; the account's providers in linking order.
     case passwordReset([ProviderName])
     /// A refresh token was exchanged.
@@ -52,7 +54,8 @@ package enum Reply: Hashable, Sendable {
         case .merged(let plan, let event): .merged(plan, event ?? recorded.last?.recorded.id)
         case .unmerged(let plan, let event): .unmerged(plan, event ?? recorded.last?.recorded.id)
         case .relinked(let plan, let event): .relinked(plan, event ?? recorded.last?.recorded.id)
-        case .passwordReset, .opened, .keyRotated, .rulesRecorded, .signedIn, .linked, .unlinked,
+        case .passwordChanged, .passwordReset, .opened, .keyRotated, .rulesRecorded, .signedIn,
+            .linked, .unlinked,
             .signedOut,
             .refreshed, .erased,
             .erasurePlanned, .holdSet, .holdLifted, .restoreRecorded, .mergePlanned,

@@ -60,7 +60,8 @@ package struct StoredAnswer: Hashable, Sendable {
             "merged:" + MergeFields(plan, event).description
         case .success(.unmerged(let plan, let event)):
             "unmerged:" + MergeFields(plan, event).description
-        case .success(.passwordReset), .success(.opened), .success(.keyRotated),
+        case .success(.passwordChanged), .success(.passwordReset), .success(.opened),
+            .success(.keyRotated),
             .success(.rulesRecorded),
             .success(.signedIn), .success(.signedOut),
             .success(.refreshed),

@@ -15,7 +15,9 @@ struct LedgerRequestTests {
             let takes: (Reply) -> Bool
         }
 
-        var scenario = Scenario()
+        var scenario = Scenario {
+            $0.providers[RandomCommands.password] = ProviderPin(type: .password, issuers: [])
+        }
         var requests: [Request] = []
 
         @discardableResult
@@ -67,6 +69,22 @@ struct LedgerRequestTests {
         #expect(MergeAccounts.success(in: .merged(planned.plan, event))?.event == event)
     }
 
+    /// Signs up with a password, changes and resets it.
+    private static func setPasswords(_ ledger: inout Accepted) throws {
+        var generator = SeededGenerator(seed: 9)
+        let signUp = SignIn(address: "eve@example.com", password: "hash", &generator)
+        let result = try ledger.scenario.when(signUp).result.get()
+        let grant = try #require(SignIn.success(in: result)).grant
+        let (identity, version) = try #require(ledger.scenario.given.state.ledger.passwords.first)
+        try ledger.accept(
+            ChangePassword(
+                caller: Caller(account: grant.account, session: grant.session),
+                former: PasswordVersion(identity: identity, version: version),
+                password: NewPassword(hash: "hash 2"), refreshToken: .zero,
+                newSession: SessionID(bits: 11)))
+        try ledger.accept(ResetPassword(signUp.proof, password: NewPassword(hash: "hash 3")))
+    }
+
     /// Makes one request of each type.
     private static func accepted() throws -> [Accepted.Request] {
         var ledger = Accepted()
@@ -98,6 +116,7 @@ struct LedgerRequestTests {
                 account: ada.account, identity: google, former: former, actor: .system,
                 reason: "r", caseReference: "c", isPreview: false))
         try mergeAndUndo(ada, bob, &ledger)
+        try setPasswords(&ledger)
         let hold = try ledger.accept(
             SetLegalHold(account: ada.account, newHold: HoldID(bits: 5), actor: .system))
         try ledger.accept(LiftLegalHold(account: ada.account, hold: hold, actor: .system))

@@ -120,8 +120,9 @@ import Testing
         #expect(try story.scenario.when(command) == refused(.invalidCode))
         story.scenario.given.openChallenges([challenge])
         let done = try story.scenario.when(command)
-        #expect(done.result == .success(.passwordReset([Self.password])))
-        #expect(done.events.map(\.name) == [.passwordSet])
+        let fact = PasswordSet(
+            account: story.caller.account, identity: story.version.identity, cause: .reset)
+        #expect(done == then(.passwordReset([Self.password]), .passwordSet(fact)))
         #expect(story.liveSessions == 0)
         #expect(try story.scenario.when(command) == refused(.invalidCode))
     }
