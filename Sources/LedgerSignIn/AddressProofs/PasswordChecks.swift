@@ -58,7 +58,9 @@ package final class PasswordChecks: Sendable {
             from: network, language: language, at: now)
     }
 
-    /// Sends the code of a reset, if an account with a password has the address. The result is the same.
+    /// Sends the code of a reset, if an account with a password has the address.
+    ///
+    /// The result is the same without one.
     ///
     /// - Returns: The id of the challenge.
     /// - Throws: `limited` when too many codes were sent, `faulted`.

@@ -47,6 +47,7 @@ package final class ProviderConfiguration: Sendable {
     ///   - purpose: the use of the proof.
     ///   - client: the client; without it, no code proves anything.
     ///   - now: the time of the request.
+    /// - Returns: the proof.
     /// - Throws: the reason why it proves nothing.
     package func prove(
         _ body: CredentialBody, in tenant: TenantID, for purpose: ProofPurpose,
