@@ -21,7 +21,7 @@ import Testing
     {
         var seen: Set<Event.Name> = []
         for seed in UInt64(1)...12 {
-            for step in try RandomLog(seed: seed, commands: 400).steps {
+            for step in try RandomLog(seed: seed, commands: 400, hasEveryType: true).steps {
                 Self.expectTable(of: step.recorded.event, disclosing: step.disclosed)
                 seen.insert(step.recorded.event.name)
             }

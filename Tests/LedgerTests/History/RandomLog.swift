@@ -16,10 +16,13 @@ struct RandomLog {
 
     let steps: [Step]
 
-    init(seed: UInt64, commands count: Int, subjectsPerProvider: Int = 4) throws {
+    init(
+        seed: UInt64, commands count: Int, subjectsPerProvider: Int = 4, hasEveryType: Bool = false
+    ) throws {
         var commands = RandomCommands(
-            seed: seed, subjectsPerProvider: subjectsPerProvider, hasEveryType: true)
-        var model = ModelLedger(policy: RandomCommands.policy(hasEveryType: true), seed: seed)
+            seed: seed, subjectsPerProvider: subjectsPerProvider, hasEveryType: hasEveryType)
+        var model = ModelLedger(
+            policy: RandomCommands.policy(hasEveryType: hasEveryType), seed: seed)
         var replayed = LedgerState(tenant: .default)
         var steps: [Step] = []
         var absorbing: [AccountID: AccountID] = [:]
