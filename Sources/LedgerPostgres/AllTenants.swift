@@ -315,6 +315,28 @@ package enum AllTenants {
         ORDER BY tenant_id, endpoint_id, secret_id
         """)
 
+    /// Returns a statement for a page of the addresses whose digest is by another key than the one in use.
+    static func addresses(_ list: SelectList) -> Statement {
+        Statement(
+            "rewrap_addresses",
+            """
+            SELECT \(list.sql) FROM addresses d
+            WHERE (tenant_id, address_id) > ($1::text, $2::uuid) AND key_id <> $3::text
+            ORDER BY tenant_id, address_id LIMIT 1000
+            """)
+    }
+
+    /// Returns a statement for a page of the passwords that another key than the one in use has encrypted.
+    static func passwords(_ list: SelectList) -> Statement {
+        Statement(
+            "rewrap_passwords",
+            """
+            SELECT \(list.sql) FROM credentials c
+            WHERE (tenant_id, identity_id) > ($1::text, $2::uuid) AND wrapping_key <> $3::text
+            ORDER BY tenant_id, identity_id LIMIT 1000
+            """)
+    }
+
     /// Returns a statement for a tenant with a row `t` whose MAC has a key, among those of a condition.
     static func usingMACKey(in table: String, where condition: String) -> Statement {
         Statement(

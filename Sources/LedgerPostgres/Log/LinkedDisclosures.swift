@@ -8,10 +8,6 @@ package import Postgres
 /// and of the sign-in that opened the account with it. Both belong to the account itself; values
 /// learned while the accounts were merged are excluded.
 package struct LinkedDisclosures: Sendable {
-    private static let entries = Statement(
-        "linked_entries",
-        "SELECT position, entry FROM events WHERE tenant_id = $1 AND position = ANY ($2::bigint[])")
-
     private var values: [LogPosition: Result<DisclosedValues, LogDamage>] = [:]
     /// The first account of each event that was read, with or without its disclosures.
     package private(set) var accounts: [LogPosition: AccountID] = [:]
@@ -43,31 +39,13 @@ package struct LinkedDisclosures: Sendable {
         guard !positions.isEmpty else { return linked }
         // The link of a new account is followed by its first sign-in.
         let wanted = positions.flatMap { [$0.value, $0.next.value] }.sorted()
-        let results = try connection.pipeline([
-            Call(Self.entries, [.text(tenant.description), .int8s(wanted)]),
-            DisclosureReader.call(at: wanted, in: tenant),
-        ])
-        guard results.count == 2 else { throw .unexpectedResult("no links") }
-        let rows = try DisclosureReader.rows(results[1])
-        var keys = DisclosureReader.KeyCache()
-        var events: [LogPosition: Result<DisclosedEvent, LogDamage>] = [:]
-        for row in 0..<results[0].rowCount {
-            let position = LogPosition(try results[0].int8(row, results[0].column("position")))
-            let entry = try results[0].bytes(row, results[0].column("entry"))
-            let own = rows.filter { $0.position == position }
-            do throws(LogDamage) {
-                let recorded = try StoredEvent(entry: entry, at: position, in: tenant).recorded
-                linked.accounts[position] = recorded.accounts.first?.id
-                let disclosed = try disclosures.open(own[...], of: recorded, keys: &keys)
-                events[position] = .success(
-                    DisclosedEvent(recorded: recorded, disclosed: disclosed))
-            } catch {
-                events[position] = .failure(error)
-            }
-        }
+        let events = try disclosures.events(at: wanted, in: tenant, on: connection)
+        for (position, event) in events { linked.accounts[position] = event.account }
         for position in positions {
-            let next = try? events[position.next]?.get()
-            linked.values[position] = events[position]?.map { $0.linkDisclosures(before: next) }
+            let next = try? events[position.next]?.disclosed.get()
+            linked.values[position] = events[position]?.disclosed.map {
+                $0.linkDisclosures(before: next)
+            }
         }
         return linked
     }

@@ -11,9 +11,7 @@ extension Rewrapping {
         """)
 
     /// Rewraps the secrets of webhooks one by one: a tenant has only a few.
-    static func rewrapWebhooks(
-        keyring: WrappingKeyring, on connection: Connection, report: inout Report
-    ) throws {
+    func rewrapWebhooks(on connection: Connection, report: inout RewrapReport) throws {
         let current = keyring.currentID
         let rows = try connection.query(AllTenants.webhookSecrets, [.text(current)])
         for row in 0..<rows.rowCount {
@@ -28,16 +26,16 @@ extension Rewrapping {
                 let again = keyring.wrap(secret, tenant: tenant, endpoint: endpoint, id: id),
                 again.wrappingKey == current
             else {
-                report.unreadableWebhooks.append(endpoint)
+                report.addUnreadable(.webhookSecrets, endpoint.description)
                 continue
             }
             let stored = try connection.query(
-                storeWebhookSecret,
+                Self.storeWebhookSecret,
                 [
                     .text(tenant.description), .uuid(endpoint.bits), .uuid(id.bits),
                     .bytes(wrapped), .text(current), .bytes(again.wrapped),
                 ])
-            report.rewrappedWebhooks += Int64(stored.rowsAffected)
+            report.add(Int64(stored.rowsAffected), .webhookSecrets)
         }
     }
 }

@@ -2,33 +2,18 @@ package import Ledger
 package import LedgerEngine
 import Postgres
 
-/// Rewraps account keys and webhook secrets with the current wrapping key.
+/// Renews with the current encryption key what former ones have encrypted or named: account keys, passwords,
+/// secrets of webhooks and the digests of addresses.
 ///
-/// Each transaction handles a bounded number. Rows already wrapped with that key are skipped, so a
-/// run can be interrupted and repeated. A row that is changed or destroyed meanwhile is left as it
-/// is.
+/// Each transaction handles a bounded number. Rows already renewed are skipped, so a run can be
+/// interrupted and repeated. A row that is changed or destroyed meanwhile is left as it is.
 package struct Rewrapping: Sendable {
-    /// The result of a run.
-    package struct Report: Sendable {
-        package internal(set) var rewrapped: Int64 = 0
-        /// Accounts whose key no key of the directory unwraps.
-        package internal(set) var unreadable: [AccountID] = []
-        /// The number of those accounts.
-        package internal(set) var unreadableCount: Int64 = 0
-        /// Rewrapped secrets of webhooks.
-        package internal(set) var rewrappedWebhooks: Int64 = 0
-        /// Webhooks with a secret that no key of the directory unwraps.
-        package internal(set) var unreadableWebhooks: [WebhookID] = []
-    }
-
-    private static let unreadableMax = 20
-
     private static let store = Statement(
         "rewrap_store",
         """
-        UPDATE account_keys k SET wrapping_key = $1::text, wrapped_key = n.new
+        UPDATE account_keys k SET wrapping_key = $2::text, wrapped_key = n.new
         FROM unnest($3::uuid[], $4::bytea[], $5::bytea[]) n (account, old, new)
-        WHERE k.tenant_id = $2 AND k.account_id = n.account AND k.wrapped_key = n.old
+        WHERE k.tenant_id = $1 AND k.account_id = n.account AND k.wrapped_key = n.old
         """)
 
     /// Looks up each key separately, whatever the planner's estimates.
@@ -37,96 +22,131 @@ package struct Rewrapping: Sendable {
         """
 
     private let session: Postgres.Session
-    private let keyring: WrappingKeyring
+    let keyring: WrappingKeyring
+    /// Returns the names of an address by every key.
+    let names: @Sendable (String, AddressKind, TenantID) -> [AddressName]
 
-    /// Configures the database that holds the account keys and webhook secrets.
+    /// Configures the database.
     ///
     ///   - url: The URL of the login that owns the tables.
-    ///   - keyring: Unwraps with the old keys and wraps with the new one.
-    package init(url: String, keyring: WrappingKeyring) {
+    ///   - keyring: Decrypts with the old keys and encrypts with the new one.
+    ///   - names: Returns the names of an address by every key.
+    package init(
+        url: String, keyring: WrappingKeyring,
+        names: @escaping @Sendable (String, AddressKind, TenantID) -> [AddressName]
+    ) {
         session = Postgres.Session(
             url: url, applicationName: "account-ledger rewrap", statementDeadline: .seconds(600)
         ) { try $0.execute(Self.prepare) }
         self.keyring = keyring
+        self.names = names
     }
 
-    /// Rewraps all keys and secrets that were wrapped with another key.
+    /// Renews everything that another key has encrypted or named.
     ///
-    /// `progress` is called after each transaction with the number so far.
+    /// `progress` is called after each transaction with the number of account keys so far.
     /// - Throws: `PostgresError`; committed transactions remain.
     package func run(
         progress: @escaping @Sendable (Int64) -> Void = { _ in }
-    ) async throws -> Report {
-        let report = try await session.run { [keyring] connection in
-            var report = Report()
-            var last: LastRow?
-            while let next = try Self.step(
-                after: last, keyring: keyring, on: connection, report: &report)
-            {
-                last = next
-                progress(report.rewrapped)
+    ) async throws -> RewrapReport {
+        let report = try await session.run { connection in
+            var report = RewrapReport()
+            try eachPage(of: AllTenants.accountKeys, "account_id", on: connection) { tenant, rows in
+                try rewrapAccountKeys(rows, of: tenant, on: connection, report: &report)
+                progress(report.rewrapped(.accountKeys))
             }
-            try Self.rewrapWebhooks(keyring: keyring, on: connection, report: &report)
+            try eachPage(of: Self.passwords, "identity_id", on: connection) { tenant, rows in
+                try rewrapPasswords(rows, of: tenant, on: connection, report: &report)
+            }
+            try eachPage(of: Self.addresses, "address_id", on: connection) { tenant, rows in
+                try renameAddresses(rows, of: tenant, on: connection, report: &report)
+            }
+            try rewrapWebhooks(on: connection, report: &report)
             return report
         }
         await session.close()
         return report
     }
 
-    /// The rewrapped keys of one tenant.
-    private struct Rewrapped {
+    /// Returns the MAC of a changed row by the key of its former one; nil if that is not valid.
+    ///
+    /// A row of an unprotected ledger may have none, and gets none.
+    func mac(
+        replacing stored: [UInt8]?, of former: MACMessage, by message: MACMessage
+    ) -> [UInt8]?? {
+        guard let stored else { return keyring.macs.allowsUnprotected ? .some(nil) : nil }
+        guard keyring.macs.accept(stored, of: former),
+            let key = MAC(stored).flatMap({ keyring.macs.key($0.key) })
+        else { return nil }
+        return key.mac(of: message).bytes
+    }
+
+    /// A page of a table that is read in the order of tenant and id.
+    struct Page {
+        let result: QueryResult
+        /// The rows of one tenant.
+        let rows: Range<Int>
+    }
+
+    /// Reads the rows that another key has written, page by page and tenant by tenant.
+    private func eachPage(
+        of statement: Statement, _ id: String, on connection: Connection,
+        _ body: (TenantID, Page) throws -> Void
+    ) throws {
+        var last: (tenant: String, id: UInt128) = ("", 0)
+        while true {
+            let result = try connection.query(
+                statement, [.text(last.tenant), .uuid(last.id), .text(keyring.currentID)])
+            guard result.rowCount > 0 else { return }
+            var first = 0
+            for row in 0..<result.rowCount {
+                let name = try result.text(row, result.column("tenant_id"))
+                if row + 1 < result.rowCount,
+                    try result.text(row + 1, result.column("tenant_id")) == name
+                {
+                    continue
+                }
+                last = (name, try result.uuid(row, result.column(id)))
+                // `verify` reports a row with an invalid tenant.
+                if let tenant = TenantID(name) {
+                    try body(tenant, Page(result: result, rows: first..<row + 1))
+                }
+                first = row + 1
+            }
+        }
+    }
+
+    private func rewrapAccountKeys(
+        _ page: Page, of tenant: TenantID, on connection: Connection, report: inout RewrapReport
+    ) throws {
+        let current = keyring.currentID
         var accounts: [UInt128] = []
         var old: [[UInt8]] = []
         var new: [[UInt8]] = []
-    }
-
-    /// The last row of a page.
-    private struct LastRow {
-        let tenant: String
-        let account: UInt128
-    }
-
-    /// Rewraps the page after a row and returns its last row; nil if nothing is left.
-    private static func step(
-        after last: LastRow?, keyring: WrappingKeyring, on connection: Connection,
-        report: inout Report
-    ) throws -> LastRow? {
-        let current = keyring.currentID
-        let rows = try connection.query(
-            AllTenants.accountKeys,
-            [.text(last?.tenant ?? ""), .uuid(last?.account ?? 0), .text(current)])
-        var end: LastRow?
-        var rewrapped: [TenantID: Rewrapped] = [:]
-        for row in 0..<rows.rowCount {
-            let name = try rows.text(row, rows.column("tenant_id"))
+        for row in page.rows {
+            let rows = page.result
             let account = AccountID(bits: try rows.uuid(row, rows.column("account_id")))
             let wrapped = try rows.bytes(row, rows.column("wrapped_key"))
-            end = LastRow(tenant: name, account: account.bits)
-            guard let tenant = TenantID(name),
+            guard
                 let key = keyring.unwrap(
                     wrapped, wrappingKey: try rows.text(row, rows.column("wrapping_key")),
                     tenant: tenant, account: account),
                 let again = keyring.wrap(key, tenant: tenant, account: account),
                 again.wrappingKey == current
             else {
-                report.unreadableCount += 1
-                if report.unreadable.count < unreadableMax { report.unreadable.append(account) }
+                report.addUnreadable(.accountKeys, account.description)
                 continue
             }
-            rewrapped[tenant, default: Rewrapped()].accounts.append(account.bits)
-            rewrapped[tenant, default: Rewrapped()].old.append(wrapped)
-            rewrapped[tenant, default: Rewrapped()].new.append(again.wrapped)
+            accounts.append(account.bits)
+            old.append(wrapped)
+            new.append(again.wrapped)
         }
-        let stored = try connection.pipeline(
-            rewrapped.sorted { $0.key < $1.key }.map { tenant, keys in
-                Call(
-                    store,
-                    [
-                        .text(current), .text(tenant.description), .uuids(keys.accounts),
-                        .byteArrays(keys.old), .byteArrays(keys.new),
-                    ])
-            })
-        report.rewrapped += stored.reduce(0) { $0 + Int64($1.rowsAffected) }
-        return end
+        let stored = try connection.query(
+            Self.store,
+            [
+                .text(tenant.description), .text(current), .uuids(accounts), .byteArrays(old),
+                .byteArrays(new),
+            ])
+        report.add(Int64(stored.rowsAffected), .accountKeys)
     }
 }

@@ -9,7 +9,6 @@ package import Ledger
 /// another one.
 package final class AddressCodes: Sendable {
     private enum Purpose: String, CaseIterable {
-        case address
         case code
         case count
         case device
@@ -17,7 +16,7 @@ package final class AddressCodes: Sendable {
 
     /// The digits of a code.
     private static let digits = 6
-    private static let label = "account-ledger code "
+    static let label = "account-ledger code "
 
     /// The codes that may be sent to one address within an hour, and requested by one client network.
     package static let sendsPerAddress = 5
@@ -30,6 +29,7 @@ package final class AddressCodes: Sendable {
     package static let triesPerAddress = 20
 
     private let keys: PurposeKeys<Purpose>
+    private let names: AddressNames
     private let store: any ChallengeStore
     private let random: @Sendable () -> UInt128
 
@@ -45,6 +45,7 @@ package final class AddressCodes: Sendable {
         random: @escaping @Sendable () -> UInt128
     ) {
         self.keys = PurposeKeys(label: Self.label, current: current, secrets: keys)
+        names = AddressNames(current: current, keys: keys)
         self.store = store
         self.random = random
     }
@@ -52,6 +53,7 @@ package final class AddressCodes: Sendable {
     /// Replaces the keys.
     package func use(current: String, keys: [String: SymmetricKey]) {
         self.keys.use(current: current, secrets: keys)
+        names.use(current: current, keys: keys)
     }
 
     /// The use of a code that a client requests.
@@ -236,10 +238,7 @@ package final class AddressCodes: Sendable {
     func names(
         of address: String, _ kind: AddressKind, in tenant: TenantID
     ) -> [AddressName] {
-        let message = Self.message([tenant.description, kind.rawValue, address])
-        return keys.macs(of: message, .address).compactMap { key, mac in
-            Digest(mac).map { AddressName(kind: kind, digest: $0, key: key) }
-        }
+        names.all(of: address, kind, in: tenant)
     }
 
     /// Returns the digest of a code by the key of its challenge; nil when the key is gone.
@@ -264,7 +263,7 @@ package final class AddressCodes: Sendable {
     }
 
     /// Returns the texts, each with its length, so that different lists have different bytes.
-    private static func message(_ texts: [String]) -> [UInt8] {
+    static func message(_ texts: [String]) -> [UInt8] {
         Array(texts.map { "\($0.utf8.count):\($0)" }.joined().utf8)
     }
 

@@ -210,8 +210,11 @@ import Testing
             let both = WrappingKeyring(
                 currentID: "next", current: key, former: ["test": old],
                 macs: SequencerFixture.keyring.macs)
-            let report = try await Rewrapping(url: fixture.database.ownerURL, keyring: both).run()
-            #expect(report.rewrappedWebhooks == 1 && report.unreadableWebhooks == [])
+            let report = try await Rewrapping(url: fixture.database.ownerURL, keyring: both) {
+                _, _, _ in []
+            }
+            .run()
+            #expect(report.rewrapped(.webhookSecrets) == 1 && report.isComplete)
             let store = PostgresDispatcherStore(
                 url: fixture.database.runtimeURL,
                 keyring: WrappingKeyring(

@@ -1,0 +1,74 @@
+import Ledger
+import LedgerEngine
+import Postgres
+
+extension DisclosureReader {
+    private static let entries = Statement(
+        "entries_at",
+        "SELECT position, entry FROM events WHERE tenant_id = $1 AND position = ANY ($2::bigint[])")
+
+    /// An event at a requested position.
+    struct FoundEvent {
+        /// The first account that it names; nil if it names none or does not decode.
+        let account: AccountID?
+        /// The event with its remaining disclosures.
+        let disclosed: Result<DisclosedEvent, LogDamage>
+    }
+
+    /// Reads the events at some positions, each with its remaining disclosures.
+    func events(
+        at positions: [Int64], in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> [LogPosition: FoundEvent] {
+        let results = try connection.pipeline([
+            Call(Self.entries, [.text(tenant.description), .int8s(positions)]),
+            Self.call(at: positions, in: tenant),
+        ])
+        guard results.count == 2 else { throw .unexpectedResult("no events") }
+        let rows = try Self.rows(results[1])
+        var keys = KeyCache()
+        var found: [LogPosition: FoundEvent] = [:]
+        for row in 0..<results[0].rowCount {
+            let position = LogPosition(try results[0].int8(row, results[0].column("position")))
+            let entry = try results[0].bytes(row, results[0].column("entry"))
+            let own = rows.filter { $0.position == position }
+            var account: AccountID?
+            do throws(LogDamage) {
+                let recorded = try StoredEvent(entry: entry, at: position, in: tenant).recorded
+                account = recorded.accounts.first?.id
+                let disclosed = try open(own[...], of: recorded, keys: &keys)
+                found[position] = FoundEvent(
+                    account: account,
+                    disclosed: .success(DisclosedEvent(recorded: recorded, disclosed: disclosed)))
+            } catch {
+                found[position] = FoundEvent(account: account, disclosed: .failure(error))
+            }
+        }
+        return found
+    }
+
+    /// Reads the canonical forms of addresses, which only the events that confirmed them have.
+    ///
+    /// An address is absent if its event is not the one that confirmed it, or does not disclose it any more.
+    func texts(
+        of addresses: [HeldAddress], in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> [AddressID: String] {
+        let events = try events(
+            at: addresses.map(\.position.value), in: tenant, on: connection)
+        var texts: [AddressID: String] = [:]
+        for address in addresses {
+            let event = try? events[address.position]?.disclosed.get()
+            texts[address.id] = event?.text(of: address)
+        }
+        return texts
+    }
+}
+
+extension DisclosedEvent {
+    /// Returns the canonical form of an address if this event confirmed it and still discloses it.
+    func text(of address: HeldAddress) -> String? {
+        guard case .addressConfirmed(let fact) = recorded.event, fact.account == address.account,
+            fact.address == address.id
+        else { return nil }
+        return disclosed[address.kind.disclosure]
+    }
+}
