@@ -123,6 +123,7 @@ let package = Package(
                 .embedInCode("V024_messages.sql"),
                 .embedInCode("V025_addresses.sql"),
                 .embedInCode("V026_credentials.sql"),
+                .embedInCode("V027_notices.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),

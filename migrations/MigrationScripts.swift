@@ -30,6 +30,7 @@ package enum MigrationScripts {
         ("V024_messages.sql", PackageResources.V024_messages_sql),
         ("V025_addresses.sql", PackageResources.V025_addresses_sql),
         ("V026_credentials.sql", PackageResources.V026_credentials_sql),
+        ("V027_notices.sql", PackageResources.V027_notices_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

@@ -1,6 +1,7 @@
 internal import Cryptography
 package import Ledger
 package import LedgerEngine
+package import LedgerMessages
 import LedgerPostgres
 internal import Postgres
 internal import Synchronization
@@ -47,12 +48,14 @@ package struct SequencerFixture: Sendable {
     package static func with<Value: Sendable>(
         _ database: ScratchDatabase, policy: TenantPolicy = unlimitedPolicy, queueLimit: Int = 4096,
         batchLimit: Int = 256, isProtected: Bool = false, opensLedger: Bool = true,
+        noticeLanguage: MessageLanguage? = nil,
         _ body: (SequencerFixture) async throws -> Value
     ) async throws -> Value {
         let faults = FaultList()
         var configuration = SequencerConfiguration(url: database.runtimeURL)
         configuration.queueLimit = queueLimit
         configuration.batchLimit = batchLimit
+        configuration.noticeLanguage = { _ in noticeLanguage }
         // Tests of the sequencer do not depend on time.
         configuration.waitMax = .seconds(600)
         let sequencer = Sequencer(

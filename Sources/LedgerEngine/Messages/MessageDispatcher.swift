@@ -97,6 +97,9 @@ package final class MessageDispatcher: Sendable {
             case .unreadable(let attempts):
                 let outcome = MessageOutcome.deferred(code: nil, .unreadable)
                 await record(outcome, of: leased, channel, after: attempts)
+            case .ready(let message, let channel, _, let attempts)
+            where !configuration.maySend(leased.tenant, channel, message.recipient):
+                await record(.refused(code: nil), of: leased, channel, after: attempts)
             case .ready(let message, let channel, let language, let attempts):
                 let product = configuration.product(leased.tenant)
                 let outcome = await transport.send(

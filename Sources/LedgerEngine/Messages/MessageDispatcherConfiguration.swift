@@ -7,6 +7,10 @@ package struct MessageDispatcherConfiguration: Sendable {
     package var transports: [MessageChannel: any MessageTransport]
     /// Returns the name of a tenant's product for the texts.
     package var product: @Sendable (TenantID) -> String
+    /// Returns the display name of a tenant's provider.
+    package var provider: @Sendable (TenantID, ProviderName) -> String = { $1.description }
+    /// Whether a tenant sends messages of a channel to a recipient.
+    package var maySend: @Sendable (TenantID, MessageChannel, String) -> Bool = { _, _, _ in true }
     /// The pauses in seconds after the first attempt, the second and so on; the last one repeats until the
     /// message expires.
     var delays: [Int64] = [2, 5, 15, 30, 60, 120, 300]

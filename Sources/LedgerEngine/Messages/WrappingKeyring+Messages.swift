@@ -17,6 +17,12 @@ package struct SealedMessage: Sendable {
 package struct OpenedMessage: Hashable, Sendable {
     package let recipient: String
     package let content: MessageContent
+
+    /// Combines a recipient and the content for them.
+    package init(recipient: String, content: MessageContent) {
+        self.recipient = recipient
+        self.content = content
+    }
 }
 
 extension WrappingKeyring {

@@ -98,15 +98,18 @@ extension Catalogue {
                 .text("tenant_id", .support), .uuid("message_id", .support),
                 .uuid("account_id", [.support, .nullable, .account]),
                 .text("channel", .support), .text("template", .support),
-                .text("language", .support), .text("wrapping_key", .support),
+                .text("language", .support), .text("wrapping_key", [.support, .nullable]),
                 .bytes("sealed", [.nullable, .personal]),
-                .text("recipient_key", .support), .bytes("recipient_digest", .personal),
+                .text("recipient_key", [.support, .nullable]),
+                .bytes("recipient_digest", [.nullable, .personal]),
                 .time("created_at", .support), .time("expires_at", .support),
                 .time("next_attempt_at", .support), .uuid("lease", [.support, .nullable]),
                 .int4("attempts", .support), .text("state", .support),
                 .time("ended_at", [.support, .nullable]),
                 .int4("response_code", [.support, .nullable]),
                 .text("fault", [.support, .nullable]),
+                .uuid("address_id", [.support, .nullable]),
+                .int8("position", [.support, .nullable]),
             ])
     ]
 }

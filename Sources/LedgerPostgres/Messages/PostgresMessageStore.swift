@@ -1,8 +1,8 @@
 internal import Cryptography
-internal import Ledger
+import Ledger
 package import LedgerEngine
-internal import LedgerMessages
-internal import Postgres
+import LedgerMessages
+import Postgres
 
 /// The outbox in Postgres.
 struct PostgresMessageStore: MessageStore {
@@ -13,9 +13,13 @@ struct PostgresMessageStore: MessageStore {
     private let statusSession: Postgres.Session
     private let keyring: WrappingKeyring
     private let leaseSeconds: Int32
+    private let notices: NoticeReader
 
     /// Creates a store without connecting.
-    init(url: String, keyring: WrappingKeyring, leaseSeconds: Int32) {
+    init(
+        url: String, keyring: WrappingKeyring, leaseSeconds: Int32,
+        provider: @escaping @Sendable (TenantID, ProviderName) -> String
+    ) {
         session = Postgres.Session(
             url: url, applicationName: "account-ledger messages", statementDeadline: .seconds(15)
         ) { try $0.execute(Self.settings) }
@@ -25,6 +29,7 @@ struct PostgresMessageStore: MessageStore {
         ) { try $0.execute(ConnectionSettings.lookups) }
         self.keyring = keyring
         self.leaseSeconds = leaseSeconds
+        notices = NoticeReader(keyring: keyring, provider: provider)
     }
 
     func take(_ channel: MessageChannel, atMost limit: Int) async throws -> [LeasedMessage] {
@@ -56,7 +61,7 @@ struct PostgresMessageStore: MessageStore {
     }
 
     func begin(_ message: LeasedMessage) async throws -> MessageCheck {
-        try await session.run { [keyring, leaseSeconds] connection in
+        try await session.run { [keyring, leaseSeconds, notices] connection in
             let rows = try connection.query(MessageRows.beginCall(message, seconds: leaseSeconds))
             guard rows.rowCount == 1 else { return .gone }
             let attempts = Int(try rows.int4(0, rows.column("attempts")))
@@ -64,7 +69,24 @@ struct PostgresMessageStore: MessageStore {
                 let language = MessageLanguage(
                     rawValue: try rows.text(0, rows.column("language"))),
                 let template = MessageTemplate(
-                    rawValue: try rows.text(0, rows.column("template"))),
+                    rawValue: try rows.text(0, rows.column("template")))
+            else { return .unreadable(attempts: attempts) }
+            if let address = try rows.optionalUUID(0, rows.column("address_id")) {
+                let event = LogPosition(try rows.int8(0, rows.column("position")))
+                let found = try notices.read(
+                    template, about: event, to: AddressID(bits: address), in: message.tenant,
+                    on: connection)
+                switch found {
+                case .opened(let opened):
+                    return .ready(opened, channel, language, attempts: attempts)
+                case .unreadable: return .unreadable(attempts: attempts)
+                case .gone:
+                    _ = try connection.query(
+                        MessageWrites.withdrawing([message.id], of: message.tenant))
+                    return .gone
+                }
+            }
+            guard
                 let opened = keyring.open(
                     try rows.bytes(0, rows.column("sealed")),
                     wrappingKey: try rows.text(0, rows.column("wrapping_key")),
@@ -146,7 +168,8 @@ extension MessageDispatcher {
         self.init(
             configuration: configuration,
             store: PostgresMessageStore(
-                url: url, keyring: keyring, leaseSeconds: configuration.leaseSeconds),
+                url: url, keyring: keyring, leaseSeconds: configuration.leaseSeconds,
+                provider: configuration.provider),
             onFault: onFault)
     }
 }

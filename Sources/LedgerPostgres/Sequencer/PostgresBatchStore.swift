@@ -1,6 +1,7 @@
 internal import BlockingCalls
 import Ledger
 package import LedgerEngine
+import LedgerMessages
 import Postgres
 
 /// Executes batches on one connection, each in one transaction of two round trips; rules that remove
@@ -14,6 +15,7 @@ package final class PostgresBatchStore: BatchStore {
     private let keyring: WrappingKeyring
     private let fence: SchemaFence
     private let rules = RulesCache()
+    private let noticeLanguage: @Sendable (TenantID) -> MessageLanguage?
     private let signInWindowSeconds: @Sendable (TenantID) -> Int64
 
     /// Configures the store; does not connect yet.
@@ -22,9 +24,11 @@ package final class PostgresBatchStore: BatchStore {
     ///   - url: The runtime role's URL.
     ///   - keyring: Wraps the keys of new accounts.
     ///   - fence: The check of the schema's version.
+    ///   - noticeLanguage: Returns the language of a tenant's notices; nil for a tenant without addresses.
     ///   - signInWindowSeconds: Returns the period over which a tenant's sign-ins are counted.
     init(
         url: String, keyring: WrappingKeyring, fence: SchemaFence = SchemaFence(),
+        noticeLanguage: @escaping @Sendable (TenantID) -> MessageLanguage? = { _ in nil },
         signInWindowSeconds: @escaping @Sendable (TenantID) -> Int64
     ) {
         session = Postgres.Session(
@@ -34,6 +38,7 @@ package final class PostgresBatchStore: BatchStore {
         ) { try $0.execute(Self.settings) }
         self.keyring = keyring
         self.fence = fence
+        self.noticeLanguage = noticeLanguage
         self.signInWindowSeconds = signInWindowSeconds
     }
 
@@ -122,6 +127,7 @@ package final class PostgresBatchStore: BatchStore {
             + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
             + AddressWrites.releases(in: batches) + ChallengeRows.calls(for: batches)
             + PasswordWrites.ends(in: batches)
+            + NoticeWrites.calls(in: batches, at: now, language: noticeLanguage)
             + OperationalWrites.calls(for: batches, at: now)
             + RulesWrites.calls(for: batches) + secrets.calls + ErasureWrites.calls(for: batches)
             + IdentityWrites.names(in: batches) + AddressWrites.names(in: batches)

@@ -1,6 +1,7 @@
 import Cryptography
 package import Ledger
 package import LedgerEngine
+package import LedgerMessages
 
 /// The configuration of a sequencer.
 package struct SequencerConfiguration: Sendable {
@@ -14,6 +15,8 @@ package struct SequencerConfiguration: Sendable {
     package var batchLimit = 256
     /// Whether commands that need the configured rules are refused while the tenant's log has others.
     package var refusesOtherRules = false
+    /// Returns the language of the notices to a tenant's people; nil for a tenant without addresses.
+    package var noticeLanguage: @Sendable (TenantID) -> MessageLanguage? = { _ in nil }
     /// The check that refuses a schema of another version.
     package var fence = SchemaFence()
 
@@ -47,6 +50,7 @@ extension Sequencer {
             waitMax: configuration.waitMax,
             store: PostgresBatchStore(
                 url: configuration.url, keyring: keyring, fence: configuration.fence,
+                noticeLanguage: configuration.noticeLanguage,
                 signInWindowSeconds: decider.signInWindowSeconds),
             decider: decider, onCommit: onCommit, onFault: onFault)
     }

@@ -27,6 +27,19 @@ package final class TenantConfiguration: Sendable {
         self.policy = policy
     }
 
+    /// The language of notices; nil if no provider finds accounts by addresses, so that no account has one.
+    package var noticeLanguage: MessageLanguage? {
+        policy.providers.values.contains { $0.type.addressKind != nil } ? messages.language : nil
+    }
+
+    /// Whether messages of a channel may go to an address.
+    package func maySend(by channel: MessageChannel, to address: String) -> Bool {
+        switch channel {
+        case .email: true
+        case .sms: CodeSettings(kind: .phone).mayReceive(address, under: messages)
+        }
+    }
+
     /// Returns a provider's name in messages, also when it has left the configuration.
     package func displayName(of provider: ProviderName) -> String {
         providers[provider]?.displayName ?? ProviderConfiguration.capitalized(provider)

@@ -101,9 +101,7 @@ struct Server: Sendable {
                 api: base, providers: imitated,
                 tokenProviders: ImitatedTokenProvider.all(secrets)) : nil
         workers = Workers(
-            configuration, keys: keys, policy: { tenants[$0]?.policy },
-            product: { (tenants[$0]?.messages ?? MessageSettings()).product }, faults: faults,
-            log: log)
+            configuration, keys: keys, tenants: { tenants[$0] }, faults: faults, log: log)
         codes = AddressCodes(
             current: secrets.currentID, keys: secrets.keys,
             store: PostgresChallengeStore(

@@ -3,7 +3,9 @@ import Ledger
 import LedgerAudit
 import LedgerChannels
 import LedgerEngine
+import LedgerMessages
 import LedgerPostgres
+import LedgerSignIn
 import StandardWebhooks
 
 /// The background workers of a serving process.
@@ -30,8 +32,8 @@ struct Workers: Sendable {
 
     init(
         _ configuration: ServeConfiguration, keys: Keys,
-        policy: @escaping @Sendable (TenantID) -> TenantPolicy?,
-        product: @escaping @Sendable (TenantID) -> String, faults: LastFault, log: Log
+        tenants: @escaping @Sendable (TenantID) -> TenantConfiguration?, faults: LastFault,
+        log: Log
     ) {
         let url = configuration.databaseURL
         let fence = fence
@@ -60,11 +62,13 @@ struct Workers: Sendable {
             onFault: { log.write(.error, "webhook fault", ["detail": .text($0)]) })
         let transports = configuration.messaging.transports()
         outboxes = transports.kept
+        var sending = MessageDispatcherConfiguration(transports: transports.all) {
+            (tenants($0)?.messages ?? MessageSettings()).product
+        }
+        sending.provider = { tenants($0)?.displayName(of: $1) ?? $1.description }
+        sending.maySend = { tenants($0)?.maySend(by: $1, to: $2) ?? true }
         messages = MessageDispatcher(
-            url: url,
-            configuration: MessageDispatcherConfiguration(
-                transports: transports.all, product: product),
-            keyring: keys.wrapping,
+            url: url, configuration: sending, keyring: keys.wrapping,
             onFault: { log.write(.warning, "message fault", ["detail": .text($0)]) })
         formerEmails = FormerEmailWorker(
             url: url, keyring: keys.wrapping, key: keys.searching.search
@@ -75,8 +79,9 @@ struct Workers: Sendable {
         sequencing.queueLimit = configuration.queueLimit
         sequencing.fence = fence
         sequencing.refusesOtherRules = true
+        sequencing.noticeLanguage = { tenants($0)?.noticeLanguage }
         sequencer = Sequencer(
-            configuration: sequencing, policy: policy, keyring: keys.wrapping,
+            configuration: sequencing, policy: { tenants($0)?.policy }, keyring: keys.wrapping,
             onCommit: { appended in
                 for events in appended {
                     recent.add(events)

@@ -117,7 +117,8 @@ struct MessageFixture: Sendable {
         leaseSeconds: Int32 = 60, keyring: WrappingKeyring = SequencerFixture.keyring
     ) -> PostgresMessageStore {
         PostgresMessageStore(
-            url: database.runtimeURL, keyring: keyring, leaseSeconds: leaseSeconds)
+            url: database.runtimeURL, keyring: keyring, leaseSeconds: leaseSeconds
+        ) { "\($1) of \($0)" }
     }
 
     /// Creates a dispatcher without pauses between attempts.

@@ -1,0 +1,24 @@
+package import Ledger
+package import LedgerMessages
+
+extension RecordedEvent {
+    /// The notices of the event: its text, and the accounts whose holders are told.
+    ///
+    /// A sign-up has no notice.
+    package var notices: (template: MessageTemplate, accounts: [AccountID])? {
+        switch event {
+        case .providerLinked(let fact):
+            switch fact.cause {
+            case .link, .relink: (.providerLinked, [fact.account])
+            case .signUp, .anonymous: nil
+            }
+        case .providerUnlinked(let fact):
+            fact.upgrade == nil ? (.providerUnlinked, [fact.account]) : nil
+        case .accountsMerged(let fact): (.accountsMerged, [fact.survivor])
+        case .accountsUnmerged(let fact): (.mergeUndone, [fact.survivor, fact.absorbed])
+        case .passwordSet(let fact):
+            fact.endsSessions ? (.passwordChanged, [fact.account]) : nil
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Cryptography
+import Ledger
+import LedgerEngine
+import LedgerMessages
+import Postgres
+
+/// The notices of a batch's events, one for each address of an account: its e-mail addresses, or its phone
+/// numbers where it has no other.
+///
+/// The addresses are those from before the batch: an address that was just proved gets no notice.
+enum NoticeWrites {
+    /// The addresses that are told of one event.
+    private static let addressesMax = 5
+    /// The notices about one account within an hour; links and unlinks in turns send no more.
+    private static let perHour = 20
+
+    private static let insert = Statement(
+        "insert_notices",
+        """
+        INSERT INTO messages (tenant_id, message_id, account_id, channel, template, language,
+            address_id, position, created_at, expires_at, next_attempt_at)
+        SELECT $1::text, ($6::uuid[])[(k.number - 1) * \(addressesMax) + d.number], k.account_id,
+            CASE d.kind WHEN 'email' THEN 'email' ELSE 'sms' END, k.template, $5::text,
+            d.address_id, k.position, statement_timestamp(),
+            statement_timestamp() + make_interval(secs => \(OutgoingMessage.lifetimeMax)),
+            statement_timestamp()
+        FROM unnest($2::uuid[], $3::text[], $4::bigint[]) WITH ORDINALITY
+            AS k (account_id, template, position, number)
+        CROSS JOIN LATERAL (
+            WITH RECURSIVE family AS (
+                SELECT k.account_id
+                UNION
+                SELECT a.account_id
+                FROM family f
+                CROSS JOIN LATERAL (
+                    SELECT account_id FROM accounts
+                    WHERE tenant_id = $1 AND merged_into = f.account_id
+                    OFFSET 0) a
+            )
+            SELECT h.address_id, h.kind, rank() OVER (ORDER BY h.kind) AS place,
+                row_number() OVER (ORDER BY h.kind, h.position) AS number
+            FROM family f
+            CROSS JOIN LATERAL (
+                SELECT address_id, kind, position FROM addresses
+                WHERE tenant_id = $1 AND account_id = f.account_id
+                OFFSET 0) h
+            OFFSET 0) d
+        WHERE d.place = 1 AND d.number <= \(addressesMax) AND \(perHour) > (
+            SELECT count(*) FROM messages
+            WHERE tenant_id = $1 AND account_id = k.account_id AND address_id IS NOT NULL
+                AND created_at > statement_timestamp() - interval '1 hour')
+        """)
+
+    /// Returns the calls for the tenants with a language; another one has no addresses.
+    static func calls(
+        in batches: [TenantBatch], at now: Timestamp,
+        language: (TenantID) -> MessageLanguage?
+    ) -> [Call] {
+        batches.compactMap { batch in
+            guard let language = language(batch.tenant) else { return nil }
+            var accounts: [UInt128] = []
+            var templates: [String] = []
+            var positions: [Int64] = []
+            for recording in batch.recordings {
+                guard let (template, told) = recording.recorded.notices else { continue }
+                accounts += told.map(\.bits)
+                templates += told.map { _ in template.rawValue }
+                positions += told.map { _ in recording.recorded.position.value }
+            }
+            guard !accounts.isEmpty else { return nil }
+            let ids = (0..<accounts.count * addressesMax).map { _ in
+                MessageID(at: now, random: SecureRandom.uint128()).bits
+            }
+            return Call(
+                insert,
+                [
+                    .text(batch.tenant.description), .uuids(accounts), .texts(templates),
+                    .int8s(positions), .text(language.rawValue), .uuids(ids),
+                ])
+        }
+    }
+}
