@@ -178,7 +178,8 @@ let package = Package(
             // server's time more. Not in debug builds, whose sanitizers bring an allocator.
             linkerSettings: [.linkedLibrary("jemalloc", .when(configuration: .release))]),
         // The load of tools/bench.
-        .executableTarget(name: "ledger-bench-load", dependencies: ["Sockets"]),
+        .executableTarget(
+            name: "ledger-bench-load", dependencies: ["Passwords", "Sockets"]),
         .target(
             name: "LedgerTestSupport",
             dependencies: [

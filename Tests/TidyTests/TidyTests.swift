@@ -56,7 +56,7 @@ import Testing
             "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "Passwords",
             "TransparencyLog",
         ],
-        "ledger-bench-load": ["Sockets"],
+        "ledger-bench-load": ["Passwords", "Sockets"],
         "LedgerTestSupport": [
             "ChildProcesses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP",
             "JSON", "Ledger", "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerWire",

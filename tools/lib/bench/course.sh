@@ -9,8 +9,8 @@ database=$application_database
 # A run that takes longer has failed.
 readonly run_seconds_max=300
 readonly row_names=(
-    link link-alone sign-in unlink refresh anonymous account replay rebuild export projection sealing
-    tenants memory start large
+    link link-alone sign-in unlink refresh anonymous codes passwords account replay rebuild export
+    projection sealing tenants memory start large
 )
 
 # The current round; 0 is the warm-up, whose figures are discarded.
@@ -60,13 +60,14 @@ set_sizes() {
     links=$(($1 / connections * connections))
     alone=2000
     account_rounds=8
+    phones=900 hashed=256
     yardstick_seconds=4
     warm_up=$warm_up_at_64
     rounds=3
     starts=5
     replayed_events=1000000 small_events=100000 large_events=10000000
     if [[ -n $quick ]]; then
-        links=640 alone=200 account_rounds=2 yardstick_seconds=2 warm_up=64 rounds=1 starts=1
+        links=640 alone=200 account_rounds=2 phones=64 hashed=64 yardstick_seconds=2 warm_up=64 rounds=1 starts=1
         replayed_events=5000 small_events=5000 large_events=20000
         # Few enough that it takes no longer than the others.
         if [[ -z $only ]]; then
@@ -159,8 +160,8 @@ attempt_if_wanted() {
 # The warm-up is a small round of everything, after which code, caches and statements are warm.
 run_rounds() {
     local full=$links full_alone=$alone
-    is_any_wanted link link-alone sign-in unlink refresh anonymous account projection sealing tenants \
-        memory || return 0
+    is_any_wanted link link-alone sign-in unlink refresh anonymous codes passwords account projection \
+        sealing tenants memory || return 0
     if [[ -z $quick ]]; then
         links=2560 alone=200
         run_round
@@ -202,7 +203,11 @@ run_round() {
     fi
     attempt_if_wanted unlink measure_unlink
     attempt_if_wanted sign-in measure_sign_in
-    attempt_if_wanted refresh measure_refresh
+    if is_any_wanted refresh codes; then
+        attempt refresh measure_refresh
+    fi
+    attempt_if_wanted codes measure_codes
+    attempt_if_wanted passwords measure_passwords
     attempt_if_wanted anonymous measure_anonymous
     attempt_if_wanted tenants measure_tenants
     attempt_if_wanted projection measure_drain

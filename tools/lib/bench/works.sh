@@ -101,6 +101,80 @@ measure_anonymous() {
     done
 }
 
+# Makes a request for each address on standard input: requests_to_addresses PATH BODY_BEFORE BODY_AFTER, each from a
+# network of its own.
+requests_to_addresses() {
+    awk -v OFS='\t' -v path="$1" -v before="$2" -v after="$3" '{
+        network = sprintf("10.%d.%d.1", int(NR / 256), NR % 256)
+        print "POST", path, "", before $1 after, network
+    }'
+}
+
+# Sends the requests of a file, each of which mails a code, and prints the addresses' codes with their challenges as
+# members of JSON: codes_of REQUESTS ADDRESSES.
+codes_of() {
+    local waited=0
+    send_all "$1" "$connections" --keep challenge_id "$scratch/challenges" >/dev/null
+    until curl -sS "http://$server_address/dev/outbox" | jq -r --slurpfile wanted \
+        <(jq -R . "$2") '(reduce (.messages | reverse[]) as $m ({}; .[$m.to] = $m.text)) as $texts
+            | $wanted[] | $texts[.] // empty | match("[0-9]{6}").string' >"$scratch/codes" &&
+        (($(wc -l <"$scratch/codes") == $(wc -l <"$2"))); do
+        ((waited < 600)) || fail "the outbox lacks codes"
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+    paste "$scratch/challenges" "$scratch/codes" |
+        awk -F '\t' '{ print "\"challenge_id\":\"" $1 "\",\"code\":\"" $2 "\"" }'
+}
+
+# Signs people in with codes to their phones, after they have signed up in the same way.
+measure_codes() {
+    local turn
+    seq 1 "$phones" | awk -v round="$round" '{ printf "+4915112%d%05d\n", round, $1 }' >"$scratch/phones"
+    requests_to_addresses /v1/auth/codes/phone '{"address":"' '"}' <"$scratch/phones" >"$scratch/asking"
+    for turn in up in; do
+        codes_of "$scratch/asking" "$scratch/phones" |
+            requests_to_addresses /v1/auth/sign-in/phone '{' '}' >"$scratch/signing-$turn"
+        [[ $turn == in ]] || send_all "$scratch/signing-up" "$connections" >/dev/null
+    done
+    measure_appending code 1 "$scratch/signing-in" "$connections" --warm-up 64 \
+        --expect '"is_new_user":false'
+}
+
+# Signs people in with passwords, which takes all processors, and measures the latency of links meanwhile and without.
+measure_passwords() {
+    local hash='","password":"correct horse battery staple"}' answer loader name
+    seq 1 "$hashed" | awk -v round="$round" '{ printf "person-%d-%d@example.com\n", round, $1 }' \
+        >"$scratch/mailboxes"
+    requests_to_addresses /v1/auth/sign-up/password '{"email":"' "$hash" <"$scratch/mailboxes" >"$scratch/asking"
+    codes_of "$scratch/asking" "$scratch/mailboxes" |
+        requests_to_addresses /v1/auth/sign-in/password '{' '}' >"$scratch/signing-up"
+    send_all "$scratch/signing-up" "$connections" >/dev/null
+    requests_to_addresses /v1/auth/sign-in/password '{"email":"' "$hash" <"$scratch/mailboxes" >"$scratch/once"
+    cat "$scratch/once" "$scratch/once" >"$scratch/signing-in"
+    record argon2_per_second "$("$load_program" hash "$yardstick_seconds")"
+    measure_appending password 1 "$scratch/signing-in" "$connections" --warm-up 32 \
+        --expect '"is_new_user":false'
+
+    for name in link_quiet link_beside; do
+        mint_tokens apple "$name$round" "$alone" "$scratch/quiet.apple"
+        mint_tokens google "$name$round" "$alone" "$scratch/quiet.google"
+        requests_with_tokens POST /v1/auth/sign-in/apple "$scratch/quiet.apple" >"$scratch/signing-up"
+        send_all "$scratch/signing-up" "$connections" --keep access_token "$scratch/quiet.access" >/dev/null
+        requests_with_tokens POST /v1/auth/link/google "$scratch/quiet.google" "$scratch/quiet.access" \
+            >"$scratch/linking"
+        settle
+        if [[ $name == link_beside ]]; then
+            send_all "$scratch/once" 32 --repeat 1000 >/dev/null 2>&1 &
+            loader=$!
+        fi
+        answer=$(send_all "$scratch/linking" "$connections" --warm-up 64 --expect 'linked successfully')
+        record_figures "$name" "$answer"
+    done
+    kill -0 "$loader" 2>/dev/null || fail "the passwords ended before the links"
+    stop_child "$loader" "$stop_seconds_max"
+}
+
 # Links over many tenants in turn. Their people use the same Apple tokens as those of `default`, and new
 # Google ones.
 measure_tenants() {
