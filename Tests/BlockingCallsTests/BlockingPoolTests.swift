@@ -1,4 +1,5 @@
 import BlockingCalls
+import Glibc
 import Synchronization
 import Testing
 
@@ -44,6 +45,12 @@ import Testing
         }
         #expect(running.most <= 2)
         #expect(pool.admittedCount == 0)
+    }
+
+    @Test func `bodies run at a low priority`() async throws {
+        let pool = BlockingPool(label: "test", threads: 1, waitingMax: 0)
+        let nice = try await pool.admit().run { getpriority(Int32(PRIO_PROCESS.rawValue), 0) }
+        #expect(nice == getpriority(Int32(PRIO_PROCESS.rawValue), 0) + 10 || nice == 19)
     }
 
     @Test func `the error of a body is thrown, and its place is free again`() async throws {

@@ -67,7 +67,7 @@ set_sizes() {
     starts=5
     replayed_events=1000000 small_events=100000 large_events=10000000
     if [[ -n $quick ]]; then
-        links=640 alone=200 account_rounds=2 phones=64 hashed=64 yardstick_seconds=2 warm_up=64 rounds=1 starts=1
+        links=640 alone=200 account_rounds=2 phones=192 hashed=96 yardstick_seconds=2 warm_up=64 rounds=1 starts=1
         replayed_events=5000 small_events=5000 large_events=20000
         # Few enough that it takes no longer than the others.
         if [[ -z $only ]]; then

@@ -113,11 +113,12 @@ requests_to_addresses() {
 # Sends the requests of a file, each of which mails a code, and prints the addresses' codes with their challenges as
 # members of JSON: codes_of REQUESTS ADDRESSES.
 codes_of() {
-    local waited=0
+    local waited=0 last
+    last=$(curl -sS "http://$server_address/dev/outbox" | jq -r '.messages[0].message_id // ""')
     send_all "$1" "$connections" --keep challenge_id "$scratch/challenges" >/dev/null
-    until curl -sS "http://$server_address/dev/outbox" | jq -r --slurpfile wanted \
-        <(jq -R . "$2") '(reduce (.messages | reverse[]) as $m ({}; .[$m.to] = $m.text)) as $texts
-            | $wanted[] | $texts[.] // empty | match("[0-9]{6}").string' >"$scratch/codes" &&
+    until curl -sS "http://$server_address/dev/outbox" | jq -r --arg last "$last" --slurpfile wanted \
+        <(jq -R . "$2") '(reduce (.messages[] | select(.message_id > $last)) as $m ({}; .[$m.to] = $m.text))
+            as $texts | $wanted[] | $texts[.] // empty | match("[0-9]{6}").string' >"$scratch/codes" &&
         (($(wc -l <"$scratch/codes") == $(wc -l <"$2"))); do
         ((waited < 600)) || fail "the outbox lacks codes"
         sleep 0.1
