@@ -38,16 +38,27 @@ import Testing
     private func with(
         _ body: @Sendable (ScratchDatabase, AddressCodes, Outbox) async throws -> Void
     ) async throws {
+        try await withTwo { database, codes, _, outbox in try await body(database, codes, outbox) }
+    }
+
+    /// Calls a body with the services of two processes.
+    private func withTwo(
+        _ body: @Sendable (ScratchDatabase, AddressCodes, AddressCodes, Outbox) async throws -> Void
+    ) async throws {
         try await ScratchDatabase.with { database in
             let outbox = Outbox()
-            let store = PostgresChallengeStore(
-                url: database.runtimeURL, keyring: SequencerFixture.keyring, outbox: outbox,
-                onFault: { _ in })
-            let codes = AddressCodes(
-                current: "key", keys: ["key": .generate()], store: store,
-                random: { SecureRandom.uint128() })
-            try await body(database, codes, outbox)
-            await store.close()
+            let stores = (0..<2).map { _ in
+                PostgresChallengeStore(
+                    url: database.runtimeURL, keyring: SequencerFixture.keyring, outbox: outbox,
+                    onFault: { _ in })
+            }
+            let keys = ["key": SymmetricKey.generate()]
+            let codes = stores.map {
+                AddressCodes(
+                    current: "key", keys: keys, store: $0, random: { SecureRandom.uint128() })
+            }
+            try await body(database, codes[0], codes[1], outbox)
+            for store in stores { await store.close() }
         }
     }
 
@@ -87,14 +98,15 @@ import Testing
     private func wrong(_ code: String) -> String { code == "000000" ? "000001" : "000000" }
 
     @Test func `exactly five codes are compared, however many are tried at once`() async throws {
-        try await with { database, codes, outbox in
+        try await withTwo { database, codes, others, outbox in
             let id = try await send(codes)
             let code = try #require(outbox.codes.first)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<50 {
                     group.addTask {
                         let refused = try await refusal(
-                            codes, id, wrong(code), from: "network \(number)")
+                            number % 2 == 0 ? codes : others, id, wrong(code),
+                            from: "network \(number)")
                         #expect(refused == .wrongCode)
                     }
                 }
@@ -102,6 +114,74 @@ import Testing
             }
             #expect(try await database.rows("tries::text]) FROM challenges") == ["5"])
             #expect(try await refusal(codes, id, code) == .wrongCode)
+        }
+    }
+
+    @Test func `the wrong codes for an address are counted exactly, however many come at once`()
+        async throws
+    {
+        try await withTwo { database, codes, others, outbox in
+            var ids: [ChallengeID] = []
+            for number in 0..<4 { ids.append(try await send(codes, from: "sender \(number)")) }
+            let refusals = try await withThrowingTaskGroup(of: Credential.Flaw?.self) { group in
+                for (number, id) in ids.enumerated() {
+                    for count in 0..<StoredChallenge.triesMax {
+                        group.addTask {
+                            try await refusal(
+                                count % 2 == 0 ? codes : others, id, wrong(outbox.codes[number]))
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(refusals.count { $0 == .wrongCode } == AddressCodes.triesPerNetwork)
+            #expect(!refusals.contains(nil))
+            let counts = try await database.rows("max(count)::text]) FROM code_counts")
+            #expect(counts == ["\(AddressCodes.triesPerNetwork)"])
+        }
+    }
+
+    @Test func `many people use their codes at once`() async throws {
+        try await withTwo { database, codes, others, outbox in
+            var ids: [ChallengeID] = []
+            for number in 0..<100 {
+                ids.append(
+                    try await send(codes, "person-\(number)@example.com", from: "\(number)"))
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, id) in ids.enumerated() {
+                    group.addTask {
+                        let refused = try await refusal(
+                            number % 2 == 0 ? codes : others, id, outbox.codes[number],
+                            from: "\(number)")
+                        #expect(refused == nil)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let counts = try await database.rows(
+                "count(*)::text, sum(count)::text]) FROM code_counts")
+            #expect(counts == ["400|200"], "two counts of each code that was sent are left")
+            #expect(try await database.rows("sum(tries)::text]) FROM challenges") == ["100"])
+        }
+    }
+
+    @Test func `a try of a locked challenge has no outcome yet`() async throws {
+        try await with { database, codes, _ in
+            let id = try await send(codes)
+            let tries = [ChallengeTry(challenge: id, tenant: .default, now: Self.now)]
+            let locker = try Connection(url: database.runtimeURL, applicationName: "test")
+            let counter = try Connection(url: database.runtimeURL, applicationName: "test")
+            func outcome() throws -> ChallengeTry.Outcome? {
+                try ChallengeTry.count(tries, keyring: SequencerFixture.keyring, on: counter)[0]
+            }
+            try locker.execute("BEGIN; SELECT FROM challenges FOR UPDATE")
+            let locked = try outcome()
+            #expect(locked == nil)
+            try locker.execute("COMMIT")
+            #expect(try outcome()?.challenge != nil)
+            locker.close()
+            counter.close()
         }
     }
 

@@ -1,0 +1,104 @@
+import Ledger
+import Postgres
+
+/// Counts that one request raises together, or none of them.
+struct CodeCounting {
+    let counts: [CodeCount]
+    let tenant: TenantID
+    let now: Timestamp
+
+    /// Counts in the order of the scopes, so that two transactions never wait for each other.
+    private static let add = Statement(
+        "count_codes",
+        """
+        INSERT INTO code_counts AS c (tenant_id, scope, count, ends_at)
+        SELECT $1::text, k.scope, k.added, $5::timestamptz
+        FROM (SELECT scope, added FROM unnest($2::bytea[], $3::int4[]) AS s (scope, added)
+            ORDER BY scope) k
+        ON CONFLICT (tenant_id, scope) DO UPDATE
+        SET count = CASE WHEN c.ends_at > $4::timestamptz THEN c.count ELSE 0 END
+                + excluded.count,
+            ends_at = CASE WHEN c.ends_at > $4::timestamptz THEN c.ends_at
+                ELSE excluded.ends_at END
+        RETURNING c.scope, c.count, c.ends_at
+        """)
+
+    private static let subtract = Statement(
+        "uncount_codes",
+        """
+        UPDATE code_counts c SET count = greatest(0, c.count - k.subtracted)
+        FROM (SELECT c.scope, k.subtracted
+            FROM unnest($2::bytea[], $3::int4[]) AS k (scope, subtracted)
+            JOIN code_counts c ON c.tenant_id = $1 AND c.scope = k.scope
+            ORDER BY c.scope FOR UPDATE OF c) k
+        WHERE c.tenant_id = $1 AND c.scope = k.scope
+        """)
+
+    /// Raises counts in an open transaction.
+    ///
+    /// - Returns: For each request nil, or the seconds to wait when one of its counts has reached its limit;
+    ///   it raises none then.
+    static func add(_ requests: [CodeCounting], on connection: Connection) throws -> [Int64?] {
+        var waits: [Int64?] = Array(repeating: nil, count: requests.count)
+        for (tenant, indices) in ordered(requests) {
+            let added = totals(indices.map { requests[$0] })
+            let now = indices.map { requests[$0].now }.max() ?? Timestamp(microseconds: 0)
+            let result = try connection.query(
+                add,
+                [
+                    .text(tenant.description), .byteArrays(added.keys.map(\.bytes)),
+                    .int4s(Array(added.values)), .timestamp(now.microseconds),
+                    .timestamp(now.adding(seconds: CodeCount.windowSeconds).microseconds),
+                ])
+            var counted: [Digest: (count: Int, ends: Timestamp)] = [:]
+            for row in 0..<result.rowCount {
+                let scope = try result.digest(row, result.column("scope"))
+                let after = try result.int4(row, result.column("count"))
+                let ends = try result.timestamp(row, result.column("ends_at"))
+                counted[scope] = (
+                    count: Int(after - added[scope, default: 0]),
+                    ends: Timestamp(microseconds: ends)
+                )
+            }
+            var refused: [CodeCounting] = []
+            for index in indices {
+                let reached = requests[index].counts.compactMap { count in
+                    counted[count.scope].flatMap { $0.count >= count.limit ? $0.ends : nil }
+                }
+                if let ends = reached.max() {
+                    waits[index] = max(1, ends.seconds - requests[index].now.seconds)
+                    refused.append(requests[index])
+                } else {
+                    for count in requests[index].counts { counted[count.scope]?.count += 1 }
+                }
+            }
+            try subtract(refused, on: connection)
+        }
+        return waits
+    }
+
+    /// Lowers counts.
+    static func subtract(_ requests: [CodeCounting], on connection: Connection) throws {
+        for (tenant, indices) in ordered(requests) {
+            let subtracted = totals(indices.map { requests[$0] })
+            _ = try connection.query(
+                subtract,
+                [
+                    .text(tenant.description), .byteArrays(subtracted.keys.map(\.bytes)),
+                    .int4s(Array(subtracted.values)),
+                ])
+        }
+    }
+
+    private static func ordered(
+        _ requests: [CodeCounting]
+    ) -> [(tenant: TenantID, indices: [Int])] {
+        Dictionary(grouping: requests.indices) { requests[$0].tenant }
+            .sorted { $0.key.description < $1.key.description }
+            .map { (tenant: $0.key, indices: $0.value) }
+    }
+
+    private static func totals(_ requests: [CodeCounting]) -> [Digest: Int32] {
+        requests.flatMap(\.counts).reduce(into: [:]) { $0[$1.scope, default: 0] += 1 }
+    }
+}
