@@ -31,6 +31,7 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case undoMerge = "merge.undo"
     case previewRelink = "identity.relink_preview"
     case relinkIdentity = "identity.relink"
+    case importPasswords = "password.import"
     case addWebhook = "webhook.add"
     case removeWebhook = "webhook.remove"
     case enableWebhook = "webhook.enable"

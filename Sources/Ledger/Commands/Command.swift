@@ -19,6 +19,7 @@ package struct Command: Sendable {
         case setRules(SetRules)
         case changePassword(ChangePassword)
         case resetPassword(ResetPassword)
+        case importPassword(ImportPassword)
     }
 
     /// The origin of a command: becomes disclosures and the entry's `request`.
@@ -85,6 +86,7 @@ package struct Command: Sendable {
         case .setRules(let command): command.decide(given: state)
         case .changePassword(let command): command.decide(given: state, at: now, under: policy)
         case .resetPassword(let command): command.decide(given: state, under: policy)
+        case .importPassword(let command): command.decide(given: state, under: policy)
         }
     }
 }
@@ -97,7 +99,7 @@ extension Command.Intent {
     package var needsConfiguredRules: Bool {
         switch self {
         case .signIn, .linkProvider, .unlinkProvider, .mergeAccounts, .unmergeAccounts,
-            .relinkProvider, .changePassword, .resetPassword:
+            .relinkProvider, .changePassword, .resetPassword, .importPassword:
             true
         case .eraseAccount(let command):
             // Retention erases only what the rules call anonymous.

@@ -45,7 +45,8 @@ extension DecisionState {
     /// Returns the events and the changes by which an account gets the address that a proof proves; none
     /// when it has the address, or the proof proves none.
     func confirmation(
-        by proof: Proof, for account: AccountID, _ actor: Actor, under policy: TenantPolicy
+        by proof: Proof, for account: AccountID, _ actor: Actor,
+        cause: AddressConfirmed.Cause = .proved, under policy: TenantPolicy
     ) -> (drafts: [Decision.Draft], effects: [Decision.Effect]) {
         guard let address = proof.address,
             case .free(let former) = standing(of: address, under: policy)
@@ -55,7 +56,8 @@ extension DecisionState {
             let fact = AddressReleased(account: former.account, address: former.id, cause: .proved)
             drafts.append(.administered(.addressReleased(fact), by: actor))
         }
-        let fact = AddressConfirmed(account: account, address: address.newID, kind: address.kind)
+        let fact = AddressConfirmed(
+            account: account, address: address.newID, kind: address.kind, cause: cause)
         drafts.append(
             .init(
                 .addressConfirmed(fact), actor: actor,

@@ -21,6 +21,8 @@ package enum Reply: Hashable, Sendable {
     case passwordChanged(Grant)
     /// A password was reset; the account's providers in linking order.
     case passwordReset([ProviderName])
+    /// An account has an imported password.
+    case passwordImported(AccountID, ImportPassword.Effect)
     /// A refresh token was exchanged.
     case refreshed(Grant, RefreshTokenState.Exchange)
     /// An account is erased: the position of its `AccountErased`, appended by this command or
@@ -54,13 +56,10 @@ package enum Reply: Hashable, Sendable {
         case .merged(let plan, let event): .merged(plan, event ?? recorded.last?.recorded.id)
         case .unmerged(let plan, let event): .unmerged(plan, event ?? recorded.last?.recorded.id)
         case .relinked(let plan, let event): .relinked(plan, event ?? recorded.last?.recorded.id)
-        case .passwordChanged, .passwordReset, .opened, .keyRotated, .rulesRecorded, .signedIn,
-            .linked, .unlinked,
-            .signedOut,
-            .refreshed, .erased,
+        case .passwordChanged, .passwordReset, .passwordImported, .opened, .keyRotated,
+            .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
             .erasurePlanned, .holdSet, .holdLifted, .restoreRecorded, .mergePlanned,
-            .unmergePlanned,
-            .relinkPlanned:
+            .unmergePlanned, .relinkPlanned:
             self
         }
     }

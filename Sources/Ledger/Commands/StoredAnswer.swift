@@ -60,7 +60,8 @@ package struct StoredAnswer: Hashable, Sendable {
             "merged:" + MergeFields(plan, event).description
         case .success(.unmerged(let plan, let event)):
             "unmerged:" + MergeFields(plan, event).description
-        case .success(.passwordChanged), .success(.passwordReset), .success(.opened),
+        case .success(.passwordChanged), .success(.passwordReset), .success(.passwordImported),
+            .success(.opened),
             .success(.keyRotated),
             .success(.rulesRecorded),
             .success(.signedIn), .success(.signedOut),

@@ -119,6 +119,14 @@ package struct ScannedDetails {
             return word
         }
 
+        /// Reads the next field as a word of a closed set if it has the name.
+        mutating func optionalWord<Word: RawRepresentable<String> & CaseIterable>(
+            _ name: String
+        ) throws(EntryFault) -> Word? {
+            guard isNext(name) else { return nil }
+            return try word(name)
+        }
+
         /// Ends reading.
         ///
         /// - Throws: `EntryFault.malformed` when a field is left.

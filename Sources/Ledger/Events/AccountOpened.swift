@@ -7,6 +7,8 @@ package struct AccountOpened: EventFact {
         case signUp = "sign_up"
         /// A client asked for an account without a proof.
         case anonymous
+        /// The account was imported from another system.
+        case imported
     }
 
     package let account: AccountID
@@ -27,13 +29,21 @@ package struct AccountOpened: EventFact {
         EntryDetails([("cause", cause == .signUp ? nil : cause.rawValue)])
     }
 
-    package var verb: String { cause == .signUp ? "was opened" : "was opened anonymously" }
+    package var verb: String {
+        switch cause {
+        case .signUp: "was opened"
+        case .anonymous: "was opened anonymously"
+        case .imported: "was imported"
+        }
+    }
 
     package var attributes: EventAttributes {
         EventAttributes(reason: cause == .signUp ? nil : cause.rawValue)
     }
 
-    package var requiredDisclosures: [Disclosure.Name] { [.clientIP] }
+    package var requiredDisclosures: [Disclosure.Name] {
+        cause == .imported ? [] : [.clientIP]
+    }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)

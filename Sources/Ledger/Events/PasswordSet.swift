@@ -10,6 +10,8 @@ package struct PasswordSet: EventFact {
         case change
         /// A person who proved the address replaced the password; all sessions end.
         case reset
+        /// The password is that of another system.
+        case imported
     }
 
     package let account: AccountID
@@ -38,6 +40,7 @@ package struct PasswordSet: EventFact {
         case .signUp, .link: "set a password"
         case .change: "changed the password"
         case .reset: "reset the password"
+        case .imported: "was imported with a password"
         }
     }
 
@@ -45,7 +48,9 @@ package struct PasswordSet: EventFact {
         EventAttributes(reason: cause.rawValue, identity: identity)
     }
 
-    package var requiredDisclosures: [Disclosure.Name] { [.clientIP] }
+    package var requiredDisclosures: [Disclosure.Name] {
+        cause == .imported ? [] : [.clientIP]
+    }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)

@@ -8,6 +8,8 @@ package struct ProviderLinked: EventFact {
         case signUp = "sign_up"
         /// It is the anonymous identity that opened the account.
         case anonymous
+        /// It was imported from another system.
+        case imported
         /// Support undid an unlink.
         case relink
     }
@@ -26,7 +28,9 @@ package struct ProviderLinked: EventFact {
     }
 
     package static let newestVersion = 2
-    package var version: Int { cause == .anonymous ? 2 : 1 }
+    private static let laterCauses: Set<Cause> = [.anonymous, .imported]
+
+    package var version: Int { Self.laterCauses.contains(cause) ? 2 : 1 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [account] }
 
@@ -41,19 +45,21 @@ package struct ProviderLinked: EventFact {
         switch cause {
         case .link: "linked"
         case .signUp, .anonymous: "signed up with"
+        case .imported: "was imported with"
         case .relink: "was relinked with"
         }
     }
 
     package var attributes: EventAttributes {
         EventAttributes(
-            reason: [.relink, .anonymous].contains(cause) ? cause.rawValue : nil,
+            reason: [.relink, .anonymous, .imported].contains(cause) ? cause.rawValue : nil,
             provider: provider, identity: identity)
     }
 
     package var requiredDisclosures: [Disclosure.Name] {
         switch cause {
         case .link, .signUp, .anonymous: [.clientIP, .providerID]
+        case .imported: [.providerID]
         case .relink: [.caseReference, .providerID, .reason]
         }
     }
@@ -62,7 +68,7 @@ package struct ProviderLinked: EventFact {
         account = try onlyAccount(accounts)
         var reader = details.reader
         cause = try reader.word("cause")
-        guard (cause == .anonymous) == (details.version >= 2) else {
+        guard Self.laterCauses.contains(cause) == (details.version >= 2) else {
             throw .malformed("details.cause")
         }
         identity = try reader.id("identity")

@@ -10,7 +10,7 @@ extension RecordedEvent {
         case .providerLinked(let fact):
             switch fact.cause {
             case .link, .relink: (.providerLinked, [fact.account])
-            case .signUp, .anonymous: nil
+            case .signUp, .anonymous, .imported: nil
             }
         case .providerUnlinked(let fact):
             fact.upgrade == nil ? (.providerUnlinked, [fact.account]) : nil

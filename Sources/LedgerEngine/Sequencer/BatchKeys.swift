@@ -178,6 +178,9 @@ package struct BatchKeys {
             }
         case .resetPassword(let intent):
             addAddress(intent.proof, tenant)
+        case .importPassword(let intent):
+            if let holder = intent.holder { subjects.add(tenant, holder) }
+            addAddress(intent.proof, tenant)
         case .setRules(let intent):
             rules.append((tenant: tenant, request: intent))
         }

@@ -39,6 +39,8 @@ extension Program<Environment> {
         Subcommand(syntax: MergeCommand.syntax, body: MergeCommand.run),
         Subcommand(syntax: UnmergeCommand.syntax, body: UnmergeCommand.run),
         Subcommand(syntax: RelinkCommand.syntax, body: RelinkCommand.run),
+        Subcommand(
+            syntax: ImportPasswordsCommand.syntax, body: ImportPasswordsCommand.run),
         Subcommand(syntax: HoldSetCommand.syntax, body: HoldSetCommand.run),
         Subcommand(syntax: HoldLiftCommand.syntax, body: HoldLiftCommand.run),
         Subcommand(syntax: HoldListCommand.syntax, body: HoldListCommand.run),

@@ -19,6 +19,7 @@ enum CommandName: String, CaseIterable {
     case setRules = "SetRules"
     case changePassword = "ChangePassword"
     case resetPassword = "ResetPassword"
+    case importPassword = "ImportPassword"
 
     /// Names a command.
     ///
@@ -43,6 +44,7 @@ enum CommandName: String, CaseIterable {
             case .setRules: .setRules
             case .changePassword: .changePassword
             case .resetPassword: .resetPassword
+            case .importPassword: .importPassword
             }
     }
 
@@ -59,6 +61,7 @@ enum CommandName: String, CaseIterable {
         case .relinkProvider: "RelinkTests"
         case .setRules: "RulesTests"
         case .changePassword, .resetPassword: "PasswordCommandTests"
+        case .importPassword: "ImportPasswordTests"
         }
     }
 }

@@ -83,6 +83,11 @@ struct LedgerRequestTests {
                 password: NewPassword(hash: "hash 2"), refreshToken: .zero,
                 newSession: SessionID(bits: 11)))
         try ledger.accept(ResetPassword(signUp.proof, password: NewPassword(hash: "hash 3")))
+        let other = SignIn(address: "fay@example.com", password: "hash", &generator)
+        try ledger.accept(
+            ImportPassword(
+                other.proof, holder: nil, actor: .system, newAccount: other.newAccount,
+                newIdentity: other.newIdentity))
     }
 
     /// Makes one request of each type.

@@ -267,7 +267,7 @@ extension Command {
         case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
             .liftLegalHold,
             .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider, .setRules,
-            .resetPassword:
+            .resetPassword, .importPassword:
             nil
         }
     }

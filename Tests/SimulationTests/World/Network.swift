@@ -201,6 +201,7 @@ extension Command {
         case .changePassword(let intent):
             return start + "change the password of \(short(intent.caller.account))"
         case .resetPassword: return start + "reset a password"
+        case .importPassword: return start + "import a password"
         case .mergeAccounts(let intent):
             return start + (intent.agreed == nil ? "plan of a merge" : "merge")
         case .relinkProvider(let intent):

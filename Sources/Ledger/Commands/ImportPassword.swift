@@ -1,0 +1,99 @@
+/// Imports the password and the address that an account holder had in a former system.
+///
+/// The account is the one that has the address, or the one of a known identity; without either a new one is
+/// opened. It opens no session, and an account that has a password keeps it.
+package struct ImportPassword: Sendable {
+    /// Proves the address by the word of the former system, and has the password.
+    package let proof: Proof
+    /// The identity whose account gets the password; nil for the account of the address.
+    package let holder: Subject?
+    package let actor: Actor
+    /// The ids for a new account and a new identity.
+    package let newAccount: AccountID
+    package let newIdentity: IdentityID
+
+    /// Requests an import.
+    package init(
+        _ proof: Proof, holder: Subject?, actor: Actor, newAccount: AccountID,
+        newIdentity: IdentityID
+    ) {
+        self.proof = proof
+        self.holder = holder
+        self.actor = actor
+        self.newAccount = newAccount
+        self.newIdentity = newIdentity
+    }
+
+    func decide(given state: DecisionState, under policy: TenantPolicy) -> Decision {
+        let provider = proof.subject.provider
+        guard policy.providers[provider]?.type == .password, let address = proof.address else {
+            return .refused(.unsupportedProvider)
+        }
+        var account: Account?
+        if let holder {
+            let identity = state.directory[holder]
+            account = identity.flatMap { state.ledger.identities[$0]?.account }
+                .flatMap { state.ledger.accounts[$0] }
+            if account == nil { return .refused(.accountNotFound) }
+        }
+        if case .held(_, let keeper) = state.standing(of: address, under: policy) {
+            guard account == nil || account?.id == keeper.id else {
+                return .refused(.providerConflict(.heldByOther))
+            }
+            account = keeper
+        }
+        if let account, account.linkedProviders.contains(provider) {
+            return Decision(.success(.passwordImported(account.id, .kept)))
+        }
+        let target = account?.id ?? newAccount
+        let subject = state.subject(of: proof, under: policy)
+        // A new holder of an address gets an identity of its own.
+        let known = account == nil ? nil : state.directory[subject]
+        if let known, state.ledger.identities[known]?.account != nil {
+            return .refused(.providerConflict(.heldByOther))
+        }
+        let identity = known ?? newIdentity
+        let fact = ProviderLinked(
+            account: target, identity: identity, provider: provider, cause: .imported)
+        let opened = AccountOpened(account: target, cause: .imported)
+        let confirmation = state.confirmation(
+            by: proof, for: target, actor, cause: .imported, under: policy)
+        let password = proof.passwordSet(.imported, of: identity, for: target, by: actor)
+        return Decision(
+            .success(.passwordImported(target, account == nil ? .opened : .added)),
+            drafts: (account == nil ? [.init(.accountOpened(opened), actor: actor)] : [])
+                + [
+                    .init(
+                        .providerLinked(fact), actor: actor,
+                        disclosures: [Disclosure(.providerID, subject.providerID)])
+                ] + confirmation.drafts + password.drafts,
+            effects: (known == nil ? [.identityNamed(subject, identity)] : [])
+                + confirmation.effects + password.effects)
+    }
+}
+
+extension ImportPassword: LedgerRequest {
+    /// The effect of an import on its account.
+    package enum Effect: String, Hashable, Sendable {
+        /// A new account was opened.
+        case opened
+        /// An existing account got the password.
+        case added
+        /// The account had one already and keeps it.
+        case kept
+    }
+
+    /// The account of an import.
+    package struct Success: Hashable, Sendable {
+        package let account: AccountID
+        package let effect: Effect
+    }
+
+    package var intent: Command.Intent { .importPassword(self) }
+
+    /// Returns the account in a reply to the command.
+    package static func success(in reply: Reply) -> Success? {
+        guard case .passwordImported(let account, let effect) = reply else { return nil }
+        return Success(account: account, effect: effect)
+    }
+}
