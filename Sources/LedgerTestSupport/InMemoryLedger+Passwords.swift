@@ -1,6 +1,6 @@
 package import Ledger
 
-extension InMemoryLedger: PasswordReader {
+extension InMemoryLedger: PasswordStore {
     /// Returns the password with which an address signs in at a provider.
     package func password(
         of names: [AddressName], at provider: ProviderName, in tenant: TenantID
@@ -19,6 +19,13 @@ extension InMemoryLedger: PasswordReader {
     ) async throws(LedgerFault) -> Bool {
         guard let (state, _) = passwords(of: tenant) else { return false }
         return providers.contains { identity(names, $0, state) != nil }
+    }
+
+    /// Replaces the hash of a password, unless it has changed.
+    package func replace(
+        _ stored: StoredPassword, by renewed: NewPassword, in tenant: TenantID
+    ) async throws(LedgerFault) {
+        replacePassword(of: stored.version.identity, stored.hash, by: renewed, in: tenant)
     }
 
     private func identity(

@@ -73,6 +73,16 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         memory.withLock { $0.tenants[tenant]?.model.log ?? [] }
     }
 
+    /// Replaces the hash of an identity's password.
+    func replacePassword(
+        of identity: IdentityID, _ hash: String, by renewed: NewPassword, in tenant: TenantID
+    ) {
+        memory.withLock { memory in
+            guard memory.tenants[tenant]?.passwords[identity]?.hash == hash else { return }
+            memory.tenants[tenant]?.passwords[identity] = renewed
+        }
+    }
+
     /// Returns a tenant's state with the passwords beside it.
     func passwords(
         of tenant: TenantID

@@ -125,7 +125,7 @@ final class FuzzService: Sendable {
                 passwords: PasswordChecks(
                     hasher: PasswordHasher(),
                     pool: BlockingPool(label: "passwords", threads: 1, waitingMax: 0),
-                    reader: ledger, codes: codes),
+                    store: ledger, codes: codes),
                 mergePlans: mergePlans, now: { Self.now },
                 random: { SecureRandom.uint128() }, observer: observer, trustedProxies: proxies,
                 allowedOrigins: origins, readiness: { Readiness(checks: []) }))

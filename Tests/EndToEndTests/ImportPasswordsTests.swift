@@ -1,4 +1,5 @@
 import LedgerTestSupport
+import Postgres
 import Testing
 
 /// `import passwords`, and the sign-ins after it.
@@ -27,6 +28,19 @@ import Testing
     ) async throws -> WireClient.Answer {
         try await server.client.call(
             "POST", "/v1/auth/sign-in/password", ["email": email, "password": password])
+    }
+
+    private func hashes(_ deployment: Deployment) async throws -> String {
+        let session = Session(url: deployment.superuserURL, applicationName: "test")
+        let hashes = try await session.run { connection in
+            try connection.query(
+                Statement(
+                    "test_hashes",
+                    "SELECT string_agg(sealed::text, ' ' ORDER BY identity_id) FROM credentials")
+            ).text(0, 0)
+        }
+        await session.close()
+        return hashes
     }
 
     @Test func `imported passwords sign in, and lines that can't be imported are named`()
@@ -68,6 +82,12 @@ import Testing
 
             let known = try await signIn(server, "ada@example.com", "U*U")
             #expect(known.status == 200 && known.text("user_id") == ada.userID, "\(known)")
+            let sealed = try await hashes(deployment)
+            #expect(try await signIn(server, "bob@example.com", "pw").status == 200)
+            // Hashed as new ones are, after the answer.
+            try await eventually("the imported hash to be renewed") {
+                try await hashes(deployment) == sealed ? nil : true
+            }
             #expect(try await signIn(server, "bob@example.com", "pw").status == 200)
             #expect(try await signIn(server, "bob@example.com", "U*U").status == 401)
             #expect(try await signIn(server, "eve@example.com", "pw").status == 401)

@@ -41,7 +41,7 @@ extension Rewrapping {
             let (address, name) = held
             let all = texts[address.id].map { names($0, address.kind, tenant) } ?? []
             guard all.contains(name), let next = all.first(where: { $0.key == current }),
-                let renewed = mac(
+                let renewed = keyring.macs.mac(
                     replacing: stored, of: .address(address, named: name, of: tenant),
                     by: .address(address, named: next, of: tenant))
             else {

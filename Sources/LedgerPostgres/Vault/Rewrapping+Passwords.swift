@@ -33,7 +33,7 @@ extension Rewrapping {
                     sealed, wrappingKey: wrappingKey, of: version, in: tenant),
                 let again = keyring.seal(NewPassword(hash: hash), of: version, in: tenant),
                 again.wrappingKey == current,
-                let renewed = mac(
+                let renewed = keyring.macs.mac(
                     replacing: try page.result.optionalBytes(row, Self.mac),
                     of: .password(version, sealed, wrappingKey, of: tenant),
                     by: .password(version, again.wrapped, current, of: tenant))

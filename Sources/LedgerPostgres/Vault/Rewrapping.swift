@@ -68,19 +68,6 @@ package struct Rewrapping: Sendable {
         return report
     }
 
-    /// Returns the MAC of a changed row by the key of its former one; nil if that is not valid.
-    ///
-    /// A row of an unprotected ledger may have none, and gets none.
-    func mac(
-        replacing stored: [UInt8]?, of former: MACMessage, by message: MACMessage
-    ) -> [UInt8]?? {
-        guard let stored else { return keyring.macs.allowsUnprotected ? .some(nil) : nil }
-        guard keyring.macs.accept(stored, of: former),
-            let key = MAC(stored).flatMap({ keyring.macs.key($0.key) })
-        else { return nil }
-        return key.mac(of: message).bytes
-    }
-
     /// A page of a table that is read in the order of tenant and id.
     struct Page {
         let result: QueryResult

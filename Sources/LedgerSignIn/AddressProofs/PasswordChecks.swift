@@ -11,7 +11,7 @@ package final class PasswordChecks: Sendable {
 
     private let hasher: PasswordHasher
     private let pool: BlockingPool
-    private let reader: any PasswordReader
+    private let store: any PasswordStore
     private let codes: AddressCodes
 
     /// Creates the service of a ledger.
@@ -19,15 +19,15 @@ package final class PasswordChecks: Sendable {
     /// - Parameters:
     ///   - hasher: Hashes and verifies.
     ///   - pool: Bounds the number of passwords that are hashed or wait for it.
-    ///   - reader: Finds passwords by addresses.
+    ///   - store: Finds passwords by addresses.
     ///   - codes: Counts tries, and sends the codes of sign-ups and resets.
     package init(
-        hasher: PasswordHasher, pool: BlockingPool, reader: any PasswordReader,
+        hasher: PasswordHasher, pool: BlockingPool, store: any PasswordStore,
         codes: AddressCodes
     ) {
         self.hasher = hasher
         self.pool = pool
-        self.reader = reader
+        self.store = store
         self.codes = codes
     }
 
@@ -148,13 +148,25 @@ package final class PasswordChecks: Sendable {
         }
         guard isRight, let stored else { throw .wrong }
         try await codes.uncount(counts, in: tenant)
+        if hasher.needsRehash(hash) { renew(stored, password, in: tenant) }
         return (address, names, stored.version)
+    }
+
+    /// Hashes a password that was right as new ones are, while its client gets an answer.
+    ///
+    /// The next sign-in renews a hash that stays because the pool is full or the store fails.
+    private func renew(_ stored: StoredPassword, _ password: Password, in tenant: TenantID) {
+        guard let prepared = password.prepared else { return }
+        Task { [hasher, pool, store] in
+            let hash = try await pool.admit().run { try hasher.hash(prepared) }
+            try await store.replace(stored, by: NewPassword(hash: hash.text), in: tenant)
+        }
     }
 
     private func find(
         _ names: [AddressName], at provider: ProviderName, in tenant: TenantID
     ) async throws(CodeFailure) -> StoredPassword? {
-        do { return try await reader.password(of: names, at: provider, in: tenant) } catch {
+        do { return try await store.password(of: names, at: provider, in: tenant) } catch {
             throw .faulted(error)
         }
     }
@@ -163,7 +175,7 @@ package final class PasswordChecks: Sendable {
         _ address: String, at providers: [ProviderName], in tenant: TenantID
     ) async throws(CodeFailure) -> Bool {
         do {
-            return try await reader.isUsed(
+            return try await store.isUsed(
                 codes.names(of: address, .email, in: tenant), at: providers, in: tenant)
         } catch {
             throw .faulted(error)

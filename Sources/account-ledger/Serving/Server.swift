@@ -116,7 +116,7 @@ struct Server: Sendable {
             random: { SecureRandom.uint128() })
         passwords = PasswordChecks(
             hasher: PasswordHasher(), pool: Self.passwordPool(),
-            reader: PostgresPasswordReader(
+            store: PostgresPasswordStore(
                 url: configuration.databaseURL, keyring: keys.wrapping
             ) {
                 log.write(.error, "password fault", ["detail": .text($0)])

@@ -169,7 +169,7 @@ struct TestService {
                     parameters: try Argon2Parameters(memoryKiB: 8, iterations: 1, lanes: 1)),
                 pool: BlockingPool(
                     label: "passwords", threads: 1, waitingMax: options.passwordsAtOnce - 1),
-                reader: ledger, codes: codes),
+                store: ledger, codes: codes),
             mergePlans: MergePlanDigests(key: options.planKey),
             now: { clock.now },
             random: { SecureRandom.uint128() }, observer: observer,

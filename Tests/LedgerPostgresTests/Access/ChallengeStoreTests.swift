@@ -80,7 +80,7 @@ import Testing
             name: Self.email, settings: .code(CodeSettings(kind: .email)))
         let passwords = PasswordChecks(
             hasher: PasswordHasher(), pool: BlockingPool(label: "none", threads: 1, waitingMax: 0),
-            reader: InMemoryLedger(policy: { _ in nil }, now: { Self.now }), codes: codes)
+            store: InMemoryLedger(policy: { _ in nil }, now: { Self.now }), codes: codes)
         let client = CodeClient(
             codes: codes, passwords: passwords, network: network, session: nil,
             newID: { SecureRandom.uint128() })

@@ -11,8 +11,8 @@ package struct StoredPassword: Sendable {
     }
 }
 
-/// Finds passwords by addresses.
-package protocol PasswordReader: Sendable {
+/// Finds passwords by addresses, and renews their hashes.
+package protocol PasswordStore: Sendable {
     /// Returns the password with which an address signs in at a provider; nil when it signs in to no account.
     func password(
         of names: [AddressName], at provider: ProviderName, in tenant: TenantID
@@ -22,4 +22,12 @@ package protocol PasswordReader: Sendable {
     func isUsed(
         _ names: [AddressName], at providers: [ProviderName], in tenant: TenantID
     ) async throws(LedgerFault) -> Bool
+
+    /// Replaces the hash of a password by another one of the same password, unless it has changed since it was
+    /// read.
+    ///
+    /// The version stays, since the password is the same.
+    func replace(
+        _ stored: StoredPassword, by renewed: NewPassword, in tenant: TenantID
+    ) async throws(LedgerFault)
 }

@@ -2,8 +2,8 @@ package import Ledger
 package import LedgerEngine
 internal import Postgres
 
-/// Reads passwords and the holders of addresses.
-package final class PostgresPasswordReader: PasswordReader {
+/// Reads passwords and the holders of addresses, and renews hashes.
+package final class PostgresPasswordStore: PasswordStore {
     private static let list = PasswordLoad.Columns.selected("c")
     private static let columns = PasswordLoad.Columns("c", in: list)
 
@@ -33,6 +33,22 @@ package final class PostgresPasswordReader: PasswordReader {
             JOIN identities i ON i.tenant_id = $1 AND i.provider = ANY ($3::text[])
                 AND i.provider_id = d.address_id::text AND i.account_id IS NOT NULL
             WHERE d.tenant_id = $1 AND d.digest = ANY ($2::bytea[])) AS is_used
+        """)
+
+    private static let stored = Statement(
+        "password_of_identity",
+        """
+        SELECT \(storedList.sql) FROM credentials c
+        WHERE c.tenant_id = $1 AND c.identity_id = $2
+        """)
+    private static let storedList = PasswordLoad.Columns.selected("c") + ["c.mac"]
+    private static let storedColumns = PasswordLoad.Columns("c", in: storedList)
+
+    private static let renew = Statement(
+        "renew_password",
+        """
+        UPDATE credentials SET sealed = $4, wrapping_key = $5, mac = $6
+        WHERE tenant_id = $1 AND identity_id = $2 AND sealed = $3
         """)
 
     private let session: Postgres.Session
@@ -83,6 +99,36 @@ package final class PostgresPasswordReader: PasswordReader {
                 Self.used,
                 Self.parameters(names, tenant) + [.texts(providers.map(\.description))])
             return try result.bool(0, result.column("is_used"))
+        }
+    }
+
+    /// Replaces the hash of a password, unless the row has changed or its MAC is not valid.
+    package func replace(
+        _ stored: StoredPassword, by renewed: NewPassword, in tenant: TenantID
+    ) async throws(LedgerFault) {
+        try await run { [keyring] connection in
+            let version = stored.version
+            let key: [Parameter] = [
+                .text(tenant.description), .uuid(version.identity.bits),
+            ]
+            let result = try connection.query(Self.stored, key)
+            guard result.rowCount > 0 else { return }
+            let (present, sealed, wrappingKey) = try Self.storedColumns.read(result, 0)
+            guard present == version,
+                keyring.openPassword(sealed, wrappingKey: wrappingKey, of: present, in: tenant)
+                    == stored.hash,
+                let again = keyring.seal(renewed, of: version, in: tenant),
+                let mac = keyring.macs.mac(
+                    replacing: try result.optionalBytes(0, Self.storedList["c.mac"]),
+                    of: .password(version, sealed, wrappingKey, of: tenant),
+                    by: .password(version, again.wrapped, again.wrappingKey, of: tenant))
+            else { return }
+            _ = try connection.query(
+                Self.renew,
+                key + [
+                    .bytes(sealed), .bytes(again.wrapped), .text(again.wrappingKey),
+                    mac.map { .bytes($0) } ?? .null,
+                ])
         }
     }
 

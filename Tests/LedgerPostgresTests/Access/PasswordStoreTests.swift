@@ -1,0 +1,76 @@
+import Ledger
+import LedgerAudit
+import LedgerEngine
+import LedgerPostgres
+import LedgerTestSupport
+import Testing
+
+/// The renewal of a stored hash.
+@Suite struct PasswordStoreTests {
+    private static let policy = RandomCommands.policy(hasEveryType: true)
+
+    /// Calls a body with a ledger in which a person has signed up, and the stored password.
+    private func with(
+        _ body:
+            @Sendable (ScratchDatabase, PostgresPasswordStore, StoredPassword) async throws
+            -> Void
+    ) async throws {
+        try await ScratchDatabase.with { database in
+            var generator = SeededGenerator(seed: 1)
+            let signUp = SignIn(address: "ada@example.com", password: "hash", &generator)
+            try await SequencerFixture.with(
+                database, policy: Self.policy, isProtected: true
+            ) { fixture in
+                _ = try await fixture.submit(.signIn(signUp)).get()
+            }
+            let store = PostgresPasswordStore(
+                url: database.runtimeURL, keyring: SequencerFixture.strictKeyring,
+                onFault: { Issue.record("\($0)") })
+            let stored = try #require(try await find(signUp, store))
+            try await body(database, store, stored)
+            await store.close()
+        }
+    }
+
+    private func find(
+        _ signUp: SignIn, _ store: PostgresPasswordStore
+    ) async throws -> StoredPassword? {
+        try await store.password(
+            of: signUp.proof.address?.names ?? [], at: signUp.proof.subject.provider, in: .default)
+    }
+
+    private func row(_ database: ScratchDatabase) async throws -> [String] {
+        try await database.asSuperuser.texts("SELECT c::text FROM credentials c")
+    }
+
+    @Test func `a renewed hash has the version and a valid MAC`() async throws {
+        try await with { database, store, stored in
+            #expect(stored.hash == "hash")
+            let before = try await row(database)
+            try await store.replace(stored, by: NewPassword(hash: "renewed"), in: .default)
+            #expect(try await row(database) != before)
+            // The hash is another one now.
+            let renewed = try await row(database)
+            try await store.replace(stored, by: NewPassword(hash: "again"), in: .default)
+            #expect(try await row(database) == renewed)
+            let verifier = Verifier(
+                url: database.runtimeURL, keyring: SequencerFixture.strictKeyring)
+            let verified = try await verifier.run()
+            await verifier.close()
+            #expect(verified.holds, "\(verified.findings)")
+        }
+    }
+
+    @Test(arguments: [
+        "version = version + 1", "mac = set_byte(mac, 19, 255 - get_byte(mac, 19))",
+        "wrapping_key = 'other'",
+    ])
+    func `a changed row is not renewed`(_ change: String) async throws {
+        try await with { database, store, stored in
+            try await database.asSuperuser.execute("UPDATE credentials SET \(change)")
+            let before = try await row(database)
+            try await store.replace(stored, by: NewPassword(hash: "renewed"), in: .default)
+            #expect(try await row(database) == before)
+        }
+    }
+}
