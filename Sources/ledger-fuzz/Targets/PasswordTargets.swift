@@ -1,8 +1,41 @@
+import Cryptography
+import Ledger
+import LedgerSignIn
+import LedgerTestSupport
 import Passwords
 
 /// Passwords as clients send them, and hashes as they are stored or imported.
 enum PasswordTargets {
-    static let all = [hashes, passwords]
+    static let all = [hashes, passwords, imports]
+
+    private static let imports = FuzzTarget(
+        "password-import",
+        corpus: [
+            #"{"email":"ada@example.com","email_verified":true,"hash":"$1$abc$Kb85XxsXB.VXinPhbS4431"}"#,
+            #"{"email":"Bob@EXAMPLE.com","email_verified":true,"hash":"x","provider":"google","provider_id":"1"}"#,
+            #"{"email":"eve@example.com","email_verified":false,"hash":"x"}"#,
+        ],
+        words: [
+            "null", "true", "{}", "[]", "\"\"", "\\u0000", "\\ud800", "é", "@", "provider", "hash",
+            "email_verified", "1e999",
+        ]
+    ) { input in
+        guard let read = try? PasswordImport(input) else { return false }
+        let command = read.command(
+            NewPassword(hash: read.hash), for: password, in: .default, names: names,
+            newID: { 1 }, at: Timestamp(seconds: 1))
+        guard let address = command?.proof.address else {
+            throw Finding("an accepted line has no command")
+        }
+        try require(
+            PasswordSettings.canonical(address.text) == address.text, "the address is not canonical"
+        )
+        try require(command?.proof.email?.isVerified == true, "the address is not verified")
+        return true
+    }
+
+    private static let password = provider("password")
+    private static let names = AddressNames(current: "key", keys: ["key": .generate()])
 
     private static let hashes = FuzzTarget(
         "password-hash",
