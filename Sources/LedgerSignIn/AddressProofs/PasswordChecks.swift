@@ -13,6 +13,8 @@ package final class PasswordChecks: Sendable {
     private let pool: BlockingPool
     private let store: any PasswordStore
     private let codes: AddressCodes
+    private let failureTime: Duration
+    private let pause: @Sendable (ContinuousClock.Instant) async -> Void
 
     /// Creates the service of a ledger.
     ///
@@ -21,14 +23,22 @@ package final class PasswordChecks: Sendable {
     ///   - pool: Bounds the number of passwords that are hashed or wait for it.
     ///   - store: Finds passwords by addresses.
     ///   - codes: Counts tries, and sends the codes of sign-ups and resets.
+    ///   - failureTime: The minimum time until a wrong password is answered: longer than any hash takes, so that
+    ///     the schemes of imported hashes don't tell accounts from unknown addresses.
+    ///   - pause: Waits until a time.
     package init(
         hasher: PasswordHasher, pool: BlockingPool, store: any PasswordStore,
-        codes: AddressCodes
+        codes: AddressCodes, failureTime: Duration = .zero,
+        pause: @escaping @Sendable (ContinuousClock.Instant) async -> Void = {
+            try? await Task.sleep(until: $0)
+        }
     ) {
         self.hasher = hasher
         self.pool = pool
         self.store = store
         self.codes = codes
+        self.failureTime = failureTime
+        self.pause = pause
     }
 
     /// Sends the code that finishes a sign-up; the hash of the password waits in the challenge.
@@ -117,7 +127,7 @@ package final class PasswordChecks: Sendable {
     /// Checks a password.
     ///
     /// A text that is no address, an unknown address and an account without a password cost as much as a wrong
-    /// password.
+    /// password, and take as long.
     ///
     /// - Returns: The address with its names, and the version of the password.
     /// - Throws: `wrong`, `limited` after too many wrong passwords, `faulted`.
@@ -125,6 +135,21 @@ package final class PasswordChecks: Sendable {
         _ typed: String, _ password: Password, of provider: ProviderName, in tenant: TenantID,
         from network: String,
         knownAs device: String?, at now: Timestamp
+    ) async throws(CodeFailure) -> (address: String, names: [AddressName], version: PasswordVersion)
+    {
+        let begin = ContinuousClock.now
+        do throws(CodeFailure) {
+            return try await compare(
+                typed, password, of: provider, in: tenant, from: network, knownAs: device, at: now)
+        } catch {
+            if case .wrong = error { await pause(begin + failureTime) }
+            throw error
+        }
+    }
+
+    private func compare(
+        _ typed: String, _ password: Password, of provider: ProviderName, in tenant: TenantID,
+        from network: String, knownAs device: String?, at now: Timestamp
     ) async throws(CodeFailure) -> (address: String, names: [AddressName], version: PasswordVersion)
     {
         let admission: BlockingPool.Admission

@@ -19,6 +19,7 @@ struct ServeConfiguration: Sendable {
     let issuer: String?
     let audience: String
     let accessTokenSeconds: Int64
+    let passwordFailureTime: Duration
     let limits: PolicyLimits
     let queueLimit: Int
     let stopGrace: Duration
@@ -56,6 +57,8 @@ struct ServeConfiguration: Sendable {
             Self.isPlainText($0) ? $0 : nil
         }
         accessTokenSeconds = try environment.number(.accessTokenSeconds)
+        passwordFailureTime = .milliseconds(
+            try environment.number(.passwordFailureMilliseconds))
         limits = try PolicyLimits(environment)
         queueLimit = Int(try environment.number(.queueLimit))
         stopGrace = .seconds(try environment.number(.stopSeconds))

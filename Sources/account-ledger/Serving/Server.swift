@@ -120,7 +120,7 @@ struct Server: Sendable {
                 url: configuration.databaseURL, keyring: keys.wrapping
             ) {
                 log.write(.error, "password fault", ["detail": .text($0)])
-            }, codes: codes)
+            }, codes: codes, failureTime: configuration.passwordFailureTime)
         liveKeys = LiveKeys(
             configuration.keys, wrapping: keys.wrapping, tokens: accessTokens,
             digests: requestDigests, codes: codes, log: log)

@@ -15,6 +15,7 @@ enum Setting: String, CaseIterable, Sendable {
     case sessionIdleSeconds = "LEDGER_SESSION_IDLE_SECONDS"
     case sessionLifetimeSeconds = "LEDGER_SESSION_LIFETIME_SECONDS"
     case reauthenticationSeconds = "LEDGER_REAUTHENTICATION_SECONDS"
+    case passwordFailureMilliseconds = "LEDGER_PASSWORD_FAILURE_MS"
     case linkLimit = "LEDGER_LINK_LIMIT"
     case linkWindowSeconds = "LEDGER_LINK_WINDOW_SECONDS"
     case signInLimit = "LEDGER_SIGN_IN_LIMIT"
@@ -54,6 +55,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .issuer: "account-ledger:KEY"
         case .audience: "account-ledger"
         case .accessTokenSeconds, .reauthenticationSeconds: "600"
+        case .passwordFailureMilliseconds: "500"
         case .sessionIdleSeconds: "2592000"
         case .sessionLifetimeSeconds: "31536000"
         case .linkLimit: "5"
@@ -75,6 +77,7 @@ enum Setting: String, CaseIterable, Sendable {
         return switch self {
         case .accessTokenSeconds: 10...3_600
         case .reauthenticationSeconds: 1...yearSeconds
+        case .passwordFailureMilliseconds: 0...5_000
         case .sessionIdleSeconds, .sessionLifetimeSeconds: 1...10 * yearSeconds
         // The account's row stores each attempt inside the window.
         case .linkLimit: 1...1_000
@@ -110,6 +113,8 @@ enum Setting: String, CaseIterable, Sendable {
         case .sessionIdleSeconds: "lifetime of a session without a refresh"
         case .sessionLifetimeSeconds: "maximum lifetime of a session"
         case .reauthenticationSeconds: "maximum age of a sign-in for an unlink"
+        case .passwordFailureMilliseconds:
+            "minimum time until a wrong password is answered, in milliseconds"
         case .linkLimit: "link attempts per account within the window"
         case .linkWindowSeconds: "length of the sliding window of link attempts"
         case .signInLimit: "sign-ins per identity and hour"

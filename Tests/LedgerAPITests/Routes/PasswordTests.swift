@@ -167,6 +167,27 @@ import Testing
         #expect(try Person(back).userID == ada.userID)
     }
 
+    @Test func `each wrong password is answered half a second after its request at the earliest`()
+        async throws
+    {
+        let pauses = Pauses()
+        let service = try service { $0.pauses = pauses }
+        _ = try await signUp(service)
+        #expect(try await signIn(service, credential()).status == 200)
+        #expect(pauses.all.isEmpty)
+        let wrong = [
+            credential(Self.ada, Self.other), credential("bob@example.com"), credential("none"),
+        ]
+        for (index, body) in wrong.enumerated() {
+            let begin = ContinuousClock.now
+            #expect(try await signIn(service, body).code == "INVALID_PASSWORD")
+            #expect(pauses.all.count == index + 1)
+            let end = try #require(pauses.all.last)
+            #expect(end >= begin + .milliseconds(500))
+            #expect(end <= ContinuousClock.now + .milliseconds(500))
+        }
+    }
+
     @Test func `a reset ends all sessions and opens none`() async throws {
         let service = try service()
         let ada = try await signUp(service)

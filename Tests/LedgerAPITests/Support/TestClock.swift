@@ -11,3 +11,12 @@ final class TestClock: Sendable {
         time.withLock { $0 = $0.adding(seconds: seconds) }
     }
 }
+
+/// Waits that end at once, each with the time at which it would have ended.
+final class Pauses: Sendable {
+    private let ends = Mutex<[ContinuousClock.Instant]>([])
+
+    var all: [ContinuousClock.Instant] { ends.withLock(\.self) }
+
+    func add(_ end: ContinuousClock.Instant) { ends.withLock { $0.append(end) } }
+}

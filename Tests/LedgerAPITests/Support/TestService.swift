@@ -19,6 +19,8 @@ struct TestService {
         var planKey = SymmetricKey.generate()
         var tenants: [TenantID] = [.default]
         var messages = InMemoryMessages()
+        /// The waits before answers to wrong passwords.
+        var pauses = Pauses()
         var nonce: IDTokenPolicy.NonceMode = .raw
         var nonceRequired = false
         var displayName: String?
@@ -169,7 +171,8 @@ struct TestService {
                     parameters: try Argon2Parameters(memoryKiB: 8, iterations: 1, lanes: 1)),
                 pool: BlockingPool(
                     label: "passwords", threads: 1, waitingMax: options.passwordsAtOnce - 1),
-                store: ledger, codes: codes),
+                store: ledger, codes: codes, failureTime: .milliseconds(500),
+                pause: { [pauses = options.pauses] in pauses.add($0) }),
             mergePlans: MergePlanDigests(key: options.planKey),
             now: { clock.now },
             random: { SecureRandom.uint128() }, observer: observer,
