@@ -136,6 +136,14 @@ import Testing
                 ])
             #expect(reset.status == 200, "\(reset)")
             _ = try await messages("password_changed", count: 1, of: server)
+            // Support on the command line tells people as well.
+            var bob = Device(server.client)
+            #expect(try await bob.signIn(deployment.apple, as: "bob").status == 200)
+            let merged = try await deployment.tool.run([
+                "merge", ada.userID, bob.userID, "--reason", "one person", "--case", "17",
+            ])
+            #expect(merged.status == 0, "\(merged)")
+            _ = try await messages("accounts_merged", count: 1, of: server)
             let shown = try await deployment.tool.run(["messages", "--account", ada.userID])
             #expect(shown.output.contains("provider_linked  en  sent"), "\(shown.output)")
         }

@@ -1,7 +1,7 @@
 /// Imports the password and the address that an account holder had in a former system.
 ///
 /// The account is the one that has the address, or the one of a known identity; without either a new one is
-/// opened. It opens no session, and an account that has a password keeps it.
+/// opened. It opens no session. An account keeps a password that it has, and stays without one that it gave up.
 package struct ImportPassword: Sendable {
     /// Proves the address by the word of the former system, and has the password.
     package let proof: Proof
@@ -31,34 +31,38 @@ package struct ImportPassword: Sendable {
         }
         var account: Account?
         if let holder {
+            if state.isAnonymous(holder.provider, under: policy) {
+                return .refused(.unsupportedProvider)
+            }
             let identity = state.directory[holder]
             account = identity.flatMap { state.ledger.identities[$0]?.account }
                 .flatMap { state.ledger.accounts[$0] }
             if account == nil { return .refused(.accountNotFound) }
         }
-        if case .held(_, let keeper) = state.standing(of: address, under: policy) {
+        switch state.standing(of: address, under: policy) {
+        case .held(_, let keeper):
             guard account == nil || account?.id == keeper.id else {
                 return .refused(.providerConflict(.heldByOther))
             }
             account = keeper
-        }
-        if let account, account.linkedProviders.contains(provider) {
-            return Decision(.success(.passwordImported(account.id, .kept)))
+        case .free(let former?):
+            // Only a person who proves the address takes it from an account that uses it no more.
+            return Decision(.success(.passwordImported(former.account, .kept)))
+        case .free(nil): break
         }
         let target = account?.id ?? newAccount
         let subject = state.subject(of: proof, under: policy)
-        // A new holder of an address gets an identity of its own.
-        let known = account == nil ? nil : state.directory[subject]
-        if let known, state.ledger.identities[known]?.account != nil {
-            return .refused(.providerConflict(.heldByOther))
+        if let account,
+            account.linkedProviders.contains(provider) || state.directory[subject] != nil
+        {
+            return Decision(.success(.passwordImported(account.id, .kept)))
         }
-        let identity = known ?? newIdentity
         let fact = ProviderLinked(
-            account: target, identity: identity, provider: provider, cause: .imported)
+            account: target, identity: newIdentity, provider: provider, cause: .imported)
         let opened = AccountOpened(account: target, cause: .imported)
         let confirmation = state.confirmation(
             by: proof, for: target, actor, cause: .imported, under: policy)
-        let password = proof.passwordSet(.imported, of: identity, for: target, by: actor)
+        let password = proof.passwordSet(.imported, of: newIdentity, for: target, by: actor)
         return Decision(
             .success(.passwordImported(target, account == nil ? .opened : .added)),
             drafts: (account == nil ? [.init(.accountOpened(opened), actor: actor)] : [])
@@ -67,8 +71,8 @@ package struct ImportPassword: Sendable {
                         .providerLinked(fact), actor: actor,
                         disclosures: [Disclosure(.providerID, subject.providerID)])
                 ] + confirmation.drafts + password.drafts,
-            effects: (known == nil ? [.identityNamed(subject, identity)] : [])
-                + confirmation.effects + password.effects)
+            effects: [.identityNamed(subject, newIdentity)] + confirmation.effects
+                + password.effects)
     }
 }
 
@@ -79,7 +83,7 @@ extension ImportPassword: LedgerRequest {
         case opened
         /// An existing account got the password.
         case added
-        /// The account had one already and keeps it.
+        /// The account has or had one, or gave up the address.
         case kept
     }
 

@@ -7,6 +7,8 @@ final class GroupedCalls<Input: Sendable, Output: Sendable>: Sendable {
     private struct Waiting {
         let input: Input
         let continuation: CheckedContinuation<Output, any Error>
+        /// The number of groups that it was part of.
+        var runs = 0
     }
 
     private struct State {
@@ -15,6 +17,11 @@ final class GroupedCalls<Input: Sendable, Output: Sendable>: Sendable {
     }
 
     private static var groupMax: Int { 64 }
+    private static var runsMax: Int { 500 }
+    private static var delay: Duration { .milliseconds(10) }
+
+    /// An input has been part of so many groups without an output that it never may have one.
+    struct TriedTooOften: Error {}
 
     private let state = Mutex(State())
     private let body: @Sendable ([Input]) async throws -> [Output?]
@@ -45,9 +52,14 @@ final class GroupedCalls<Input: Sendable, Output: Sendable>: Sendable {
         while let group = next() {
             do {
                 var again: [Waiting] = []
-                for (waiting, output) in zip(group, try await body(group.map(\.input))) {
+                // Another transaction takes longer than a group.
+                if group.allSatisfy({ $0.runs > 0 }) { try await Task.sleep(for: Self.delay) }
+                for (var waiting, output) in zip(group, try await body(group.map(\.input))) {
+                    waiting.runs += 1
                     if let output {
                         waiting.continuation.resume(returning: output)
+                    } else if waiting.runs == Self.runsMax {
+                        waiting.continuation.resume(throwing: TriedTooOften())
                     } else {
                         again.append(waiting)
                     }

@@ -173,15 +173,18 @@ package final class PasswordChecks: Sendable {
         }
         guard isRight, let stored else { throw .wrong }
         try await codes.uncount(counts, in: tenant)
-        if hasher.needsRehash(hash) { renew(stored, password, in: tenant) }
+        if hasher.needsRehash(hash) { renew(stored, hash, password, in: tenant) }
         return (address, names, stored.version)
     }
 
     /// Hashes a password that was right as new ones are, while its client gets an answer.
     ///
+    /// Not the hash of a scheme that ignores the end of the password, where typing errors stay unnoticed.
     /// The next sign-in renews a hash that stays because the pool is full or the store fails.
-    private func renew(_ stored: StoredPassword, _ password: Password, in tenant: TenantID) {
-        guard let prepared = password.prepared else { return }
+    private func renew(
+        _ stored: StoredPassword, _ hash: PasswordHash, _ password: Password, in tenant: TenantID
+    ) {
+        guard hash.comparesWhole(password), let prepared = password.prepared else { return }
         Task { [hasher, pool, store] in
             let hash = try await pool.admit().run { try hasher.hash(prepared) }
             try await store.replace(stored, by: NewPassword(hash: hash.text), in: tenant)

@@ -83,6 +83,20 @@ package struct PasswordHasher: Sendable {
     }
 }
 
+extension PasswordHash {
+    /// Whether the hash depends on the whole of a password: bcrypt ignores the end of a long one.
+    package func comparesWhole(_ password: Password) -> Bool {
+        let setting: any HashSetting
+        switch form {
+        case .own: return true
+        case .imported(let imported, _): setting = imported
+        case .wrapped(_, _, let inner, _): setting = inner
+        }
+        return !(setting is BcryptSetting)
+            || password.sent.count <= BcryptSetting.passwordBytesMax
+    }
+}
+
 /// The reason why a hash of another system can't be adopted.
 package enum AdoptionFault: Error, Hashable, Sendable {
     case hash(PasswordHashFault)

@@ -11,7 +11,7 @@ struct BcryptSetting: HashSetting {
     /// The number of characters in front of the digest.
     static let textCount = 29
     /// The number of bytes of a password that it uses.
-    private static let passwordBytesMax = 72
+    static let passwordBytesMax = 72
     private static let logRoundsStrong = 10
 
     let text: String

@@ -2,6 +2,7 @@ import CommandLine
 import Cryptography
 import Ledger
 import LedgerEngine
+import LedgerMessages
 import LedgerPostgres
 
 /// Shared parts of the commands that change the ledger in the operator's name, each with a reason.
@@ -88,11 +89,12 @@ struct AdministeredCommand: Sendable {
     ///   - access: the access log's record; nil for commands that change nothing.
     ///   - keyring: for commands whose disclosures are encrypted with an account's key.
     ///   - policy: for commands that depend on the tenant's rules, if none are recorded.
+    ///   - noticeLanguage: for commands that account holders are told of; nil for a tenant without addresses.
     /// - Returns: the reply of each command.
     /// - Throws: `Fault` with the refusal, or when the outcome is unknown.
     func run(
         _ intents: [Command.Intent], as access: AccessRecord?, keyring: WrappingKeyring? = nil,
-        policy: TenantPolicy = TenantPolicy(providers: [])
+        policy: TenantPolicy = TenantPolicy(providers: []), noticeLanguage: MessageLanguage? = nil
     ) async throws(Fault) -> [Reply] {
         do {
             if let access { try await record(access) }
@@ -105,9 +107,10 @@ struct AdministeredCommand: Sendable {
             )
         }
         let faults = LastFault()
+        var configuration = SequencerConfiguration(url: url)
+        configuration.noticeLanguage = { _ in noticeLanguage }
         let sequencer = Sequencer(
-            configuration: SequencerConfiguration(url: url),
-            policy: { _ in policy }, keyring: keyring,
+            configuration: configuration, policy: { _ in policy }, keyring: keyring,
             onCommit: { _ in }, onFault: { faults.note($0) })
         async let finished: Void = sequencer.run()
         var replies: [Reply] = []
@@ -150,9 +153,11 @@ struct AdministeredCommand: Sendable {
     /// - Throws: `Fault` with the refusal, or when the outcome is unknown.
     func run<Request: LedgerRequest>(
         _ request: Request, as access: AccessRecord?, keyring: WrappingKeyring? = nil,
-        policy: TenantPolicy = TenantPolicy(providers: [])
+        policy: TenantPolicy = TenantPolicy(providers: []), noticeLanguage: MessageLanguage? = nil
     ) async throws(Fault) -> Request.Success {
-        let replies = try await run([request.intent], as: access, keyring: keyring, policy: policy)
+        let replies = try await run(
+            [request.intent], as: access, keyring: keyring, policy: policy,
+            noticeLanguage: noticeLanguage)
         guard let success = replies.first.flatMap(Request.success) else {
             throw Fault("unexpected reply to a command")
         }

@@ -3,13 +3,12 @@ import Foundation
 
 /// The lines of a file, read in parts, so that the file may be larger than the memory.
 struct FileLines {
-    /// A longer line is none, so that a file of another kind is not read into memory.
+    /// Of a longer line, only so many bytes and one more are kept.
     static let bytesMax = 16_384
     private static let partBytes = 65_536
 
     private let file: FileHandle
-    private var rest: ArraySlice<UInt8> = []
-    private var isAtEnd = false
+    private var part: ArraySlice<UInt8> = []
 
     /// Opens a file; nil when it can't be read.
     init?(of path: String) {
@@ -19,26 +18,23 @@ struct FileLines {
 
     /// Returns the next line without its end; nil after the last one.
     ///
-    /// - Throws: `Fault` when the file can't be read, or a line is longer than ``bytesMax``.
+    /// - Throws: `Fault` when the file can't be read.
     mutating func next() throws(Fault) -> [UInt8]? {
+        var line: [UInt8]?
         while true {
-            if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                defer { rest = rest[(end + 1)...] }
-                return Array(rest[..<end])
-            }
-            if isAtEnd {
-                defer { rest = [] }
-                return rest.isEmpty ? nil : Array(rest)
-            }
-            guard rest.count <= Self.bytesMax else {
-                throw Fault("a line is longer than \(Self.bytesMax) bytes")
-            }
-            let part: Data?
-            do { part = try file.read(upToCount: Self.partBytes) } catch {
-                throw Fault("the file can't be read")
-            }
-            isAtEnd = part?.isEmpty ?? true
-            rest = rest + (part ?? Data())
+            if part.isEmpty { part = try read() }
+            guard !part.isEmpty else { return line }
+            let end = part.firstIndex(of: UInt8(ascii: "\n"))
+            let begun = line ?? []
+            line = begun + part[..<(end ?? part.endIndex)].prefix(Self.bytesMax + 1 - begun.count)
+            part = end.map { part[($0 + 1)...] } ?? []
+            if end != nil { return line }
+        }
+    }
+
+    private func read() throws(Fault) -> ArraySlice<UInt8> {
+        do { return Array(try file.read(upToCount: Self.partBytes) ?? Data())[...] } catch {
+            throw Fault("the file can't be read")
         }
     }
 }

@@ -25,7 +25,8 @@ enum ImportPasswordsCommand {
         details: """
             Each line is {"email":"...","email_verified":true,"hash":"..."}. The account that has the address
             gets the password; without one, an account is opened. With "provider" and "provider_id" it is the
-            account of that identity. An account that has a password keeps it, so the command may be repeated.
+            account of that identity. An account that has a password keeps it, and one that has unlinked it stays
+            without, so the command may be repeated.
             Lines that can't be imported are listed by number, and the others are imported.
             """)
 
@@ -89,7 +90,7 @@ enum ImportPasswordsCommand {
                 """
                 opened accounts: \(counts[.imported(.opened), default: 0])
                 passwords of accounts that had none: \(counts[.imported(.added), default: 0])
-                accounts that keep their password: \(counts[.imported(.kept), default: 0])
+                accounts that have, or gave up, a password or the address: \(counts[.imported(.kept), default: 0])
                 lines that were not imported: \(refused)
 
                 """)
@@ -144,6 +145,9 @@ private struct PasswordImporter: Sendable {
     }
 
     private func outcome(of line: [UInt8], _ submit: Submit) async throws -> Outcome {
+        guard line.count <= FileLines.bytesMax else {
+            return .refused("the line is longer than \(FileLines.bytesMax) bytes")
+        }
         let read: PasswordImport
         do { read = try PasswordImport(line) } catch { return .refused(error.rawValue) }
         let hash: PasswordHash

@@ -3,6 +3,7 @@ import Ledger
 import LedgerAPI
 import LedgerAudit
 import LedgerEngine
+import LedgerMessages
 import LedgerPostgres
 import LedgerSignIn
 
@@ -60,7 +61,8 @@ enum MergeCommand {
             MergeAccounts(
                 authority: authority, keepsAbsorbed: kept, agreed: planned.digest,
                 digest: planDigest),
-            as: access, keyring: rules.keyring, policy: rules.policy)
+            as: access, keyring: rules.keyring, policy: rules.policy,
+            noticeLanguage: rules.noticeLanguage)
         Terminal.print("merged; to undo: unmerge \(merged.event)\n")
         return .success
     }
@@ -101,13 +103,15 @@ enum MergeCase {
         return reference
     }
 
-    /// Returns the tenant's recorded policy, the configured one while none is recorded, and the keys that
-    /// encrypt the reason.
+    /// Returns the tenant's recorded policy, the configured one while none is recorded, the keys that encrypt
+    /// the reason, and the language of notices, which is English for a tenant that is not configured here.
     ///
     /// - Throws: `Fault` when the environment does not set them, or the recorded rules are damaged.
     static func rules(
         _ environment: Environment, _ command: AdministeredCommand
-    ) throws(Fault) -> (policy: TenantPolicy, keyring: WrappingKeyring) {
+    ) throws(Fault) -> (
+        policy: TenantPolicy, keyring: WrappingKeyring, noticeLanguage: MessageLanguage?
+    ) {
         guard let keyring = try LedgerCommands.keyring(environment) else {
             throw Fault(
                 "\(Setting.keys.name) is not set: the reason is encrypted with the account's key")
@@ -117,13 +121,20 @@ enum MergeCase {
             try RecordedRules.read(on: $0)
         }
         switch recorded[tenant] {
-        case .success(let rules): return (rules.policy, keyring)
+        case .success(let rules):
+            let hasAddresses = rules.policy.providers.values.contains { $0.type.addressKind != nil }
+            var language = MessageLanguage.english
+            if let path = environment.given(.providers) {
+                let tenants = try TenantSetup.read(path: path, limits: PolicyLimits(environment))
+                language = tenants[tenant]?.messages.language ?? language
+            }
+            return (rules.policy, keyring, hasAddresses ? language : nil)
         case .failure: throw Fault("tenant \(tenant): \(RulesCommands.damaged)")
         case nil: break
         }
         let policy = try RulesSetup.rules(of: tenant, environment)
-        if let policy { return (policy, keyring) }
-        return (try PolicyLimits(environment).policy, keyring)
+        if let policy { return (policy, keyring, nil) }
+        return (try PolicyLimits(environment).policy, keyring, nil)
     }
 }
 

@@ -44,7 +44,8 @@ enum RelinkCommand {
             let plan = try await command.run(
                 RelinkProvider.Preview(
                     account: account, identity: identity, former: former, actor: .system),
-                as: nil, keyring: rules.keyring, policy: rules.policy)
+                as: nil, keyring: rules.keyring, policy: rules.policy,
+                noticeLanguage: rules.noticeLanguage)
             Terminal.print(plan.text)
             return .success
         }
@@ -52,7 +53,8 @@ enum RelinkCommand {
             RelinkProvider(
                 account: account, identity: identity, former: former, actor: .system,
                 reason: reason, caseReference: reference, isPreview: false),
-            as: access, keyring: rules.keyring, policy: rules.policy)
+            as: access, keyring: rules.keyring, policy: rules.policy,
+            noticeLanguage: rules.noticeLanguage)
         Terminal.print(relinked.plan.text + "done\n")
         return .success
     }

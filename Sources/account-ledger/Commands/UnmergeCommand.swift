@@ -42,7 +42,8 @@ enum UnmergeCommand {
             let plan = try await command.run(
                 UnmergeAccounts.Preview(
                     merge: merge, survivor: fact.survivor, absorbed: fact.absorbed, actor: .system),
-                as: nil, keyring: rules.keyring, policy: rules.policy)
+                as: nil, keyring: rules.keyring, policy: rules.policy,
+                noticeLanguage: rules.noticeLanguage)
             Terminal.print(plan.text)
             return .success
         }
@@ -50,7 +51,8 @@ enum UnmergeCommand {
             UnmergeAccounts(
                 merge: merge, survivor: fact.survivor, absorbed: fact.absorbed, actor: .system,
                 reason: reason, caseReference: reference, isPreview: false),
-            as: access, keyring: rules.keyring, policy: rules.policy)
+            as: access, keyring: rules.keyring, policy: rules.policy,
+            noticeLanguage: rules.noticeLanguage)
         Terminal.print(unmerged.plan.text + "done\n")
         return .success
     }

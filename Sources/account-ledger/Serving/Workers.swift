@@ -67,7 +67,7 @@ struct Workers: Sendable {
         }
         sending.provider = { tenants($0)?.displayName(of: $1) ?? $1.description }
         sending.maySend = { tenants($0)?.maySend(by: $1, to: $2) ?? true }
-        messages = MessageDispatcher(
+        let messages = MessageDispatcher(
             url: url, configuration: sending, keyring: keys.wrapping,
             onFault: { log.write(.warning, "message fault", ["detail": .text($0)]) })
         formerEmails = FormerEmailWorker(
@@ -91,6 +91,7 @@ struct Workers: Sendable {
                 sealer?.wake()
                 commits.raise()
                 webhooks.wake()
+                messages.wake()
             },
             onFault: { text in
                 // After a lost connection the database may have been restored and hold other events.
@@ -107,6 +108,7 @@ struct Workers: Sendable {
         watch = LockHolderWatch(url: url) { text in
             log.write(.warning, "frozen process", ["detail": .text(text)])
         }
+        self.messages = messages
         self.projector = projector
         self.sealer = sealer
         self.erasure = erasure

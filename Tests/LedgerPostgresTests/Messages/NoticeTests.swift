@@ -166,6 +166,21 @@ import Testing
         }
     }
 
+    @Test func `the notices of one account leave those of a merged one their number`() async throws
+    {
+        try await with { scene in
+            let eve = try await scene.signIn("eve@example.com")
+            for _ in 0..<10 {
+                try await scene.link(eve, google("eve"))
+                try await scene.unlink(eve, provider("google"))
+            }
+            #expect(try await scene.sent().count == 20)
+            let ada = try await scene.signIn("ada@example.com")
+            _ = try await scene.merge(ada, into: eve)
+            #expect(try await scene.sent() == ["ada@example.com accounts_merged de -"])
+        }
+    }
+
     @Test func `a reset of a password is told, its first setting is not`() async throws {
         try await with { scene in
             let ada = try await scene.signUp("ada@example.com", password: "hash")

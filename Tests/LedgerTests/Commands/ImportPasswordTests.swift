@@ -104,6 +104,25 @@ import Testing
         #expect(try story.scenario.when(other) == refused(.providerConflict(.heldByOther)))
     }
 
+    @Test func `a repeated import brings no password back that was unlinked`() throws {
+        var story = Story()
+        story.scenario.given.policy.reauthenticationSeconds = .max / 2_000_000
+        let ada = try story.signIn(proof(subject("google", "ada")), createAccount: true)
+        _ = try story.importing("ada@x.test", holder: subject("google", "ada"))
+        let session = try #require(story.scenario.given.state.ledger.sessions.first?.key)
+        let unlink = UnlinkProvider(
+            caller: Caller(account: ada, session: session), provider: Self.password,
+            identity: nil, idempotency: nil)
+        _ = try story.scenario.when(unlink).result.get()
+        for holder in [nil, subject("google", "ada")] {
+            let again = try story.importing("ada@x.test", holder: holder)
+            #expect(again.account == ada && again.effect == .kept && again.events == [])
+        }
+        // A sign-up with the address by its other type keeps it in use.
+        _ = try story.signIn(addressProof("eve@x.test", new: story.next()), createAccount: true)
+        #expect(try story.importing("eve@x.test").effect == .added)
+    }
+
     @Test func `a tenant without passwords imports none`() throws {
         var story = Story()
         let command = story.command("ada@x.test")

@@ -4,15 +4,16 @@ import LedgerEngine
 import LedgerMessages
 import Postgres
 
-/// The notices of a batch's events, one for each address of an account: its e-mail addresses, or its phone
-/// numbers where it has no other.
+/// The notices of a batch's events, one for each address of an account and of those that were merged into it.
 ///
 /// The addresses are those from before the batch: an address that was just proved gets no notice.
 enum NoticeWrites {
-    /// The addresses that are told of one event.
-    private static let addressesMax = 5
-    /// The notices about one account within an hour; links and unlinks in turns send no more.
-    private static let perHour = 20
+    /// The addresses that are told of one event, one of each account before the second of any.
+    private static let addressesMax = 20
+    /// The notices about an account to one of its addresses within an hour; links and unlinks in turns send no
+    /// more.
+    private static let mailsPerHour = 20
+    private static let textsPerHour = 5
 
     private static let insert = Statement(
         "insert_notices",
@@ -36,19 +37,24 @@ enum NoticeWrites {
                     SELECT account_id FROM accounts
                     WHERE tenant_id = $1 AND merged_into = f.account_id
                     OFFSET 0) a
+            ), held AS (
+                SELECT h.address_id, h.kind, h.position,
+                    row_number() OVER (
+                        PARTITION BY f.account_id ORDER BY h.kind, h.position) AS turn
+                FROM family f
+                CROSS JOIN LATERAL (
+                    SELECT address_id, kind, position FROM addresses
+                    WHERE tenant_id = $1 AND account_id = f.account_id
+                    OFFSET 0) h
             )
-            SELECT h.address_id, h.kind, rank() OVER (ORDER BY h.kind) AS place,
-                row_number() OVER (ORDER BY h.kind, h.position) AS number
-            FROM family f
-            CROSS JOIN LATERAL (
-                SELECT address_id, kind, position FROM addresses
-                WHERE tenant_id = $1 AND account_id = f.account_id
-                OFFSET 0) h
+            SELECT address_id, kind, row_number() OVER (ORDER BY turn, position) AS number
+            FROM held
             OFFSET 0) d
-        WHERE d.place = 1 AND d.number <= \(addressesMax) AND \(perHour) > (
-            SELECT count(*) FROM messages
-            WHERE tenant_id = $1 AND account_id = k.account_id AND address_id IS NOT NULL
-                AND created_at > statement_timestamp() - interval '1 hour')
+        WHERE d.number <= \(addressesMax)
+            AND CASE d.kind WHEN 'email' THEN \(mailsPerHour) ELSE \(textsPerHour) END > (
+                SELECT count(*) FROM messages
+                WHERE tenant_id = $1 AND account_id = k.account_id AND address_id = d.address_id
+                    AND created_at > statement_timestamp() - interval '1 hour')
         """)
 
     /// Returns the calls for the tenants with a language; another one has no addresses.
