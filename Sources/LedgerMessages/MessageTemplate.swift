@@ -76,7 +76,7 @@ package enum MessagePlaceholder: String, Hashable, Sendable, CaseIterable {
     private var bytesMax: Int { self == .link ? 2_048 : 64 }
 
     /// Checks whether a value has the form of this placeholder.
-    func accepts(_ value: String) -> Bool {
+    package func accepts(_ value: String) -> Bool {
         guard (1...bytesMax).contains(value.utf8.count) else { return false }
         switch self {
         case .code: return value.utf8.allSatisfy { Self.isCodeByte($0) }

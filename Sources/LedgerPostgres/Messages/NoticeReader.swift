@@ -55,7 +55,13 @@ struct NoticeReader: Sendable {
         let content = try MessageContent.notice(
             template, at: recorded.recordedAt,
             provider: template.required.contains(.provider)
-                ? recorded.event.fact.attributes.provider.map { provider(tenant, $0) } : nil)
+                ? recorded.event.fact.attributes.provider.map { name(of: $0, in: tenant) } : nil)
         return .opened(OpenedMessage(recipient: text, content: content))
+    }
+
+    /// Returns the display name of a provider, or its name if a message can't contain that.
+    private func name(of provider: ProviderName, in tenant: TenantID) -> String {
+        let shown = self.provider(tenant, provider)
+        return MessagePlaceholder.provider.accepts(shown) ? shown : provider.description
     }
 }

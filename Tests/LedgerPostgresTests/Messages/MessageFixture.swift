@@ -114,11 +114,12 @@ struct MessageFixture: Sendable {
     }
 
     func store(
-        leaseSeconds: Int32 = 60, keyring: WrappingKeyring = SequencerFixture.keyring
+        leaseSeconds: Int32 = 60, keyring: WrappingKeyring = SequencerFixture.keyring,
+        provider: @escaping @Sendable (TenantID, ProviderName) -> String = { "\($1) of \($0)" }
     ) -> PostgresMessageStore {
         PostgresMessageStore(
-            url: database.runtimeURL, keyring: keyring, leaseSeconds: leaseSeconds
-        ) { "\($1) of \($0)" }
+            url: database.runtimeURL, keyring: keyring, leaseSeconds: leaseSeconds,
+            provider: provider)
     }
 
     /// Creates a dispatcher without pauses between attempts.

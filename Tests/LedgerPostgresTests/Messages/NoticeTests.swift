@@ -241,6 +241,23 @@ import Testing
         }
     }
 
+    @Test func `a display name that no message can contain is replaced by the provider's name`()
+        async throws
+    {
+        try await with { scene in
+            let ada = try await scene.signIn("ada@example.com")
+            try await scene.link(ada, google("ada"))
+            let store = scene.messages.store { _, _ in "My {App}" }
+            let leased = try #require(try await store.take(.email, atMost: 1).first)
+            guard case .ready(let message, _, _, _) = try await store.begin(leased) else {
+                Issue.record("the notice can't be read")
+                return
+            }
+            #expect(message.content.values[.provider] == "google")
+            await store.close()
+        }
+    }
+
     @Test func `a notice does not go where the tenant sends nothing`() async throws {
         try await with { scene in
             let ada = try await scene.signIn("ada@example.com")
