@@ -164,42 +164,18 @@ struct AdministeredCommand: Sendable {
         return success
     }
 
-    /// Calls a body that submits commands, also many at once.
-    ///
-    /// - Throws: The error of the body; a submission throws `Fault` when its outcome is unknown.
-    func withSequencer(
-        keyring: WrappingKeyring, policy: TenantPolicy,
-        _ body: (
-            @escaping @Sendable (Command.Intent) async throws(Fault) -> Result<Reply, Refusal>
-        ) async throws -> Void
-    ) async throws {
-        let faults = LastFault()
-        let sequencer = Sequencer(
+    /// Creates a sequencer for commands that are submitted side by side; the caller runs and closes it.
+    func sequencer(
+        keyring: WrappingKeyring, policy: TenantPolicy, faults: LastFault
+    ) -> Sequencer {
+        Sequencer(
             configuration: SequencerConfiguration(url: url),
             policy: { _ in policy }, keyring: keyring,
             onCommit: { _ in }, onFault: { faults.note($0) })
-        async let finished: Void = sequencer.run()
-        let result: Result<Void, any Error>
-        do {
-            try await body { intent async throws(Fault) in
-                switch await submit(intent, to: sequencer) {
-                case .success(let result): return result
-                case .failure:
-                    throw Fault(
-                        "the outcome is unknown: \(faults.last ?? "unknown cause"); repeat the command"
-                    )
-                }
-            }
-            result = .success(())
-        } catch {
-            result = .failure(error)
-        }
-        sequencer.close()
-        await finished
-        try result.get()
     }
 
-    private func submit(
+    /// Submits a command of a sequencer.
+    func submit(
         _ intent: Command.Intent, to sequencer: Sequencer
     ) async -> Result<Result<Reply, Refusal>, LedgerFault> {
         let command = Command(

@@ -38,7 +38,7 @@ enum ImportPasswordsCommand {
         let reason = isDryRun ? "" : try AdministeredCommand.reason(arguments)
         let named = try arguments.value(of: "provider", as: "a provider name", ProviderName.init)
         let path = arguments.operands.first ?? ""
-        guard var lines = FileLines(of: path) else { throw Fault("\(path) can't be read") }
+        guard let lines = FileLines(of: path) else { throw Fault("\(path) can't be read") }
         let command = try AdministeredCommand(arguments, environment)
         let rules = try MergeCase.rules(environment, command)
         let candidates = rules.policy.providers.filter { $0.value.type == .password }.keys
@@ -52,31 +52,56 @@ enum ImportPasswordsCommand {
             try await command.record(access)
         }
         let secrets = rules.keyring.secrets
+        let faults = LastFault()
+        let sequencer = command.sequencer(
+            keyring: rules.keyring, policy: rules.policy, faults: faults)
         let importer = PasswordImporter(
-            provider: provider, tenant: command.tenant, isDryRun: isDryRun,
+            command: command, sequencer: sequencer, faults: faults, provider: provider,
+            isDryRun: isDryRun,
             names: AddressNames(current: secrets.currentID, keys: secrets.keys))
+        async let finished: Void = sequencer.run()
+        let counted = await importAll(lines, importer)
+        sequencer.close()
+        await finished
+        return report(try counted.get(), isDryRun)
+    }
+
+    /// Imports the lines and returns the number of each outcome.
+    private static func importAll(
+        _ file: FileLines, _ importer: PasswordImporter
+    ) async -> Result<[PasswordImporter.Outcome: Int], any Error> {
+        var lines = file
         var counts: [PasswordImporter.Outcome: Int] = [:]
-        try await command.withSequencer(keyring: rules.keyring, policy: rules.policy) { submit in
-            var number = 0
+        var number = 0
+        do {
             while true {
-                var group: [(number: Int, line: [UInt8])] = []
-                while group.count < groupMax, let line = try lines.next() {
-                    number += 1
-                    if !line.isEmpty { group.append((number: number, line: line)) }
-                }
-                guard !group.isEmpty else { break }
-                for (number, outcome) in try await importer.run(group, submit) {
-                    counts[outcome.counted, default: 0] += 1
-                    if case .refused(let reason) = outcome {
-                        Terminal.printError("line \(number): \(reason)")
+                let group = try nextGroup(&lines, &number)
+                guard !group.isEmpty else { return .success(counts) }
+                for result in try await importer.run(group) {
+                    counts[result.outcome.counted, default: 0] += 1
+                    if case .refused(let reason) = result.outcome {
+                        Terminal.printError("line \(result.number): \(reason)")
                     }
                 }
                 if number / linesPerReport > (number - group.count) / linesPerReport {
                     Terminal.printError("\(number) lines so far")
                 }
             }
+        } catch {
+            return .failure(error)
         }
-        return report(counts, isDryRun)
+    }
+
+    /// Returns the next lines that are not empty, each with its number.
+    private static func nextGroup(
+        _ lines: inout FileLines, _ number: inout Int
+    ) throws(Fault) -> [PasswordImporter.Line] {
+        var group: [PasswordImporter.Line] = []
+        while group.count < groupMax, let line = try lines.next() {
+            number += 1
+            if !line.isEmpty { group.append(PasswordImporter.Line(number: number, bytes: line)) }
+        }
+        return group
     }
 
     private static func report(
@@ -111,10 +136,20 @@ private struct PasswordImporter: Sendable {
         var counted: Outcome { if case .refused = self { .refused("") } else { self } }
     }
 
-    typealias Submit = @Sendable (Command.Intent) async throws(Fault) -> Result<Reply, Refusal>
+    struct Line: Sendable {
+        let number: Int
+        let bytes: [UInt8]
+    }
 
+    struct Imported: Sendable {
+        let number: Int
+        let outcome: Outcome
+    }
+
+    let command: AdministeredCommand
+    let sequencer: Sequencer
+    let faults: LastFault
     let provider: ProviderName
-    let tenant: TenantID
     let isDryRun: Bool
     let names: AddressNames
     private let hasher = PasswordHasher()
@@ -122,29 +157,33 @@ private struct PasswordImporter: Sendable {
         label: "account-ledger import", threads: ProcessInfo.processInfo.activeProcessorCount,
         waitingMax: .max / 2)
 
-    init(provider: ProviderName, tenant: TenantID, isDryRun: Bool, names: AddressNames) {
+    init(
+        command: AdministeredCommand, sequencer: Sequencer, faults: LastFault,
+        provider: ProviderName, isDryRun: Bool, names: AddressNames
+    ) {
+        self.command = command
+        self.sequencer = sequencer
+        self.faults = faults
         self.provider = provider
-        self.tenant = tenant
         self.isDryRun = isDryRun
         self.names = names
     }
 
     /// Returns the outcome of each line, in order.
-    func run(
-        _ group: [(number: Int, line: [UInt8])], _ submit: @escaping Submit
-    ) async throws -> [(number: Int, outcome: Outcome)] {
-        let outcomes = try await withThrowingTaskGroup { tasks in
-            for (number, line) in group {
+    func run(_ group: [Line]) async throws -> [Imported] {
+        var results: [Imported] = []
+        try await withThrowingTaskGroup(of: Imported.self) { tasks in
+            for line in group {
                 tasks.addTask {
-                    (number: number, outcome: try await outcome(of: line, submit))
+                    Imported(number: line.number, outcome: try await outcome(of: line.bytes))
                 }
             }
-            return try await tasks.reduce(into: []) { $0.append($1) }
+            for try await result in tasks { results.append(result) }
         }
-        return outcomes.sorted { $0.number < $1.number }
+        return results.sorted { $0.number < $1.number }
     }
 
-    private func outcome(of line: [UInt8], _ submit: Submit) async throws -> Outcome {
+    private func outcome(of line: [UInt8]) async throws -> Outcome {
         guard line.count <= FileLines.bytesMax else {
             return .refused("the line is longer than \(FileLines.bytesMax) bytes")
         }
@@ -161,19 +200,23 @@ private struct PasswordImporter: Sendable {
             return .refused(AdoptionFault.hash(fault).text)
         }
         guard !isDryRun else { return .valid }
-        let command = read.command(
-            NewPassword(hash: hash.text), for: provider, in: tenant, names: names,
+        let request = read.command(
+            NewPassword(hash: hash.text), for: provider, in: command.tenant, names: names,
             newID: SecureRandom.uint128, at: .now)
-        guard let command else { throw Fault("the key directory has no key for addresses") }
-        switch try await submit(command.intent) {
-        case .success(let reply):
+        guard let request else { throw Fault("the key directory has no key for addresses") }
+        switch await command.submit(request.intent, to: sequencer) {
+        case .failure:
+            throw Fault(
+                "the outcome is unknown: \(faults.last ?? "unknown cause"); repeat the command")
+        case .success(.success(let reply)):
             guard let success = ImportPassword.success(in: reply) else {
                 throw Fault("unexpected reply to a command")
             }
             return .imported(success.effect)
-        case .failure(.accountNotFound): return .refused("no account has the identity")
-        case .failure(.providerConflict): return .refused("another account has the address")
-        case .failure(let refusal): return .refused("refused: \(refusal)")
+        case .success(.failure(.accountNotFound)): return .refused("no account has the identity")
+        case .success(.failure(.providerConflict)):
+            return .refused("another account has the address")
+        case .success(.failure(let refusal)): return .refused("refused: \(refusal)")
         }
     }
 }
