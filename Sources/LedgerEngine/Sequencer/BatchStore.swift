@@ -55,6 +55,9 @@ package struct TenantRecordings: Sendable {
     package var hasErasure: Bool {
         recordings.contains { $0.recorded.event.erasedAccount != nil }
     }
+
+    /// Whether account holders are told of an event.
+    package var hasNotice: Bool { recordings.contains { $0.recorded.notices != nil } }
 }
 
 /// The reason for which a batch was not committed.

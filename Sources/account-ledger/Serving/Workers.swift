@@ -86,12 +86,12 @@ struct Workers: Sendable {
                 for events in appended {
                     recent.add(events)
                     if events.hasErasure { erasure.wake() }
+                    if events.hasNotice { messages.wake() }
                 }
                 projector.wake()
                 sealer?.wake()
                 commits.raise()
                 webhooks.wake()
-                messages.wake()
             },
             onFault: { text in
                 // After a lost connection the database may have been restored and hold other events.
