@@ -299,14 +299,6 @@ package enum AllTenants {
     static let wrappingKeys = Statement(
         "wrapping_keys", "SELECT DISTINCT wrapping_key FROM account_keys ORDER BY 1")
 
-    static let accountKeys = Statement(
-        "rewrap_page",
-        """
-        SELECT tenant_id, account_id, wrapping_key, wrapped_key FROM account_keys
-        WHERE (tenant_id, account_id) > ($1::text, $2::uuid) AND wrapping_key <> $3::text
-        ORDER BY tenant_id, account_id LIMIT 1000
-        """)
-
     static let webhookSecrets = Statement(
         "rewrap_webhook_secrets",
         """
@@ -315,25 +307,17 @@ package enum AllTenants {
         ORDER BY tenant_id, endpoint_id, secret_id
         """)
 
-    /// Returns a statement for a page of the addresses whose digest is by another key than the one in use.
-    static func addresses(_ list: SelectList) -> Statement {
+    /// Returns a statement for a page of the rows `t` that another key than the one in use has written, ordered by
+    /// tenant and id.
+    static func page(
+        of table: String, _ list: SelectList, id: String, key: String = "wrapping_key"
+    ) -> Statement {
         Statement(
-            "rewrap_addresses",
+            "rewrap_page_\(table)",
             """
-            SELECT \(list.sql) FROM addresses d
-            WHERE (tenant_id, address_id) > ($1::text, $2::uuid) AND key_id <> $3::text
-            ORDER BY tenant_id, address_id LIMIT 1000
-            """)
-    }
-
-    /// Returns a statement for a page of the passwords that another key than the one in use has encrypted.
-    static func passwords(_ list: SelectList) -> Statement {
-        Statement(
-            "rewrap_passwords",
-            """
-            SELECT \(list.sql) FROM credentials c
-            WHERE (tenant_id, identity_id) > ($1::text, $2::uuid) AND wrapping_key <> $3::text
-            ORDER BY tenant_id, identity_id LIMIT 1000
+            SELECT \(list.sql) FROM \(table) t
+            WHERE (t.tenant_id, t.\(id)) > ($1::text, $2::uuid) AND t.\(key) <> $3::text
+            ORDER BY t.tenant_id, t.\(id) LIMIT 1000
             """)
     }
 

@@ -4,10 +4,11 @@ import Postgres
 
 extension Rewrapping {
     private static let list: SelectList =
-        ["d.tenant_id", "d.mac"] + AddressLoad.Columns.selected("d")
-    private static let columns = AddressLoad.Columns("d", in: list)
-    private static let mac = list["d.mac"]
-    static let addresses = AllTenants.addresses(list)
+        ["t.tenant_id", "t.mac"] + AddressLoad.Columns.selected("t")
+    private static let columns = AddressLoad.Columns("t", in: list)
+    private static let mac = list["t.mac"]
+    static let addresses = AllTenants.page(
+        of: "addresses", list, id: "address_id", key: "key_id")
 
     private static let storeAddresses = Statement(
         "rewrap_store_addresses",

@@ -4,10 +4,10 @@ import Postgres
 
 extension Rewrapping {
     private static let list: SelectList =
-        ["c.tenant_id", "c.mac"] + PasswordLoad.Columns.selected("c")
-    private static let columns = PasswordLoad.Columns("c", in: list)
-    private static let mac = list["c.mac"]
-    static let passwords = AllTenants.passwords(list)
+        ["t.tenant_id", "t.mac"] + PasswordLoad.Columns.selected("t")
+    private static let columns = PasswordLoad.Columns("t", in: list)
+    private static let mac = list["t.mac"]
+    static let passwords = AllTenants.page(of: "credentials", list, id: "identity_id")
 
     private static let storePasswords = Statement(
         "rewrap_store_passwords",

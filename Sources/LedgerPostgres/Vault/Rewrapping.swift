@@ -8,6 +8,10 @@ import Postgres
 /// Each transaction handles a bounded number. Rows already renewed are skipped, so a run can be
 /// interrupted and repeated. A row that is changed or destroyed meanwhile is left as it is.
 package struct Rewrapping: Sendable {
+    private static let accountKeys = AllTenants.page(
+        of: "account_keys", ["t.tenant_id", "t.account_id", "t.wrapping_key", "t.wrapped_key"],
+        id: "account_id")
+
     private static let store = Statement(
         "rewrap_store",
         """
@@ -51,7 +55,7 @@ package struct Rewrapping: Sendable {
     ) async throws -> RewrapReport {
         let report = try await session.run { connection in
             var report = RewrapReport()
-            try eachPage(of: AllTenants.accountKeys, "account_id", on: connection) { tenant, rows in
+            try eachPage(of: Self.accountKeys, "account_id", on: connection) { tenant, rows in
                 try rewrapAccountKeys(rows, of: tenant, on: connection, report: &report)
                 progress(report.rewrapped(.accountKeys))
             }

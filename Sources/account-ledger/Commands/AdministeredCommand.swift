@@ -107,11 +107,8 @@ struct AdministeredCommand: Sendable {
             )
         }
         let faults = LastFault()
-        var configuration = SequencerConfiguration(url: url)
-        configuration.noticeLanguage = { _ in noticeLanguage }
-        let sequencer = Sequencer(
-            configuration: configuration, policy: { _ in policy }, keyring: keyring,
-            onCommit: { _ in }, onFault: { faults.note($0) })
+        let sequencer = sequencer(
+            keyring: keyring, policy: policy, noticeLanguage: noticeLanguage, faults: faults)
         async let finished: Void = sequencer.run()
         var replies: [Reply] = []
         var fault: Fault?
@@ -164,13 +161,15 @@ struct AdministeredCommand: Sendable {
         return success
     }
 
-    /// Creates a sequencer for commands that are submitted side by side; the caller runs and closes it.
+    /// Creates a sequencer for the tenant's commands; the caller runs and closes it.
     func sequencer(
-        keyring: WrappingKeyring, policy: TenantPolicy, faults: LastFault
+        keyring: WrappingKeyring, policy: TenantPolicy, noticeLanguage: MessageLanguage?,
+        faults: LastFault
     ) -> Sequencer {
-        Sequencer(
-            configuration: SequencerConfiguration(url: url),
-            policy: { _ in policy }, keyring: keyring,
+        var configuration = SequencerConfiguration(url: url)
+        configuration.noticeLanguage = { _ in noticeLanguage }
+        return Sequencer(
+            configuration: configuration, policy: { _ in policy }, keyring: keyring,
             onCommit: { _ in }, onFault: { faults.note($0) })
     }
 

@@ -54,7 +54,7 @@ enum ImportPasswordsCommand {
         let secrets = rules.keyring.secrets
         let faults = LastFault()
         let sequencer = command.sequencer(
-            keyring: rules.keyring, policy: rules.policy, faults: faults)
+            keyring: rules.keyring, policy: rules.policy, noticeLanguage: nil, faults: faults)
         let importer = PasswordImporter(
             command: command, sequencer: sequencer, faults: faults, provider: provider,
             isDryRun: isDryRun,
