@@ -88,7 +88,7 @@ package final class BlockingPool: Sendable {
 /// The bodies that wait for a thread of a pool.
 private final class Jobs: Sendable {
     private let waiting = Mutex<[@Sendable () -> Void]>([])
-    /// Counts what waits; one more tells the threads to end.
+    /// Counts the waiting bodies; one more ends the threads.
     private let changes = DispatchSemaphore(value: 0)
 
     func add(_ job: @escaping @Sendable () -> Void) {
@@ -96,12 +96,12 @@ private final class Jobs: Sendable {
         changes.signal()
     }
 
-    /// Ends the threads once nothing waits.
+    /// Ends the threads after the last waiting body.
     func end() {
         changes.signal()
     }
 
-    /// Runs bodies, the first ones first, until the end.
+    /// Runs bodies in the order of their arrival until the end.
     func runAll() {
         while true {
             changes.wait()

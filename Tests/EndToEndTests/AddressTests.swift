@@ -107,7 +107,7 @@ import Testing
                 let again = try await signIn(server)
                 return again.status == 200 && again.text("user_id") == ada.userID ? true : nil
             }
-            // What remains to be recognised by the key ends by itself.
+            // Digests of requests by the key expire after a day.
             let used = try await deployment.tool.run(["keys", "remove", "encryption", old])
             #expect(
                 used.status == 0 || used.errors.contains("repeated requests"), "\(used.errors)")

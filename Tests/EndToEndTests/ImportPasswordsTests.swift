@@ -84,7 +84,7 @@ import Testing
             #expect(known.status == 200 && known.text("user_id") == ada.userID, "\(known)")
             let sealed = try await hashes(deployment)
             #expect(try await signIn(server, "bob@example.com", "pw").status == 200)
-            // Hashed as new ones are, after the answer.
+            // The password is hashed again after the answer.
             try await eventually("the imported hash to be renewed") {
                 try await hashes(deployment) == sealed ? nil : true
             }

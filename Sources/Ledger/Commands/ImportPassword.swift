@@ -46,7 +46,7 @@ package struct ImportPassword: Sendable {
             }
             account = keeper
         case .free(let former?):
-            // Only a person who proves the address takes it from an account that uses it no more.
+            // An import proves no address, so it takes none from an account that no longer uses it.
             return Decision(.success(.passwordImported(former.account, .kept)))
         case .free(nil): break
         }

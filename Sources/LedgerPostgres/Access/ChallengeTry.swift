@@ -13,7 +13,7 @@ struct ChallengeTry {
         "c.code_digest", "c.key_id", "c.sealed", "c.wrapping_key", "c.expires_at",
     ]
 
-    /// Skips rows that another transaction has locked: that one may lock many, in another order.
+    /// Skips locked rows: the transaction that locks them may lock several, in another order.
     private static let count = Statement(
         "count_tries",
         """
@@ -29,7 +29,7 @@ struct ChallengeTry {
         RETURNING \(list.sql)
         """)
 
-    private static let openOnes = Statement(
+    private static let openChallenges = Statement(
         "open_challenges",
         """
         SELECT challenge_id FROM challenges
@@ -37,12 +37,12 @@ struct ChallengeTry {
             AND tries < \(StoredChallenge.triesMax) AND expires_at > $3
         """)
 
-    /// The outcome of a try: its challenge, or nil when there is none or it was tried too often.
+    /// The outcome of a counted try: nil for an unknown, expired or exhausted challenge.
     struct Outcome {
         let challenge: StoredChallenge?
     }
 
-    /// Counts tries and returns the outcome of each, nil for a challenge that is locked.
+    /// Counts tries and returns the outcome of each; nil for a locked challenge.
     static func count(
         _ tries: [ChallengeTry], keyring: WrappingKeyring, on connection: Connection
     ) throws -> [Outcome?] {
@@ -70,7 +70,7 @@ struct ChallengeTry {
             }
             guard !missing.isEmpty else { continue }
             let open = try connection.query(
-                openOnes,
+                openChallenges,
                 [
                     .text(tenant.description), .uuids(missing.map(\.bits)),
                     .timestamp(now.microseconds),

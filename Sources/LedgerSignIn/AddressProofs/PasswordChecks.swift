@@ -177,10 +177,10 @@ package final class PasswordChecks: Sendable {
         return (address, names, stored.version)
     }
 
-    /// Hashes a password that was right as new ones are, while its client gets an answer.
+    /// Hashes a verified password with the current parameters, without delaying the answer.
     ///
-    /// Not the hash of a scheme that ignores the end of the password, where typing errors stay unnoticed.
-    /// The next sign-in renews a hash that stays because the pool is full or the store fails.
+    /// A scheme that ignores the end of a long password also accepts typing errors there, so such a hash stays.
+    /// The next sign-in renews a hash that the full pool or a fault of the store has left.
     private func renew(
         _ stored: StoredPassword, _ hash: PasswordHash, _ password: Password, in tenant: TenantID
     ) {
