@@ -166,6 +166,23 @@ import Testing
         }
     }
 
+    @Test func `later events of a merged account are told to every address of it`() async throws {
+        try await with { scene in
+            let eve = try await scene.signIn("eve@example.com")
+            let ada = try await scene.signIn("ada@example.com")
+            let bob = try await scene.signIn("bob@example.com")
+            _ = try await scene.merge(ada, into: bob)
+            _ = try await scene.merge(bob, into: eve)
+            _ = try await scene.sent()
+            try await scene.link(eve, google("eve"))
+            #expect(
+                try await scene.sent()
+                    == ["ada", "bob", "eve"].map {
+                        "\($0)@example.com provider_linked de google of default"
+                    })
+        }
+    }
+
     @Test func `the notices of one account leave those of a merged one their number`() async throws
     {
         try await with { scene in
