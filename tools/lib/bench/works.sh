@@ -166,7 +166,8 @@ measure_passwords() {
             >"$scratch/linking"
         settle
         if [[ $name == link_beside ]]; then
-            send_all "$scratch/once" 32 --repeat 1000 >/dev/null 2>&1 &
+            # Not by a function, whose shell would be stopped in its place.
+            "$load_program" run "${server_address##*:}" "$scratch/once" 32 --repeat 1000 >/dev/null 2>&1 &
             loader=$!
         fi
         answer=$(send_all "$scratch/linking" "$connections" --warm-up 64 --expect 'linked successfully')
