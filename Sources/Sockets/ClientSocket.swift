@@ -2,6 +2,9 @@ internal import Glibc
 
 /// A TCP connection to a server on 127.0.0.1, used by one thread at a time; closed with its owner.
 package final class ClientSocket {
+    /// 127.0.0.1.
+    package static let loopback: UInt32 = 0x7F00_0001
+
     let descriptor: Int32
     private var isOpen = true
 
@@ -9,28 +12,45 @@ package final class ClientSocket {
     ///
     /// - Parameters:
     ///   - port: the port of the server.
+    ///   - source: the address of this end, of 127.0.0.0/8.
     ///   - waitSecondsMax: limits each wait of a call; nil for no limit.
     /// - Throws: `SocketError`.
-    package init(port: UInt16, waitSecondsMax: Int? = nil) throws(SocketError) {
+    package init(
+        port: UInt16, from source: UInt32 = loopback, waitSecondsMax: Int? = nil
+    ) throws(SocketError) {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         descriptor = socket(AF_INET, type, 0)
         guard descriptor >= 0 else { throw SocketError("socket") }
         if let waitSecondsMax { try limitWaits(milliseconds: waitSecondsMax * 1000) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr = in_addr(s_addr: UInt32(0x7F00_0001).bigEndian)
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                unsafe connect(descriptor, pointer, size)
+        if source != Self.loopback {
+            guard unsafe Self.call(bind, descriptor, source, 0) == 0 else {
+                throw SocketError("bind")
             }
         }
-        guard result == 0 else { throw SocketError("connect") }
+        guard unsafe Self.call(connect, descriptor, Self.loopback, port) == 0 else {
+            throw SocketError("connect")
+        }
         try set(IPPROTO_TCP, TCP_NODELAY, Int32(1))
     }
 
     deinit { close() }
+
+    /// Calls a function of a socket with an address and a port.
+    private static func call(
+        _ function: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32, _ descriptor: Int32,
+        _ host: UInt32, _ port: UInt16
+    ) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr = in_addr(s_addr: host.bigEndian)
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        return unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe function(descriptor, pointer, size)
+            }
+        }
+    }
 
     /// Closes the connection; with an abort the server gets a reset.
     package func close(abort: Bool = false) {

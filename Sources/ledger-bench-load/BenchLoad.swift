@@ -5,14 +5,16 @@ import Glibc
 enum BenchLoad {
     private static let usage = """
         usage: ledger-bench-load run PORT REQUESTS CONNECTIONS [--warm-up N] [--repeat N]
+                                 [--network N]
                                  [--expect TEXT] [--keep MEMBERS FILE]
                ledger-bench-load ready PORT SECONDS
                ledger-bench-load hash SECONDS
 
         run    sends each request of a file once over keep-alive connections to 127.0.0.1, and prints a
                line of JSON. A line of the file is METHOD, PATH, access token and body
-               with a tab between them; the last two may be empty. A fifth field is the client's address,
-               as a proxy passes it on. Every answer must be 200 and hold the expected text. The first N answers warm up: they are checked, but not measured.
+               with a tab between them; the last two may be empty. Every answer must be 200 and hold
+               the expected text. The first N answers warm up: they are checked, but not measured.
+               --network N gives each connection an address of its own, of 127.N.0.0/16.
                --keep writes members of the answers' JSON, a line each in the order of the file.
         ready  asks /readyz until it answers 200.
         hash   hashes passwords on all processors, and prints how many a second.

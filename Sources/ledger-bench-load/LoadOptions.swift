@@ -1,3 +1,5 @@
+import Sockets
+
 /// The options of a run.
 struct LoadOptions {
     private static let connectionsMax = 10_000
@@ -9,6 +11,8 @@ struct LoadOptions {
     private(set) var warmUp = 0
     /// The number of times the file's requests are sent.
     private(set) var rounds = 1
+    /// The second byte of the connections' own addresses; 0 when all have 127.0.0.1.
+    private(set) var network = 0
     /// The text that every answer must contain.
     private(set) var expected: [UInt8] = []
     private(set) var keep: (members: [[UInt8]], path: String)?
@@ -27,6 +31,7 @@ struct LoadOptions {
             }
             switch option {
             case "--warm-up": warmUp = try Self.number(value, of: option)
+            case "--network": network = try Self.number(value, of: option)
             case "--repeat": rounds = try Self.number(value, of: option)
             case "--expect": expected = Array(value.utf8)
             case "--keep":
@@ -37,9 +42,16 @@ struct LoadOptions {
             default: throw UsageError(text: "unknown option \(option)")
             }
         }
+        guard network < 256 else { throw UsageError(text: "--network must be below 256") }
         guard rounds >= 1, keep == nil || rounds == 1 else {
             throw UsageError(text: "--keep requires a single round")
         }
+    }
+
+    /// Returns the own address of a connection.
+    func source(of number: Int) -> UInt32 {
+        network == 0
+            ? ClientSocket.loopback : 0x7F00_0001 + UInt32(network) << 16 + UInt32(number)
     }
 
     private static func number(_ text: String, of option: String) throws(UsageError) -> Int {

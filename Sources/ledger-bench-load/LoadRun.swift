@@ -53,7 +53,8 @@ struct LoadRun {
         let poll = try SocketPoll()
         let processorTime = clock()
         for number in 0..<min(options.connections, total) {
-            connections.append(Connection(socket: try ClientSocket(port: options.port)))
+            let socket = try ClientSocket(port: options.port, from: options.source(of: number))
+            connections.append(Connection(socket: socket))
             try poll.add(connections[number].socket, as: number)
         }
         if options.warmUp == 0 { began = MonotonicTime.nanoseconds }

@@ -13,15 +13,14 @@ struct PreparedRequests {
         starts[index]..<starts[index + 1]
     }
 
-    /// Reads a file with tab-separated lines of METHOD, PATH, access token, body and, if another than this
-    /// machine's, the client's address.
+    /// Reads a file with tab-separated lines of METHOD, PATH, access token and body.
     init(path: String, port: UInt16) throws {
         let file = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
         var bytes: [UInt8] = []
         var starts = [0]
         for line in file.split(separator: UInt8(ascii: "\n")) {
             let fields = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
-            guard (4...5).contains(fields.count) else {
+            guard fields.count == 4 else {
                 throw LoadFailure(description: "a line of \(path) has \(fields.count) fields")
             }
             bytes += fields[0] + [UInt8(ascii: " ")] + fields[1]
@@ -34,11 +33,6 @@ struct PreparedRequests {
             if !fields[3].isEmpty {
                 bytes += "Content-Type: application/json\r\n".utf8
                 bytes += "Content-Length: \(fields[3].count)\r\n".utf8
-            }
-            if fields.count == 5 {
-                bytes += "X-Forwarded-For: ".utf8
-                bytes += fields[4]
-                bytes += "\r\n".utf8
             }
             bytes += "\r\n".utf8
             bytes += fields[3]

@@ -101,21 +101,17 @@ measure_anonymous() {
     done
 }
 
-# Makes a request for each address on standard input: requests_to_addresses PATH BODY_BEFORE BODY_AFTER, each from a
-# network of its own.
+# Makes a request for each address on standard input: requests_to_addresses PATH BODY_BEFORE BODY_AFTER.
 requests_to_addresses() {
-    awk -v OFS='\t' -v path="$1" -v before="$2" -v after="$3" '{
-        network = sprintf("10.%d.%d.1", int(NR / 256), NR % 256)
-        print "POST", path, "", before $1 after, network
-    }'
+    awk -v OFS='\t' -v path="$1" -v before="$2" -v after="$3" '{ print "POST", path, "", before $1 after }'
 }
 
-# Sends the requests of a file, each of which mails a code, and prints the addresses' codes with their challenges as
-# members of JSON: codes_of REQUESTS ADDRESSES.
+# Sends the requests of a file, each of which sends a code, and prints the addresses' codes with their challenges as
+# members of JSON: codes_of REQUESTS ADDRESSES NETWORK. A client network gets few codes an hour.
 codes_of() {
     local waited=0 last
     last=$(curl -sS "http://$server_address/dev/outbox" | jq -r '.messages[0].message_id // ""')
-    send_all "$1" "$connections" --keep challenge_id "$scratch/challenges" >/dev/null
+    send_all "$1" "$connections" --network "$3" --keep challenge_id "$scratch/challenges" >/dev/null
     until curl -sS "http://$server_address/dev/outbox" | jq -r --arg last "$last" --slurpfile wanted \
         <(jq -R . "$2") '(reduce (.messages[] | select(.message_id > $last)) as $m ({}; .[$m.to] = $m.text))
             as $texts | $wanted[] | $texts[.] // empty | match("[0-9]{6}").string' >"$scratch/codes" &&
@@ -130,13 +126,14 @@ codes_of() {
 
 # Signs people in with codes to their phones, after they have signed up in the same way.
 measure_codes() {
-    local turn
+    local turn network=$((10 + 2 * round))
     seq 1 "$phones" | awk -v round="$round" '{ printf "+4915112%d%05d\n", round, $1 }' >"$scratch/phones"
     requests_to_addresses /v1/auth/codes/phone '{"address":"' '"}' <"$scratch/phones" >"$scratch/asking"
     for turn in up in; do
-        codes_of "$scratch/asking" "$scratch/phones" |
+        codes_of "$scratch/asking" "$scratch/phones" "$network" |
             requests_to_addresses /v1/auth/sign-in/phone '{' '}' >"$scratch/signing-$turn"
         [[ $turn == in ]] || send_all "$scratch/signing-up" "$connections" >/dev/null
+        network=$((network + 1))
     done
     measure_appending code 1 "$scratch/signing-in" "$connections" --warm-up 64 \
         --expect '"is_new_user":false'
@@ -148,7 +145,7 @@ measure_passwords() {
     seq 1 "$hashed" | awk -v round="$round" '{ printf "person-%d-%d@example.com\n", round, $1 }' \
         >"$scratch/mailboxes"
     requests_to_addresses /v1/auth/sign-up/password '{"email":"' "$hash" <"$scratch/mailboxes" >"$scratch/asking"
-    codes_of "$scratch/asking" "$scratch/mailboxes" |
+    codes_of "$scratch/asking" "$scratch/mailboxes" $((100 + round)) |
         requests_to_addresses /v1/auth/sign-in/password '{' '}' >"$scratch/signing-up"
     send_all "$scratch/signing-up" "$connections" >/dev/null
     requests_to_addresses /v1/auth/sign-in/password '{"email":"' "$hash" <"$scratch/mailboxes" >"$scratch/once"
