@@ -124,6 +124,7 @@ let package = Package(
                 .embedInCode("V025_addresses.sql"),
                 .embedInCode("V026_credentials.sql"),
                 .embedInCode("V027_notices.sql"),
+                .embedInCode("V028_index_order.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),

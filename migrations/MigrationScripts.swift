@@ -31,6 +31,7 @@ package enum MigrationScripts {
         ("V025_addresses.sql", PackageResources.V025_addresses_sql),
         ("V026_credentials.sql", PackageResources.V026_credentials_sql),
         ("V027_notices.sql", PackageResources.V027_notices_sql),
+        ("V028_index_order.sql", PackageResources.V028_index_order_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

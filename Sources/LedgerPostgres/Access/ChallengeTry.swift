@@ -9,32 +9,37 @@ struct ChallengeTry {
     let now: Timestamp
 
     private static let list: SelectList = [
-        "l.tries AS before", "c.challenge_id", "c.provider", "c.session_id", "c.plan", "c.digest",
+        "c.tries", "c.challenge_id", "c.provider", "c.session_id", "c.plan", "c.digest",
         "c.code_digest", "c.key_id", "c.sealed", "c.wrapping_key", "c.expires_at",
     ]
 
     /// Skips locked rows: the transaction that locks them may lock several, in another order.
+    private static let lock = Statement(
+        "lock_tried",
+        """
+        SELECT \(list.sql)
+        FROM unnest($2::uuid[]) AS k (challenge_id)
+        CROSS JOIN LATERAL (
+            SELECT * FROM challenges
+            WHERE tenant_id = $1 AND challenge_id = k.challenge_id
+                AND tries < \(StoredChallenge.triesMax) AND expires_at > $3
+            OFFSET 0 FOR UPDATE SKIP LOCKED) c
+        """)
+
     private static let count = Statement(
         "count_tries",
-        """
-        WITH l AS MATERIALIZED (
-            SELECT challenge_id, tries FROM challenges
-            WHERE tenant_id = $1 AND challenge_id = ANY ($2::uuid[])
-                AND tries < \(StoredChallenge.triesMax) AND expires_at > $4
-            FOR UPDATE SKIP LOCKED)
-        UPDATE challenges c SET tries = least(l.tries + k.count, \(StoredChallenge.triesMax))
-        FROM l JOIN unnest($2::uuid[], $3::int4[]) AS k (challenge_id, count)
-            ON k.challenge_id = l.challenge_id
-        WHERE c.tenant_id = $1 AND c.challenge_id = l.challenge_id
-        RETURNING \(list.sql)
-        """)
+        "UPDATE challenges SET tries = $3 WHERE tenant_id = $1 AND challenge_id = $2")
 
     private static let openChallenges = Statement(
         "open_challenges",
         """
-        SELECT challenge_id FROM challenges
-        WHERE tenant_id = $1 AND challenge_id = ANY ($2::uuid[])
-            AND tries < \(StoredChallenge.triesMax) AND expires_at > $3
+        SELECT c.challenge_id
+        FROM unnest($2::uuid[]) AS k (challenge_id)
+        CROSS JOIN LATERAL (
+            SELECT challenge_id FROM challenges
+            WHERE tenant_id = $1 AND challenge_id = k.challenge_id
+                AND tries < \(StoredChallenge.triesMax) AND expires_at > $3
+            OFFSET 0) c
         """)
 
     /// The outcome of a counted try: nil for an unknown, expired or exhausted challenge.
@@ -42,39 +47,36 @@ struct ChallengeTry {
         let challenge: StoredChallenge?
     }
 
-    /// Counts tries and returns the outcome of each; nil for a locked challenge.
+    /// Counts tries in an open transaction and returns the outcome of each; nil for a locked challenge.
     static func count(
         _ tries: [ChallengeTry], keyring: WrappingKeyring, on connection: Connection
     ) throws -> [Outcome?] {
         var outcomes: [Outcome?] = Array(repeating: Outcome(challenge: nil), count: tries.count)
         for (tenant, indices) in Dictionary(grouping: tries.indices, by: { tries[$0].tenant }) {
             let all = Dictionary(grouping: indices) { tries[$0].challenge }
-            let ids = all.keys.map(\.bits)
+            let name = Parameter.text(tenant.description)
             let now = indices.map { tries[$0].now }.max() ?? Timestamp(microseconds: 0)
-            let counted = try connection.query(
-                count,
-                [
-                    .text(tenant.description), .uuids(ids),
-                    .int4s(all.values.map { Int32(clamping: $0.count) }),
-                    .timestamp(now.microseconds),
-                ])
-            var missing = Set(all.keys)
-            for row in 0..<counted.rowCount {
-                let id = ChallengeID(bits: try counted.uuid(row, list["c.challenge_id"]))
-                let left = StoredChallenge.triesMax - Int(try counted.int4(row, list["before"]))
-                let challenge = try read(counted, row, id, tenant, keyring)
-                missing.remove(id)
-                for index in all[id, default: []].prefix(left) {
-                    outcomes[index] = Outcome(challenge: challenge)
-                }
+            let locked = try connection.query(
+                lock, [name, .uuids(all.keys.map(\.bits)), .timestamp(now.microseconds)])
+            var counted: Set<ChallengeID> = []
+            var calls: [Call] = []
+            for row in 0..<locked.rowCount {
+                let id = ChallengeID(bits: try locked.uuid(row, list["c.challenge_id"]))
+                let before = try locked.int4(row, list["c.tries"])
+                let challenge = try read(locked, row, id, tenant, keyring)
+                let compared = all[id, default: []].prefix(
+                    StoredChallenge.triesMax - Int(before))
+                counted.insert(id)
+                calls.append(
+                    Call(count, [name, .uuid(id.bits), .int4(before + Int32(compared.count))]))
+                for index in compared { outcomes[index] = Outcome(challenge: challenge) }
             }
+            if !calls.isEmpty { _ = try connection.pipeline(calls) }
+            let missing = all.keys.filter { !counted.contains($0) }
             guard !missing.isEmpty else { continue }
             let open = try connection.query(
                 openChallenges,
-                [
-                    .text(tenant.description), .uuids(missing.map(\.bits)),
-                    .timestamp(now.microseconds),
-                ])
+                [name, .uuids(missing.map(\.bits)), .timestamp(now.microseconds)])
             for row in 0..<open.rowCount {
                 let id = ChallengeID(bits: try open.uuid(row, 0))
                 for index in all[id, default: []] { outcomes[index] = nil }

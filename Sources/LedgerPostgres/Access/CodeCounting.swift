@@ -24,14 +24,10 @@ struct CodeCounting {
         """)
 
     private static let subtract = Statement(
-        "uncount_codes",
+        "uncount_code",
         """
-        UPDATE code_counts c SET count = greatest(0, c.count - k.subtracted)
-        FROM (SELECT c.scope, k.subtracted
-            FROM unnest($2::bytea[], $3::int4[]) AS k (scope, subtracted)
-            JOIN code_counts c ON c.tenant_id = $1 AND c.scope = k.scope
-            ORDER BY c.scope FOR UPDATE OF c) k
-        WHERE c.tenant_id = $1 AND c.scope = k.scope
+        UPDATE code_counts SET count = greatest(0, count - $3)
+        WHERE tenant_id = $1 AND scope = $2
         """)
 
     /// Raises counts in an open transaction.
@@ -81,12 +77,15 @@ struct CodeCounting {
     static func subtract(_ requests: [CodeCounting], on connection: Connection) throws {
         for (tenant, indices) in ordered(requests) {
             let subtracted = totals(indices.map { requests[$0] })
-            _ = try connection.query(
-                subtract,
-                [
-                    .text(tenant.description), .byteArrays(subtracted.keys.map(\.bytes)),
-                    .int4s(Array(subtracted.values)),
-                ])
+            // In the order of the scopes, as they are added.
+            _ = try connection.pipeline(
+                subtracted.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }.map {
+                    Call(
+                        subtract,
+                        [
+                            .text(tenant.description), .bytes($0.key.bytes), .int4($0.value),
+                        ])
+                })
         }
     }
 

@@ -21,8 +21,7 @@ enum ChallengeRows {
         """)
 
     private static let delete = Statement(
-        "delete_challenges",
-        "DELETE FROM challenges WHERE tenant_id = $1 AND challenge_id = ANY ($2::uuid[])")
+        "delete_challenge", "DELETE FROM challenges WHERE tenant_id = $1 AND challenge_id = $2")
 
     static func load(_ challenges: [ChallengeID], of tenant: TenantID) -> Call {
         Call(loading, [.text(tenant.description), .uuids(challenges.map(\.bits))])
@@ -36,13 +35,10 @@ enum ChallengeRows {
     }
 
     static func calls(for batches: [TenantBatch]) -> [Call] {
-        batches.filter { !$0.changes.challengesSpent.isEmpty }.map { batch in
-            Call(
-                delete,
-                [
-                    .text(batch.tenant.description),
-                    .uuids(batch.changes.challengesSpent.map(\.bits)),
-                ])
+        batches.flatMap { batch in
+            batch.changes.challengesSpent.map {
+                Call(delete, [.text(batch.tenant.description), .uuid($0.bits)])
+            }
         }
     }
 }

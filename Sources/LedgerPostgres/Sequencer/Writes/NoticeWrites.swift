@@ -20,9 +20,9 @@ enum NoticeWrites {
         "insert_notices",
         """
         WITH RECURSIVE told AS (
-            SELECT account_id, template, event, number
-            FROM unnest($2::uuid[], $3::text[], $4::bigint[]) WITH ORDINALITY
-                AS k (account_id, template, event, number)
+            SELECT account_id, template, event, message_id, number
+            FROM unnest($2::uuid[], $3::text[], $4::bigint[], $6::uuid[]) WITH ORDINALITY
+                AS k (account_id, template, event, message_id, number)
         ), family AS (
             SELECT number, account_id AS holder FROM told
             UNION
@@ -44,7 +44,8 @@ enum NoticeWrites {
         )
         INSERT INTO messages (tenant_id, message_id, account_id, channel, template, language,
             address_id, position, created_at, expires_at, next_attempt_at)
-        SELECT $1::text, ($6::uuid[])[(d.number - 1) * \(addressesMax) + d.place], k.account_id,
+        SELECT $1::text,
+            encode(set_byte(uuid_send(k.message_id), 15, d.place::int), 'hex')::uuid, k.account_id,
             CASE d.kind WHEN 'email' THEN 'email' ELSE 'sms' END, k.template, $5::text,
             d.address_id, k.event, statement_timestamp(),
             statement_timestamp() + make_interval(secs => \(OutgoingMessage.lifetimeMax)),
@@ -74,10 +75,8 @@ enum NoticeWrites {
                 positions += told.map { _ in recording.recorded.position.value }
             }
             guard !accounts.isEmpty else { return nil }
-            let seed = SecureRandom.uint128()
-            let ids = (0..<accounts.count * addressesMax).map {
-                MessageID(at: now, random: seed &+ UInt128($0)).bits
-            }
+            // The last byte is the place of the address.
+            let ids = accounts.map { _ in MessageID(at: now, random: SecureRandom.uint128()).bits }
             return Call(
                 insert,
                 [

@@ -17,21 +17,19 @@ enum PasswordWrites {
         """)
 
     private static let delete = Statement(
-        "delete_passwords",
-        "DELETE FROM credentials WHERE tenant_id = $1 AND identity_id = ANY ($2::uuid[])")
+        "delete_password", "DELETE FROM credentials WHERE tenant_id = $1 AND identity_id = $2")
 
     private static let endChallenges = Statement(
         "end_challenges",
-        "DELETE FROM challenges WHERE tenant_id = $1 AND digest = ANY ($2::bytea[])")
+        "DELETE FROM challenges WHERE tenant_id = $1 AND digest = $2")
 
     /// Deletes passwords and challenges before new ones are written.
     static func ends(in batches: [TenantBatch]) -> [Call] {
         batches.flatMap { batch -> [Call] in
             let tenant = Parameter.text(batch.tenant.description)
             let (lost, ended) = (batch.changes.passwordsLost, batch.changes.challengesEnded)
-            return (lost.isEmpty ? [] : [Call(delete, [tenant, .uuids(lost.map(\.bits))])])
-                + (ended.isEmpty
-                    ? [] : [Call(endChallenges, [tenant, .byteArrays(ended.map(\.digest.bytes))])])
+            return lost.map { Call(delete, [tenant, .uuid($0.bits)]) }
+                + ended.map { Call(endChallenges, [tenant, .bytes($0.digest.bytes)]) }
         }
     }
 
