@@ -160,6 +160,17 @@ import Synchronization
         finish(response)
     }
 
+    /// Separates the handler's task from the connection, which is about to end and runs no more jobs.
+    func detach() {
+        let jobs = answer.withLock { answer in
+            answer.isFinished = true
+            answer.response = nil
+            answer.task = nil
+            return answer.takeJobs()
+        }
+        runElsewhere(jobs)
+    }
+
     /// Enqueues a job of the handler's task.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -172,7 +183,7 @@ import Synchronization
         if mustWake { unsafe MHD_resume_connection(handle) }
     }
 
-    /// Runs the jobs of a task after its response, when the connection no longer runs them.
+    /// Runs the jobs of a task that outlives its exchange, because the connection no longer runs them.
     private func runElsewhere(_ jobs: [UnownedJob]) {
         guard !jobs.isEmpty else { return }
         DispatchQueue.global().async {

@@ -89,6 +89,7 @@ final class ServerCore: Sendable {
     /// Releases the resources of an exchange when its response is sent or its connection is closed.
     func end(_ exchange: Exchange) {
         exchange.endStream()
+        exchange.detach()
         releaseBody(exchange)
         if exchange.isCounted { slots.endReceiving() }
         if let slot = exchange.slot { slots.leave(slot) }

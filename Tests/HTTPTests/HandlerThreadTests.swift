@@ -73,4 +73,26 @@ struct HandlerThreadTests {
         gate.open()
         try await ended.waitForArrivals(1)
     }
+
+    @Test func `the handlers of disconnected clients run to their end`() async throws {
+        let clientsCount = 16
+        let gates = [Gate(), Gate()]
+        let ended = Gate()
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+            for gate in gates { await gate.pass() }
+            ended.open()
+            await ended.pass()
+            return await echo(request)
+        }
+        try await withServer(handler: handler) { server in
+            for number in 1...clientsCount {
+                let client = try await RawClient(port: server.port)
+                try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+                try await gates[0].waitForArrivals(number)
+                try await client.close(abort: true)
+            }
+            for gate in gates { gate.open() }
+            try await ended.waitForArrivals(clientsCount, within: .seconds(60))
+        }
+    }
 }
