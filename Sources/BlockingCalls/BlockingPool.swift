@@ -6,15 +6,27 @@ internal import Synchronization
 ///
 /// A caller is admitted before it does anything else, so that a refusal costs nothing and tells nothing.
 /// The pool has no queue beyond what it admits: at most `admittedMax` callers run or wait at a time. The
-/// threads have a low priority: as many as there are processors leave other work its share of them.
+/// threads have a low priority: as many as there are processors leave other work its share of them. Another
+/// thread resumes the callers, because one of a low priority may be preempted while it holds a lock that
+/// others wait for, and would pass its priority on to threads that it starts.
 package final class BlockingPool: Sendable {
     /// The refusal of a caller, because as many as may be are admitted already.
     package struct Full: Error, Hashable {}
 
     /// The nice value of the threads, of 0 to 19.
-    private static let nice: Int32 = 10
+    private static let nice: Int32 = 15
 
-    private let jobs = Jobs()
+    /// The number of waiting bodies for each result that a thread keeps to hand it over with others.
+    ///
+    /// Their callers' next steps then share transactions, and the delay is small beside the wait.
+    private static let waitingPerResult = 8
+
+    /// Runs a body, and returns a closure that resumes its caller.
+    private typealias Job = @Sendable () -> Resumption
+    private typealias Resumption = @Sendable () -> Void
+
+    private let jobs = WaitingList<Job>()
+    private let resumptions = WaitingList<[Resumption]>()
     private let admittedMax: Int
     private let admitted = Mutex(0)
 
@@ -28,18 +40,46 @@ package final class BlockingPool: Sendable {
         precondition(threads > 0 && waitingMax >= 0, "a pool needs a thread")
         admittedMax = threads + waitingMax
         for _ in 0..<threads {
-            let thread = Thread { [jobs] in
+            Self.start(label) { [jobs, resumptions] in
                 // Fails only where the platform forbids it, and then the threads are as others.
                 _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, Self.nice)
-                jobs.runAll()
+                Self.runAll(jobs, addingTo: resumptions)
             }
-            thread.name = label
-            thread.start()
+        }
+        Self.start("\(label): results") { [resumptions] in
+            while let group = resumptions.next() {
+                for resume in group { resume() }
+            }
+        }
+    }
+
+    private static func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        let thread = Thread(block: body)
+        thread.name = name
+        thread.start()
+    }
+
+    /// Runs bodies in the order of their arrival until the end.
+    private static func runAll(
+        _ jobs: WaitingList<Job>, addingTo resumptions: WaitingList<[Resumption]>
+    ) {
+        var results: [Resumption] = []
+        while true {
+            var job = results.count < jobs.count / waitingPerResult ? jobs.nextIfAny() : nil
+            if job == nil {
+                if !results.isEmpty { resumptions.add(results) }
+                results = []
+                job = jobs.next()
+            }
+            guard let job else { return }
+            results.append(job())
         }
     }
 
     deinit {
+        // Every body has run, because its admission holds the pool.
         jobs.end()
+        resumptions.end()
     }
 
     /// The right to run one body; it ends with its last use.
@@ -62,7 +102,10 @@ package final class BlockingPool: Sendable {
             _ body: @escaping @Sendable () throws(Failure) -> Value
         ) async throws(Failure) -> Value {
             let result = await withCheckedContinuation { continuation in
-                pool.jobs.add { continuation.resume(returning: Result(catching: body)) }
+                pool.jobs.add {
+                    let result = Result(catching: body)
+                    return { continuation.resume(returning: result) }
+                }
             }
             return try result.get()
         }
@@ -85,31 +128,39 @@ package final class BlockingPool: Sendable {
     package var admittedCount: Int { admitted.withLock(\.self) }
 }
 
-/// The bodies that wait for a thread of a pool.
-private final class Jobs: Sendable {
-    private let waiting = Mutex<[@Sendable () -> Void]>([])
-    /// Counts the waiting bodies; one more ends the threads.
+/// The elements that threads take in the order of their arrival.
+private final class WaitingList<Element: Sendable>: Sendable {
+    private let elements = Mutex<[Element]>([])
+    /// Counts the elements; one more ends the threads.
     private let changes = DispatchSemaphore(value: 0)
 
-    func add(_ job: @escaping @Sendable () -> Void) {
-        waiting.withLock { $0.append(job) }
+    var count: Int { elements.withLock(\.count) }
+
+    func add(_ element: Element) {
+        elements.withLock { $0.append(element) }
         changes.signal()
     }
 
-    /// Ends the threads after the last waiting body.
+    /// Ends the threads after the last element.
     func end() {
         changes.signal()
     }
 
-    /// Runs bodies in the order of their arrival until the end.
-    func runAll() {
-        while true {
-            changes.wait()
-            let job = waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-            guard let job else { break }
-            job()
-        }
+    /// Waits for an element; returns nil after the end.
+    func next() -> Element? {
+        changes.wait()
+        return take()
+    }
+
+    /// Returns nil when no element waits.
+    func nextIfAny() -> Element? {
+        changes.wait(timeout: .now()) == .success ? take() : nil
+    }
+
+    private func take() -> Element? {
+        let element = elements.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         // Wakes the next thread, which ends as well.
-        changes.signal()
+        if element == nil { changes.signal() }
+        return element
     }
 }
