@@ -125,6 +125,7 @@ let package = Package(
                 .embedInCode("V026_credentials.sql"),
                 .embedInCode("V027_notices.sql"),
                 .embedInCode("V028_index_order.sql"),
+                .embedInCode("V029_disabled_accounts.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),

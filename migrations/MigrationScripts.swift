@@ -32,6 +32,7 @@ package enum MigrationScripts {
         ("V026_credentials.sql", PackageResources.V026_credentials_sql),
         ("V027_notices.sql", PackageResources.V027_notices_sql),
         ("V028_index_order.sql", PackageResources.V028_index_order_sql),
+        ("V029_disabled_accounts.sql", PackageResources.V029_disabled_accounts_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

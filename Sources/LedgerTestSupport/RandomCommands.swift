@@ -42,6 +42,7 @@ package struct RandomCommands: Sendable {
     private var lastToken: Digest?
     private var holds: [(account: AccountID, hold: HoldID)] = []
     private var lastHeld: AccountID?
+    private var disabled: [AccountID] = []
     /// The merge with the last requested plan, which the next command executes.
     private var planned: MergeAccounts?
     private var lastPlanned: MergeAccounts?
@@ -86,6 +87,7 @@ package struct RandomCommands: Sendable {
         case ..<92: callers.isEmpty ? signIn() : merge()
         case ..<94: callers.isEmpty ? signIn() : unmerge()
         case ..<95: callers.isEmpty ? signIn() : setRules()
+        case ..<96: callers.isEmpty ? signIn() : changeAccess()
         default: tokens.isEmpty ? signIn() : refresh()
         }
     }
@@ -177,6 +179,25 @@ package struct RandomCommands: Sendable {
             return .eraseAccount(
                 EraseAccount(account: account, basis: .dataSubjectRequest, actor: actor))
         }
+    }
+
+    /// Disables an account, enables one, or ends an account's sessions.
+    private mutating func changeAccess() -> Command.Intent {
+        var account = randomCaller().account
+        var change = ChangeAccess.Change.endSessions
+        if Bool.random(using: &generator) {
+            if let former = disabled.popLast() {
+                (account, change) = (former, .enable)
+            } else {
+                disabled.append(account)
+                change = .disable
+            }
+        }
+        return .changeAccess(
+            ChangeAccess(
+                change, of: account,
+                actor: Actor.apiKey(Principal(key: generator.id(), role: .support)),
+                reason: "stolen", caseReference: "case 6"))
     }
 
     /// Requests a merge plan, which the next command executes.

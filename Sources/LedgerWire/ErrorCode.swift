@@ -28,6 +28,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case forbidden = "FORBIDDEN"
     /// 403: the caller's authentication is too old; sign in again, then repeat.
     case reauthenticationRequired = "REAUTHENTICATION_REQUIRED"
+    /// 403: the account is disabled; only support can enable it.
+    case accountDisabled = "ACCOUNT_DISABLED"
     /// 404: the path matches no route, or the tenant does not exist.
     case notFound = "NOT_FOUND"
     /// 404: the log has no event with this id.

@@ -118,6 +118,19 @@ enum RequestTemplates {
         request(
             "POST /v1/accounts/<ACCOUNT>/identities/0190a1b2-c3d4-7000-8000-000000000001/relink",
             because + "Content-Type: application/json\n", #"{"case":"T-1"}"#),
+        request("POST /v1/accounts/<ACCOUNT>/disable/preview", because, ""),
+        request(
+            "POST /v1/accounts/<ACCOUNT>/disable", because + "Content-Type: application/json\n",
+            #"{"case":"T-1"}"#),
+        request("POST /v1/accounts/<ACCOUNT>/enable/preview", because, ""),
+        request(
+            "POST /v1/accounts/<ACCOUNT>/enable", because + "Content-Type: application/json\n",
+            #"{"case":"T-1"}"#),
+        request("POST /v1/accounts/<ACCOUNT>/end-sessions/preview", because, ""),
+        request(
+            "POST /v1/accounts/<ACCOUNT>/end-sessions",
+            because + "Content-Type: application/json\n",
+            #"{"case":"T-1"}"#),
         request("GET /.well-known/jwks.json", "Host: a\n", ""),
         request("GET /openapi.json", "Host: a\n", ""),
         request("GET /docs", "Host: a\n", ""),

@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "99550238fef449c6c5d3868928bd8e6c6bbaa6b7f42907e4bd7faf922db91ebb"),
+        (nil, false, "456a3ec7b5f853e3c38372a036746c66f62a2223d45984035df23031d7b73af1"),
         (
             ExampleLog.accounts[0], true,
-            "4ca3a90047d5fef3645ee725f95ce945b74bd3bef2f3b5fa3c2b1e73b115ea04"
+            "64043990c3c4cb2cd970705a71d32047deaef98d7adc8f652a5dd1fc225a69e2"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

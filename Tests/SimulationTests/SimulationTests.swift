@@ -25,7 +25,7 @@ import Testing
             "providerNotLinked", "accountNotFound", "overloaded", "unavailable",
             "internalFailure", "erased", "holdSet", "holdLifted", "legalHold", "accountErased",
             "mergePlanned", "merged", "unmerged", "mergeSuperseded", "sameAccount",
-            "relinked", "relinkRefused", "waited too long",
+            "relinked", "relinkRefused", "accessChanged", "accountDisabled", "waited too long",
         ]
         for answer in answers {
             #expect(run.answers[answer, default: 0] > 0, "no answer was \(answer)")

@@ -20,6 +20,7 @@ package struct Command: Sendable {
         case changePassword(ChangePassword)
         case resetPassword(ResetPassword)
         case importPassword(ImportPassword)
+        case changeAccess(ChangeAccess)
     }
 
     /// The origin of a command: becomes disclosures and the entry's `request`.
@@ -87,6 +88,7 @@ package struct Command: Sendable {
         case .changePassword(let command): command.decide(given: state, at: now, under: policy)
         case .resetPassword(let command): command.decide(given: state, under: policy)
         case .importPassword(let command): command.decide(given: state, under: policy)
+        case .changeAccess(let command): command.decide(given: state)
         }
     }
 }
@@ -105,7 +107,7 @@ extension Command.Intent {
             // Retention erases only what the rules call anonymous.
             if case .unused = command.agreement { true } else { false }
         case .openLedger, .rotateKey, .signOut, .refreshSession, .setLegalHold,
-            .liftLegalHold, .recordRestore, .setRules:
+            .liftLegalHold, .recordRestore, .setRules, .changeAccess:
             false
         }
     }

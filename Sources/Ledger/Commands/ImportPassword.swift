@@ -50,6 +50,7 @@ package struct ImportPassword: Sendable {
             return Decision(.success(.passwordImported(former.account, .kept)))
         case .free(nil): break
         }
+        guard account?.disabledPosition == nil else { return .refused(.accountDisabled) }
         let target = account?.id ?? newAccount
         let subject = state.subject(of: proof, under: policy)
         if let account,

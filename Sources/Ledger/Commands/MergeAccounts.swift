@@ -146,6 +146,7 @@ package struct MergeAccounts: Sendable {
         for account in [survivor, absorbed] {
             guard account.erasedPosition == nil else { throw .accountErased }
             if let other = account.mergedInto { throw .accountMerged(into: other) }
+            guard account.disabledPosition == nil else { throw .accountDisabled }
         }
         guard survivor.id != absorbed.id else { throw .sameAccount }
         let family = [survivor, absorbed].flatMap { state.ledger.absorbed(by: $0.id) }

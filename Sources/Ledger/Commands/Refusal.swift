@@ -38,6 +38,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case unknownAccount
     /// The account was erased, so nothing can be changed.
     case accountErased
+    /// The account is disabled, so nothing signs in to it, and it is neither linked nor merged.
+    case accountDisabled
     /// The erasure plan differs from the one that was agreed to.
     case erasurePlanChanged
     /// A legal hold prevents the erasure of the account.

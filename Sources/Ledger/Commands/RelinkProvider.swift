@@ -59,6 +59,7 @@ package struct RelinkProvider: Sendable {
         guard let account = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
         guard account.erasedPosition == nil else { return .refused(.accountErased) }
         if let other = account.mergedInto { return .refused(.accountMerged(into: other)) }
+        guard account.disabledPosition == nil else { return .refused(.accountDisabled) }
         // An identity is loaded by its last account, so any other is absent here.
         guard let known = state.ledger.identities[identity], known.lastAccount == account.id,
             !state.ledger.isForgotten(known)

@@ -49,6 +49,12 @@ package enum Reply: Hashable, Sendable {
     case relinkPlanned(RelinkProvider.Plan)
     /// An identity was linked again as planned, by this event; nil until it is recorded.
     case relinked(RelinkProvider.Plan, EventID?)
+    /// The plan of a change of access.
+    case accessPlanned(ChangeAccess.Plan)
+    /// Access to an account was changed, by this event; nil until it is recorded.
+    case accessChanged(ChangeAccess.Plan, EventID?)
+    /// Access to an account is as requested already.
+    case accessUnchanged(ChangeAccess.Plan)
 
     /// Returns the reply with the id of the recorded event filled in, if it lacks one.
     package func naming(_ recorded: some BidirectionalCollection<Recording>) -> Reply {
@@ -56,10 +62,12 @@ package enum Reply: Hashable, Sendable {
         case .merged(let plan, let event): .merged(plan, event ?? recorded.last?.recorded.id)
         case .unmerged(let plan, let event): .unmerged(plan, event ?? recorded.last?.recorded.id)
         case .relinked(let plan, let event): .relinked(plan, event ?? recorded.last?.recorded.id)
+        case .accessChanged(let plan, let event):
+            .accessChanged(plan, event ?? recorded.last?.recorded.id)
         case .passwordChanged, .passwordReset, .passwordImported, .opened, .keyRotated,
             .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
             .erasurePlanned, .holdSet, .holdLifted, .restoreRecorded, .mergePlanned,
-            .unmergePlanned, .relinkPlanned:
+            .unmergePlanned, .relinkPlanned, .accessPlanned, .accessUnchanged:
             self
         }
     }

@@ -21,6 +21,7 @@ package struct ResetPassword: Sendable {
             let holder = state.ledger.identities[identity]?.account,
             let account = state.ledger.accounts[holder]
         else { return .refused(.invalidCode) }
+        guard account.disabledPosition == nil else { return .refused(.accountDisabled) }
         let fact = PasswordSet(account: holder, identity: identity, cause: .reset)
         return Decision(
             .success(.passwordReset(account.linkedProviders)),

@@ -55,6 +55,7 @@ package struct SignIn: Sendable {
                         since: used.earliest, at: now)))
         }
         if let holder, let account = state.ledger.accounts[holder], let known {
+            guard account.disabledPosition == nil else { return .refused(.accountDisabled) }
             return open(
                 account: account.id, identity: known, providers: account.linkedProviders,
                 before: [], effects: spent + proof.used, isNewUser: false, at: now, under: policy)

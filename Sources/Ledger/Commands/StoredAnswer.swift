@@ -68,7 +68,8 @@ package struct StoredAnswer: Hashable, Sendable {
             .success(.refreshed),
             .success(.erased), .success(.erasurePlanned), .success(.holdSet), .success(.holdLifted),
             .success(.restoreRecorded), .success(.mergePlanned), .success(.unmergePlanned),
-            .success(.relinkPlanned), .success(.relinked):
+            .success(.relinkPlanned), .success(.relinked), .success(.accessPlanned),
+            .success(.accessChanged), .success(.accessUnchanged):
             nil
         case .failure(.providerConflict(let reason)): "conflict:\(reason.rawValue)"
         case .failure(.invalidProviderToken): "refused:invalid_id_token"
@@ -84,8 +85,8 @@ package struct StoredAnswer: Hashable, Sendable {
             .failure(.sameAccount), .failure(.nothingToChoose), .failure(.tooMuchToMerge),
             .failure(.mergePlanChanged), .failure(.mergeSuperseded), .failure(.unknownMerge),
             .failure(.relinkRefused), .failure(.providerPinned), .failure(.accountsLockedOut),
-            .failure(.rulesTooLong), .failure(.invalidCode),
-            .failure(.invalidPassword):
+            .failure(.rulesTooLong), .failure(.invalidCode), .failure(.invalidPassword),
+            .failure(.accountDisabled):
             nil
         }
     }

@@ -81,6 +81,7 @@ package struct UnmergeAccounts: Sendable {
             return .refused(.mergeSuperseded(.notActive))
         }
         if survivor.mergedInto != nil { return .refused(.mergeSuperseded(.survivorMerged)) }
+        guard survivor.disabledPosition == nil else { return .refused(.accountDisabled) }
         guard survivor.merges.last == merge else { return .refused(.mergeSuperseded(.laterMerge)) }
         guard let plan = plan(merge, survivor, absorbed, state.ledger) else {
             return .refused(.mergeSuperseded(.identityChanged))

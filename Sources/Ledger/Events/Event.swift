@@ -25,6 +25,9 @@ package enum Event: Hashable, Sendable {
     case addressConfirmed(AddressConfirmed)
     case addressReleased(AddressReleased)
     case passwordSet(PasswordSet)
+    case accountDisabled(AccountDisabled)
+    case accountEnabled(AccountEnabled)
+    case sessionsEnded(SessionsEnded)
 
     /// The stored names, which never change.
     package enum Name: String, CaseIterable, Sendable {
@@ -49,6 +52,9 @@ package enum Event: Hashable, Sendable {
         case addressConfirmed = "AddressConfirmed"
         case addressReleased = "AddressReleased"
         case passwordSet = "PasswordSet"
+        case accountDisabled = "AccountDisabled"
+        case accountEnabled = "AccountEnabled"
+        case sessionsEnded = "SessionsEnded"
     }
 
     /// The version in which the fact was read or is written.
@@ -84,6 +90,9 @@ package enum Event: Hashable, Sendable {
         case .addressConfirmed(let fact): fact
         case .addressReleased(let fact): fact
         case .passwordSet(let fact): fact
+        case .accountDisabled(let fact): fact
+        case .accountEnabled(let fact): fact
+        case .sessionsEnded(let fact): fact
         }
     }
 
@@ -111,6 +120,9 @@ package enum Event: Hashable, Sendable {
         case .addressConfirmed: .addressConfirmed
         case .addressReleased: .addressReleased
         case .passwordSet: .passwordSet
+        case .accountDisabled: .accountDisabled
+        case .accountEnabled: .accountEnabled
+        case .sessionsEnded: .sessionsEnded
         }
     }
 
@@ -161,6 +173,12 @@ package enum Event: Hashable, Sendable {
             self = .addressReleased(try AddressReleased(details: details, accounts: accounts))
         case .passwordSet:
             self = .passwordSet(try PasswordSet(details: details, accounts: accounts))
+        case .accountDisabled:
+            self = .accountDisabled(try AccountDisabled(details: details, accounts: accounts))
+        case .accountEnabled:
+            self = .accountEnabled(try AccountEnabled(details: details, accounts: accounts))
+        case .sessionsEnded:
+            self = .sessionsEnded(try SessionsEnded(details: details, accounts: accounts))
         }
     }
 }
@@ -193,6 +211,9 @@ extension Event.Name {
         case .addressConfirmed: AddressConfirmed.self
         case .addressReleased: AddressReleased.self
         case .passwordSet: PasswordSet.self
+        case .accountDisabled: AccountDisabled.self
+        case .accountEnabled: AccountEnabled.self
+        case .sessionsEnded: SessionsEnded.self
         }
     }
 }

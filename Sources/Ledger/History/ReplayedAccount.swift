@@ -9,6 +9,8 @@ package struct ReplayedAccount: Hashable, Sendable {
         /// Its first event has not been applied yet.
         case unopened
         case open
+        /// Support disabled it: nothing signs in to it.
+        case disabled
         /// It was merged into another account.
         case merged
         /// It was erased; no later event touches it.
@@ -23,6 +25,8 @@ package struct ReplayedAccount: Hashable, Sendable {
     package private(set) var erased: LogMark?
     /// The legal holds that prevent its erasure, in the order in which they were set.
     package private(set) var holds: [HoldID] = []
+    /// The position of the `AccountDisabled` since which nothing signs in to it; nil while it is enabled.
+    package private(set) var disabledPosition: LogPosition?
     /// The account that absorbed it; nil while it is not merged.
     package private(set) var mergedInto: AccountID?
     /// The merges by which it absorbed others, without undone ones, in log order.
@@ -58,6 +62,7 @@ package struct ReplayedAccount: Hashable, Sendable {
     package var status: Status {
         if erased != nil { return .erased }
         if mergedInto != nil { return .merged }
+        if disabledPosition != nil { return .disabled }
         return opened == nil ? .unopened : .open
     }
 
@@ -118,7 +123,8 @@ extension ReplayedAccount: Fold {
             return lastLeaf.map {
                 AccountStatus(
                     nextSequence: eventCount, lastLeaf: $0, linkCount: links.count,
-                    isErased: erased != nil, mergedInto: mergedInto)
+                    isErased: erased != nil, mergedInto: mergedInto,
+                    isDisabled: disabledPosition != nil)
             }
         }
         guard let reference = folding?.accounts.first(where: { $0.id == account }),
@@ -130,7 +136,7 @@ extension ReplayedAccount: Fold {
         }
         return AccountStatus(
             nextSequence: reference.sequence, lastLeaf: previous, linkCount: 0, isErased: false,
-            mergedInto: survivor)
+            mergedInto: survivor, isDisabled: false)
     }
 
     func status(of identity: IdentityID) -> IdentityStatus? {
@@ -190,6 +196,10 @@ extension ReplayedAccount: Fold {
 
     mutating func setPassword(of identity: IdentityID, at position: LogPosition) {}
 
+    mutating func setDisabled(_ account: AccountID, since position: LogPosition?) {
+        disabledPosition = position
+    }
+
     func holder(of address: AddressID) -> HeldAddress? { addresses.first { $0.id == address } }
 
     mutating func hold(_ address: HeldAddress) {
@@ -203,6 +213,7 @@ extension ReplayedAccount: Fold {
     mutating func erase(_ account: AccountID, at position: LogPosition) {
         links = []
         addresses = []
+        disabledPosition = nil
         live = [:]
     }
 

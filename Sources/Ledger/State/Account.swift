@@ -38,6 +38,10 @@ package struct Account: Hashable, Sendable {
     ///
     /// An erased account has no links and no holds, and no further event touches it.
     package internal(set) var erasedPosition: LogPosition?
+    /// The position of the `AccountDisabled` since which nothing signs in to it; nil while it is enabled.
+    ///
+    /// A disabled account has no live sessions.
+    package internal(set) var disabledPosition: LogPosition?
     /// The account that absorbed it; nil while it is not merged.
     ///
     /// An absorbed account has no links and no live sessions.
@@ -49,7 +53,8 @@ package struct Account: Hashable, Sendable {
     package init(
         id: AccountID, openedPosition: LogPosition, nextSequence: Int64, lastLeaf: Digest,
         lastPosition: LogPosition, links: [Link], holds: [HoldID] = [],
-        erasedPosition: LogPosition? = nil, mergedInto: AccountID? = nil
+        erasedPosition: LogPosition? = nil, disabledPosition: LogPosition? = nil,
+        mergedInto: AccountID? = nil
     ) {
         self.id = id
         self.openedPosition = openedPosition
@@ -59,6 +64,7 @@ package struct Account: Hashable, Sendable {
         self.links = links
         self.holds = holds
         self.erasedPosition = erasedPosition
+        self.disabledPosition = disabledPosition
         self.mergedInto = mergedInto
     }
 

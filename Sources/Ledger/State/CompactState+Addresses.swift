@@ -28,4 +28,8 @@ extension CompactState {
     mutating func release(_ address: AddressID) {
         addresses[address] = nil
     }
+
+    mutating func setDisabled(_ account: AccountID, since position: LogPosition?) {
+        disabled[account] = position
+    }
 }

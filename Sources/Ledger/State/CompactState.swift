@@ -1,5 +1,5 @@
 /// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 40 a live
-/// session, and more only for an account with an address, a legal hold or a merge.
+/// session, and more only for an account that has an address, a legal hold or a merge, or is disabled.
 ///
 /// Keeps the state that later events are checked against; the caller takes what is only compared at
 /// the end from each event. A session is dropped when it ends, so reuse of its id is not a fault
@@ -17,6 +17,7 @@ package struct CompactState {
     private var sessions = IdentifierTable<SessionRow>()
     private var providers: [ProviderName] = []
     private var holds: [AccountID: [HoldID]] = [:]
+    var disabled: [AccountID: LogPosition] = [:]
     /// Those of erased accounts are left, since finding them would take a look at all.
     var addresses: [AddressID: HeldAddress] = [:]
     /// The versions of passwords; those of erased identities are left, too.
@@ -108,6 +109,7 @@ package struct CompactState {
                     lastLeaf: row.lastLeaf, lastPosition: row.lastPosition, links: [],
                     holds: holds(on: row.id),
                     erasedPosition: row.isErased ? row.lastPosition : nil,
+                    disabledPosition: disabled.isEmpty ? nil : disabled[row.id],
                     mergedInto: survivor(of: row.id)))
         }
     }
@@ -148,7 +150,8 @@ extension CompactState: Fold {
             }
             return AccountStatus(
                 nextSequence: row.nextSequence, lastLeaf: row.lastLeaf, linkCount: links,
-                isErased: row.isErased, mergedInto: survivor(of: account))
+                isErased: row.isErased, mergedInto: survivor(of: account),
+                isDisabled: !disabled.isEmpty && disabled[account] != nil)
         }
     }
 
@@ -277,6 +280,7 @@ extension CompactState: Fold {
         }
         accounts[index].firstLink = Self.noLink
         accounts[index].isErased = true
+        if !disabled.isEmpty { disabled[account] = nil }
         if let survivor = survivors.removeValue(forKey: account) {
             remove(mergesOf: survivor) { $0.absorbed == account }
         }

@@ -45,6 +45,8 @@ protocol Fold {
     mutating func unmerge(_ fact: AccountsUnmerged, at position: LogPosition)
     /// Sets the password of an identity, by the event at this position.
     mutating func setPassword(of identity: IdentityID, at position: LogPosition)
+    /// Disables an account since a position, or enables it with nil.
+    mutating func setDisabled(_ account: AccountID, since position: LogPosition?)
     /// Adds an address to an account.
     mutating func hold(_ address: HeldAddress)
     /// Removes an address from its account.
@@ -59,6 +61,8 @@ struct AccountStatus {
     let isErased: Bool
     /// The account that absorbed it.
     let mergedInto: AccountID?
+    /// Whether nothing signs in to it.
+    let isDisabled: Bool
 }
 
 /// The owner of an identity.
@@ -130,6 +134,7 @@ extension Fold {
             open(fact.account, at: recorded.position)
         case .providerLinked(let fact):
             try requireUnlinked(fact)
+            try requireEnabled(fact.account)
             link(fact, at: recorded.position, recorded.recordedAt)
         case .providerUnlinked(let fact):
             try requireLink(of: fact.identity, to: fact.account)
@@ -214,6 +219,20 @@ extension Fold {
             try requireLink(of: fact.identity, to: fact.account)
             setPassword(of: fact.identity, at: recorded.position)
             if fact.endsSessions { endSessions(of: fact.account, at: recorded.position) }
+        case .accountDisabled(let fact):
+            try requireAccount(fact.account)
+            try requireEnabled(fact.account)
+            endSessions(of: fact.account, at: recorded.position)
+            setDisabled(fact.account, since: recorded.position)
+        case .accountEnabled(let fact):
+            try requireAccount(fact.account)
+            guard status(of: fact.account)?.isDisabled == true else {
+                throw .impossible("account \(fact.account) is not disabled")
+            }
+            setDisabled(fact.account, since: nil)
+        case .sessionsEnded(let fact):
+            try requireAccount(fact.account)
+            endSessions(of: fact.account, at: recorded.position)
         }
     }
 
@@ -228,80 +247,6 @@ extension Fold {
         try requireLive(session, of: fact.account)
         guard status(of: session)?.identity == fact.identity else {
             throw .impossible("identity \(fact.identity) did not open session \(session)")
-        }
-    }
-
-    private func checkMerge(_ fact: AccountsMerged) throws(FoldFault) {
-        try requireCapacity(fact.moved, fact.dropped, fact.replaced, fact.links)
-        try requireAccount(fact.survivor)
-        try requireAccount(fact.absorbed)
-        if let links = links(of: fact.absorbed) {
-            var moved = fact.moved
-            for link in fact.dropped { moved.insert(link) }
-            guard moved == links else {
-                throw .impossible("the moved links differ from those of account \(fact.absorbed)")
-            }
-        }
-        if var links = links(of: fact.survivor) {
-            guard fact.replaced.allSatisfy(links.contains) else {
-                throw .impossible("account \(fact.survivor) does not have a replaced link")
-            }
-            links.remove(fact.replaced.map(\.identity))
-            for link in fact.moved { links.insert(link) }
-            guard links == fact.links else {
-                throw .impossible("the final links differ from those of account \(fact.survivor)")
-            }
-        }
-        guard !fact.links.isEmpty else {
-            throw .impossible("account \(fact.survivor) would have no way to sign in")
-        }
-    }
-
-    /// Refuses links that do not fit into an entry, which could not be read back.
-    private func requireCapacity(_ lists: [Account.Link]...) throws(FoldFault) {
-        guard lists.map(\.count).reduce(0, +) <= EntryDetails.linksMax else {
-            throw .impossible("the links exceed what an entry can hold")
-        }
-    }
-
-    private func checkUnmerge(_ fact: AccountsUnmerged) throws(FoldFault) {
-        try requireCapacity(fact.returned, fact.restored, fact.links)
-        try requireAccount(fact.survivor)
-        try requireUnerased(fact.absorbed)
-        guard status(of: fact.absorbed)?.mergedInto == fact.survivor else {
-            throw .impossible("account \(fact.absorbed) is not merged into \(fact.survivor)")
-        }
-        guard !fact.returned.isEmpty, !fact.links.isEmpty else {
-            throw .impossible("an account would have no way to sign in")
-        }
-        guard var links = links(of: fact.survivor) else { return }
-        guard let merge = merges(of: fact.survivor).first(where: { $0.id == fact.merge }),
-            merge.absorbed == fact.absorbed,
-            Set(fact.returned.map(\.identity)) == Set(merge.moved + merge.dropped),
-            Set(fact.restored.map(\.identity)) == Set(merge.replaced)
-        else { throw .impossible("the returned links differ from the moved ones") }
-        let moved = Set(merge.moved)
-        for link in fact.returned where moved.contains(link.identity) {
-            guard links.contains(link) else {
-                throw .impossible("identity \(link.identity) has changed since the merge")
-            }
-        }
-        for link in fact.returned + fact.restored where !moved.contains(link.identity) {
-            try requireUnlinkedByMerge(link)
-        }
-        links.remove(merge.moved)
-        for link in fact.restored { links.insert(link) }
-        guard links == fact.links else {
-            throw .impossible("the final links differ from those of account \(fact.survivor)")
-        }
-    }
-
-    /// Requires an identity that a merge unlinked, where it is known, and that was not linked
-    /// since.
-    private func requireUnlinkedByMerge(_ link: Account.Link) throws(FoldFault) {
-        guard let known = status(of: link.identity) else { return }
-        guard known.account == nil, !known.isForgotten, known.linkedPosition == link.position else {
-            throw .impossible("identity \(link.identity) has changed since the merge")
         }
     }
 
@@ -325,6 +270,7 @@ extension Fold {
 
     private mutating func signIn(_ fact: SignedIn, _ recorded: RecordedEvent) throws(FoldFault) {
         try requireLink(of: fact.identity, to: fact.account)
+        try requireEnabled(fact.account)
         guard status(of: fact.session) == nil else {
             throw .impossible("session \(fact.session) is already open")
         }
@@ -345,13 +291,19 @@ extension Fold {
         }
     }
 
-    private func requireAccount(_ account: AccountID) throws(FoldFault) {
+    func requireAccount(_ account: AccountID) throws(FoldFault) {
         guard let known = status(of: account) else {
             throw .impossible("account \(account) was never opened")
         }
         guard !known.isErased else { throw .impossible("account \(account) was erased") }
         guard known.mergedInto == nil else {
             throw .impossible("account \(account) was merged into another one")
+        }
+    }
+
+    func requireEnabled(_ account: AccountID) throws(FoldFault) {
+        guard status(of: account)?.isDisabled != true else {
+            throw .impossible("account \(account) is disabled")
         }
     }
 
@@ -363,7 +315,7 @@ extension Fold {
     }
 
     /// Requires an account that is not erased; it may be merged into another one.
-    private func requireUnerased(_ account: AccountID) throws(FoldFault) {
+    func requireUnerased(_ account: AccountID) throws(FoldFault) {
         guard let known = status(of: account) else {
             throw .impossible("account \(account) was never opened")
         }

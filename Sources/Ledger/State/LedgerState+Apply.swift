@@ -15,7 +15,8 @@ extension LedgerState: Fold {
         accounts[account].map {
             AccountStatus(
                 nextSequence: $0.nextSequence, lastLeaf: $0.lastLeaf, linkCount: $0.links.count,
-                isErased: $0.erasedPosition != nil, mergedInto: $0.mergedInto)
+                isErased: $0.erasedPosition != nil, mergedInto: $0.mergedInto,
+                isDisabled: $0.disabledPosition != nil)
         }
     }
 
@@ -89,6 +90,7 @@ extension LedgerState: Fold {
             identities[link.identity]?.account = nil
         }
         accounts[account]?.links = []
+        accounts[account]?.disabledPosition = nil
         accounts[account]?.erasedPosition = position
         addresses = addresses.filter { $0.value.account != account }
         passwords = passwords.filter { identities[$0.key].map { !isForgotten($0) } ?? true }
@@ -100,6 +102,10 @@ extension LedgerState: Fold {
 
     mutating func setPassword(of identity: IdentityID, at position: LogPosition) {
         passwords[identity] = position
+    }
+
+    mutating func setDisabled(_ account: AccountID, since position: LogPosition?) {
+        accounts[account]?.disabledPosition = position
     }
 
     func holder(of address: AddressID) -> HeldAddress? { addresses[address] }

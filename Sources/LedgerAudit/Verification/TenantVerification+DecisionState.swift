@@ -34,7 +34,7 @@ extension TenantVerification {
             of: .accounts,
             """
             account_id, opened_position, next_seq, last_leaf, last_position,
-            coalesce(legal_holds, '{}') AS legal_holds, merged_into
+            coalesce(legal_holds, '{}') AS legal_holds, merged_into, disabled_position
             """,
             on: connection
         ) { check, result, row throws(PostgresError) in
@@ -66,6 +66,10 @@ extension TenantVerification {
                     != account.mergedInto?.bits
                 {
                     "merged_into"
+                } else if try result.optionalInt8(row, result.column("disabled_position"))
+                    != account.disabledPosition?.value
+                {
+                    "disabled_position"
                 } else {
                     nil
                 }

@@ -147,6 +147,8 @@ package struct BatchKeys {
             accounts.add(tenant, intent.account)
         case .liftLegalHold(let intent):
             accounts.add(tenant, intent.account)
+        case .changeAccess(let intent):
+            accounts.add(tenant, intent.account)
         case .recordRestore:
             break
         case .mergeAccounts(let intent):

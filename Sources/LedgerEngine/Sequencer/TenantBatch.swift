@@ -119,6 +119,8 @@ package struct BatchChanges {
     package private(set) var idTokensSpent: [(token: SingleUseIDToken, at: Timestamp)] = []
     package private(set) var accountsErased: [(account: AccountID, position: LogPosition)] = []
     package private(set) var accountsHeld: Set<AccountID> = []
+    /// The accounts that were disabled or enabled.
+    package private(set) var accountsDisabled: Set<AccountID> = []
     /// The accounts that another account absorbed or released.
     package private(set) var accountsMerged: Set<AccountID> = []
     package private(set) var mergesMade: [Merge] = []
@@ -194,6 +196,11 @@ package struct BatchChanges {
         case .passwordSet(let fact):
             guard fact.endsSessions else { break }
             endAll(of: fact.account, in: ledger, at: position)
+        case .accountDisabled(let fact):
+            accountsDisabled.insert(fact.account)
+            endAll(of: fact.account, in: ledger, at: position)
+        case .accountEnabled(let fact): accountsDisabled.insert(fact.account)
+        case .sessionsEnded(let fact): endAll(of: fact.account, in: ledger, at: position)
         case .addressReleased(let fact): addressesReleased.append(fact.address)
         case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected,
             .ledgerRestored:

@@ -13,6 +13,7 @@ extension Catalogue {
                 .bytes("attempts", [.nullable, .personal]),
                 .uuids("legal_holds", [.auditor, .nullable, .verified]),
                 .uuid("merged_into", [.auditor, .nullable, .verified]),
+                .int8("disabled_position", [.auditor, .nullable, .verified]),
             ]),
         CatalogueTable(
             "identities", server: .upsert,

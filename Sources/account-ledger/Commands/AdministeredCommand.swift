@@ -199,6 +199,8 @@ struct AdministeredCommand: Sendable {
         switch refusal {
         case .unknownAccount: "the tenant has no such account"
         case .accountErased: "the account has been erased"
+        case .accountDisabled:
+            "the account is disabled: \(Syntax.program) enable allows sign-ins, links and merges again"
         case .erasurePlanChanged:
             "the accounts to erase differ from the plan: run --dry-run and pass its plan with --plan"
         case .legalHold: "the account is under a legal hold; see \(Syntax.program) hold list"

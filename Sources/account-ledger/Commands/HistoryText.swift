@@ -45,6 +45,10 @@ extension ReplayedAccount {
         switch status {
         case .unopened: return ["not opened yet: no sign-in was possible"]
         case .open: lines.append("open since \(opened?.text ?? "?")")
+        case .disabled:
+            lines.append(
+                "open since \(opened?.text ?? "?"), disabled at position"
+                    + " \(disabledPosition?.description ?? "?")")
         case .merged:
             lines.append(
                 "opened \(opened?.text ?? "?"), merged into account"
@@ -57,7 +61,8 @@ extension ReplayedAccount {
         lines.append(
             "\(eventCount) events touch it, seq 0 to \(eventCount - 1), each naming the one before"
                 + " it; the last at \(last?.text ?? "?")")
-        let names = linkedProviders.map(\.description).joined(separator: ", ")
+        let ways = status == .disabled ? [] : linkedProviders
+        let names = ways.map(\.description).joined(separator: ", ")
         lines.append("sign-in was possible with \(names.isEmpty ? "nothing" : names)")
         lines += links.map { "  \($0.text)" }
         lines.append("sessions not ended by an event: \(sessionCount)")

@@ -39,6 +39,9 @@ extension Program<Environment> {
         Subcommand(syntax: MergeCommand.syntax, body: MergeCommand.run),
         Subcommand(syntax: UnmergeCommand.syntax, body: UnmergeCommand.run),
         Subcommand(syntax: RelinkCommand.syntax, body: RelinkCommand.run),
+        Subcommand(syntax: DisableCommand.syntax, body: DisableCommand.run),
+        Subcommand(syntax: EnableCommand.syntax, body: EnableCommand.run),
+        Subcommand(syntax: EndSessionsCommand.syntax, body: EndSessionsCommand.run),
         Subcommand(
             syntax: ImportPasswordsCommand.syntax, body: ImportPasswordsCommand.run),
         Subcommand(syntax: HoldSetCommand.syntax, body: HoldSetCommand.run),

@@ -99,6 +99,8 @@ struct ExampleRun {
             let linked = account.json["identities"]?.array?.last?.members?["identity_id"]
             values[ExampleValue.identity] = linked?.string
             #expect(try await service.unlink("apple", by: ada).status == 200)
+        case "enable_account":
+            _ = try await support("/v1/accounts/\(ada.userID)/disable", "{\"case\":\"T-1\"}")
         case "lift_legal_hold":
             let held = try await support("/v1/accounts/\(ada.userID)/holds", nil)
             values[ExampleValue.hold] = held.text("hold")

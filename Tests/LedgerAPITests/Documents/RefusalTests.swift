@@ -246,6 +246,29 @@ struct RefusalTests {
                 return try await run.send()
             },
         ],
+        "403 ACCOUNT_DISABLED": [
+            Attempt { run in
+                for recording in run.service.ledger.recordings(of: .default) {
+                    guard case .accountOpened(let fact) = recording.recorded.event else { continue }
+                    _ = try await run.service.send(
+                        "POST", "/v1/accounts/\(fact.account)/disable", "{\"case\":\"T-1\"}",
+                        token: try run.service.audit.key(.support),
+                        headers: [("Ledger-Reason", "case 1")])
+                }
+                return try await run.send()
+            },
+            Attempt { run in
+                _ = try await run.support(
+                    "/v1/accounts/\(run.ada.userID)/disable", "{\"case\":\"T-1\"}")
+                return try await run.send()
+            },
+            Attempt { run in
+                _ = try await run.support(
+                    "/v1/accounts/\(run.ada.userID)/disable", "{\"case\":\"T-1\"}")
+                run.prove("google", "ada")
+                return try await run.send()
+            },
+        ],
         "409 ACCOUNT_MERGED": [
             Attempt(isPrepared: false) { run in
                 try await run.merge(run.ada, into: run.bob)

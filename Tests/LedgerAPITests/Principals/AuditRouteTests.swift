@@ -39,6 +39,12 @@ import Testing
             "/v1/accounts/ACCOUNT/identities/IDENTITY/relink/preview",
         "POST /v1/accounts/{id}/identities/{identity_id}/relink":
             "/v1/accounts/ACCOUNT/identities/IDENTITY/relink",
+        "POST /v1/accounts/{id}/disable/preview": "/v1/accounts/ACCOUNT/disable/preview",
+        "POST /v1/accounts/{id}/disable": "/v1/accounts/ACCOUNT/disable",
+        "POST /v1/accounts/{id}/enable/preview": "/v1/accounts/ACCOUNT/enable/preview",
+        "POST /v1/accounts/{id}/enable": "/v1/accounts/ACCOUNT/enable",
+        "POST /v1/accounts/{id}/end-sessions/preview": "/v1/accounts/ACCOUNT/end-sessions/preview",
+        "POST /v1/accounts/{id}/end-sessions": "/v1/accounts/ACCOUNT/end-sessions",
     ]
 
     /// The bodies of the others; `OTHER` is replaced by another account's id.
@@ -47,6 +53,9 @@ import Testing
         "POST /v1/accounts/{id}/merge": #"{"absorb":"OTHER","plan_digest":"A","case":"T"}"#,
         "POST /v1/merges/{event_id}/undo": #"{"case":"T"}"#,
         "POST /v1/accounts/{id}/identities/{identity_id}/relink": #"{"case":"T"}"#,
+        "POST /v1/accounts/{id}/disable": #"{"case":"T"}"#,
+        "POST /v1/accounts/{id}/enable": #"{"case":"T"}"#,
+        "POST /v1/accounts/{id}/end-sessions": #"{"case":"T"}"#,
     ]
 
     /// The requests that the ledger refuses, which add a second record: Ada is under a hold, the

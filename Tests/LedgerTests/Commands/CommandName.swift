@@ -20,6 +20,7 @@ enum CommandName: String, CaseIterable {
     case changePassword = "ChangePassword"
     case resetPassword = "ResetPassword"
     case importPassword = "ImportPassword"
+    case changeAccess = "ChangeAccess"
 
     /// Names a command.
     ///
@@ -45,6 +46,7 @@ enum CommandName: String, CaseIterable {
             case .changePassword: .changePassword
             case .resetPassword: .resetPassword
             case .importPassword: .importPassword
+            case .changeAccess: .changeAccess
             }
     }
 
@@ -62,6 +64,7 @@ enum CommandName: String, CaseIterable {
         case .setRules: "RulesTests"
         case .changePassword, .resetPassword: "PasswordCommandTests"
         case .importPassword: "ImportPasswordTests"
+        case .changeAccess: "AccessTests"
         }
     }
 }

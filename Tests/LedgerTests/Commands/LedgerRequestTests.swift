@@ -125,7 +125,12 @@ struct LedgerRequestTests {
         let hold = try ledger.accept(
             SetLegalHold(account: ada.account, newHold: HoldID(bits: 5), actor: .system))
         try ledger.accept(LiftLegalHold(account: ada.account, hold: hold, actor: .system))
+        try ledger.accept(
+            ChangeAccess.Preview(.endSessions, of: ada.account, actor: .system))
         try ledger.accept(SignOut(caller: ada, scope: .session))
+        try ledger.accept(
+            ChangeAccess(
+                .disable, of: ada.account, actor: .system, reason: "r", caseReference: "c"))
         try ledger.accept(EraseAccount.Preview(account: ada.account, actor: .system))
         try ledger.accept(
             EraseAccount(account: ada.account, basis: .operator, actor: .system))

@@ -112,6 +112,9 @@ enum Examples {
             .passwordSet(PasswordSet(account: account, identity: identity, cause: .change))
         case .addressReleased:
             .addressReleased(AddressReleased(account: account, address: id(15), cause: .proved))
+        case .accountDisabled: .accountDisabled(AccountDisabled(account: account))
+        case .accountEnabled: .accountEnabled(AccountEnabled(account: account))
+        case .sessionsEnded: .sessionsEnded(SessionsEnded(account: account))
         case .accountsUnmerged:
             .accountsUnmerged(
                 AccountsUnmerged(
@@ -159,6 +162,8 @@ enum Examples {
         switch name {
         case .accountErased, .legalHoldSet, .legalHoldLifted:
             .apiKey(Principal(key: id(9), role: .admin))
+        case .accountDisabled, .accountEnabled, .sessionsEnded:
+            .apiKey(Principal(key: id(9), role: .support))
         default:
             isSystem ? .system : .account(account, session: session)
         }

@@ -28,7 +28,8 @@ import Testing
             names.insert(recorded.event.name)
         }
         let later: Set<Event.Name> = [
-            .rulesSet, .addressConfirmed, .addressReleased, .passwordSet,
+            .rulesSet, .addressConfirmed, .addressReleased, .passwordSet, .accountDisabled,
+            .accountEnabled, .sessionsEnded,
         ]
         #expect(names == Set(Event.Name.allCases).subtracting(later.union([.sessionRevoked])))
         #expect(state.sessions.count > 10)

@@ -198,7 +198,8 @@ struct TenantReplay {
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored,
-            .rulesSet, .addressConfirmed, .addressReleased, .passwordSet:
+            .rulesSet, .addressConfirmed, .addressReleased, .passwordSet, .accountDisabled,
+            .accountEnabled, .sessionsEnded:
             break
         }
     }

@@ -218,13 +218,17 @@ struct BatchLoading {
 
 extension Account {
     func with(links: [Account.Link], holds: [HoldID]) -> Account {
-        with(links: links, holds: holds, mergedInto: mergedInto)
+        with(
+            links: links, holds: holds, mergedInto: mergedInto, disabledPosition: disabledPosition)
     }
 
-    func with(links: [Account.Link], holds: [HoldID], mergedInto: AccountID?) -> Account {
+    func with(
+        links: [Account.Link], holds: [HoldID], mergedInto: AccountID?,
+        disabledPosition: LogPosition?
+    ) -> Account {
         Account(
             id: id, openedPosition: openedPosition, nextSequence: nextSequence, lastLeaf: lastLeaf,
             lastPosition: lastPosition, links: links, holds: holds, erasedPosition: erasedPosition,
-            mergedInto: mergedInto)
+            disabledPosition: disabledPosition, mergedInto: mergedInto)
     }
 }

@@ -50,6 +50,8 @@ struct TenantWrites: Sendable {
     let erased: [ErasedAccount]
     /// The accounts whose legal holds are written.
     let held: Set<AccountID>
+    /// The accounts that were disabled or enabled.
+    let disabled: Set<AccountID>
     let merged: Set<AccountID>
     let mergesMade: [Merge]
     let mergesUndone: Set<EventID>
@@ -78,6 +80,7 @@ struct TenantWrites: Sendable {
             ErasedAccount(account: $0.account, position: $0.position)
         }
         held = changes.accountsHeld
+        disabled = changes.accountsDisabled
         merged = changes.accountsMerged
         mergesMade = changes.mergesMade
         mergesUndone = Set(changes.mergesUndone.map(\.merge))
@@ -201,7 +204,9 @@ extension TenantRows {
                 links: [],
                 holds: writes.held.contains(account.id) ? account.holds : known.holds,
                 mergedInto: writes.merged.contains(account.id)
-                    ? account.mergedInto : known.mergedInto)
+                    ? account.mergedInto : known.mergedInto,
+                disabledPosition: writes.disabled.contains(account.id)
+                    ? account.disabledPosition : known.disabledPosition)
         }
     }
 

@@ -22,6 +22,8 @@ struct Client {
     private var lastKeyed: Sent?
     /// The legal holds that it has set.
     private var holds: [(account: AccountID, hold: HoldID, tenant: TenantID)] = []
+    /// The accounts that it has disabled.
+    private var disabled: [(account: AccountID, tenant: TenantID)] = []
     /// The previewed plan of a merge, which the client confirms next.
     private var planned: Sent?
     private var merges: [(event: EventID, plan: MergePlan, tenant: TenantID)] = []
@@ -73,17 +75,18 @@ struct Client {
         let sent =
             switch dice.number(0...99) {
             case ..<20: signIn(in: device.tenant)
-            case ..<55: link(device)
-            case ..<75: unlink(device)
-            case ..<82:
+            case ..<54: link(device)
+            case ..<74: unlink(device)
+            case ..<81:
                 Sent(
                     request: .signOut(
                         device.caller, dice.chance(0.3) ? .everywhere : .session),
                     tenant: device.tenant)
-            case ..<83: Sent(request: .rotateKey, tenant: device.tenant)
-            case ..<87: administer(device)
-            case ..<93: merge(device)
-            case ..<96: relink(device)
+            case ..<82: Sent(request: .rotateKey, tenant: device.tenant)
+            case ..<86: administer(device)
+            case ..<92: merge(device)
+            case ..<95: relink(device)
+            case ..<97: changeAccess(device)
             default: refresh(device)
             }
         if sent.request.hasKey { lastKeyed = sent }
@@ -140,6 +143,18 @@ struct Client {
             return Sent(request: .erase(account), tenant: device.tenant)
         }
         return Sent(request: .lift(held.account, held.hold), tenant: held.tenant)
+    }
+
+    /// Returns support's request to disable the device's account or to end its sessions, or to enable an
+    /// account.
+    private mutating func changeAccess(_ device: Device) -> Sent {
+        if dice.chance(0.6), let disabled = disabled.popLast() {
+            return Sent(
+                request: .changeAccess(disabled.account, .enable), tenant: disabled.tenant)
+        }
+        let change: ChangeAccess.Change = dice.chance(0.6) ? .disable : .endSessions
+        return Sent(
+            request: .changeAccess(device.caller.account, change), tenant: device.tenant)
     }
 
     /// Previews a merge into the device's account, or undoes one.
@@ -204,6 +219,9 @@ struct Client {
             }
         case (.success(.holdSet(let hold)), .setLegalHold(let intent)):
             holds.append((account: intent.account, hold: hold, tenant: command.tenant))
+        case (.success(.accessChanged), .changeAccess(let intent)):
+            guard intent.change == .disable else { return }
+            disabled.append((account: intent.account, tenant: command.tenant))
         case (.success(.mergePlanned(_, let digest)), .mergeAccounts(let intent)):
             planned = Sent(
                 request: .merge(
@@ -267,7 +285,7 @@ extension Command {
         case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
             .liftLegalHold,
             .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider, .setRules,
-            .resetPassword, .importPassword:
+            .resetPassword, .importPassword, .changeAccess:
             nil
         }
     }
@@ -289,7 +307,7 @@ extension Request {
         case .link(_, _, _, let key, _), .unlink(_, _, let key), .unmerge(_, _, _, let key): key
         case .merge(let intent): intent.idempotency
         case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore,
-            .relink, .setRules:
+            .relink, .setRules, .changeAccess:
             nil
         }
     }

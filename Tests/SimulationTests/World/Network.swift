@@ -15,6 +15,7 @@ enum Request: Sendable {
     case erase(AccountID)
     case hold(AccountID)
     case lift(AccountID, HoldID)
+    case changeAccess(AccountID, ChangeAccess.Change)
     case recordRestore
     case setRules(TenantPolicy)
     case merge(MergeAccounts)
@@ -137,6 +138,10 @@ extension World {
             .setLegalHold(SetLegalHold(account: account, newHold: dice.id(), actor: .system))
         case .lift(let account, let hold):
             .liftLegalHold(LiftLegalHold(account: account, hold: hold, actor: .system))
+        case .changeAccess(let account, let change):
+            .changeAccess(
+                ChangeAccess(
+                    change, of: account, actor: .system, reason: "stolen", caseReference: "6"))
         case .recordRestore:
             .recordRestore(RecordRestore(LedgerRestored(origin: 2, root: dice.digest(), size: 1)))
         case .setRules(let policy):
@@ -196,6 +201,8 @@ extension Command {
         case .setLegalHold(let intent): return start + "hold \(short(intent.account))"
         case .liftLegalHold(let intent):
             return start + "lift \(short(intent.hold)) of \(short(intent.account))"
+        case .changeAccess(let intent):
+            return start + "\(intent.change) \(short(intent.account))"
         case .recordRestore: return start + "restored"
         case .setRules: return start + "set rules"
         case .changePassword(let intent):

@@ -132,7 +132,7 @@ extension JSONWriter {
             for link in account.links { writer.link(link) }
         }
         name("ways_to_sign_in")
-        number(Int64(account.links.count))
+        number(Int64(account.status == .disabled ? 0 : account.links.count))
         name("session_count")
         number(Int64(account.sessionCount))
         named("sessions", account.sessions)

@@ -150,6 +150,7 @@ extension ErrorAnswer {
                 Self(503, .unavailable, "The provider cannot be reached")
                     .retry(after: RetryAfter.providerUnavailable)
             case .unknownAccount: Self(404, .accountNotFound, "There is no such account")
+            case .accountDisabled: Self(403, .accountDisabled, "The account is disabled")
             case .accountErased: Self(410, .accountErased, "The account has been erased")
             case .erasurePlanChanged:
                 Self(

@@ -68,7 +68,9 @@ struct CompleteResetRoute: Route {
         id: "complete_password_reset", tag: .signIn, summary: "Replace a forgotten password",
         about: "Ends all sessions of the account and opens none.",
         access: .anyone, body: CompleteResetBody.self, answers: .json(PasswordResetAnswer.schema),
-        refusals: [APIError].ofPassword + [.refused(.invalidCode), .weakPassword(.blocklisted)])
+        refusals: [APIError].ofPassword + [
+            .refused(.invalidCode), .refused(.accountDisabled), .weakPassword(.blocklisted),
+        ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let body = try call.body()

@@ -13,7 +13,7 @@ struct RelinkPreviewRoute: Route {
         body: EmptyBody.self, answers: .json(RelinkAnswer.planSchema), refusals: refusals)
 
     fileprivate static let refusals: [APIError] = [
-        .refused(.unknownAccount), .refused(.accountErased),
+        .refused(.unknownAccount), .refused(.accountErased), .refused(.accountDisabled),
         .refused(.accountMerged(into: AccountID(bits: 0))),
         .refused(.relinkRefused(.alreadyLinked)), .faulted(.rulesDiffer),
     ]

@@ -16,7 +16,9 @@ enum RouteTable {
         PutLegalHoldRoute.self,
         LiftLegalHoldRoute.self, MergePreviewRoute.self, MergeRoute.self,
         SupportMergePreviewRoute.self, SupportMergeRoute.self, UnmergePreviewRoute.self,
-        UnmergeRoute.self, RelinkPreviewRoute.self, RelinkRoute.self, SearchRoute.self,
+        UnmergeRoute.self, RelinkPreviewRoute.self, RelinkRoute.self, DisablePreviewRoute.self,
+        DisableRoute.self, EnablePreviewRoute.self, EnableRoute.self, EndSessionsPreviewRoute.self,
+        EndSessionsRoute.self, SearchRoute.self,
     ]
 
     /// The routes that describe the others; an operator can switch them off.

@@ -15,7 +15,8 @@ struct SignInRoute: Route {
         access: .anyone, parameters: [IdempotencyHeader.refused], body: SignInBody.self,
         answers: .json(SessionAnswer.schema),
         refusals: [APIError].ofCredential + [
-            .refused(.accountNotFound), .refused(.invalidPassword), IdempotencyHeader.refusal,
+            .refused(.accountNotFound), .refused(.invalidPassword), .refused(.accountDisabled),
+            IdempotencyHeader.refusal,
         ])
 
     /// No one is authenticated before the credential is found valid, so nothing before that reaches

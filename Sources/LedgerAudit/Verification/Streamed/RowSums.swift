@@ -14,6 +14,8 @@ struct RowSums: Equatable, Sendable {
     var holds = RowMultiset()
     /// `account_id` and `merged_into` of the absorbed accounts.
     var absorbed = RowMultiset()
+    /// `account_id` and `disabled_position` of the disabled accounts.
+    var disabled = RowMultiset()
     var merges = RowMultiset()
     var rules = RowMultiset()
     /// All columns but the digest and its key, which no event has.
@@ -66,6 +68,12 @@ struct RowSummer {
             image.uuid(account.id.bits)
             image.uuid(survivor.bits)
             sums.absorbed.add(image.hash(key))
+        }
+        if let position = account.disabledPosition {
+            image.clear()
+            image.uuid(account.id.bits)
+            image.int8(position.value)
+            sums.disabled.add(image.hash(key))
         }
         guard !account.holds.isEmpty else { return }
         image.clear()

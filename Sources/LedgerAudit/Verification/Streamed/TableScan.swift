@@ -69,6 +69,7 @@ enum TableScan: Sendable {
                 sums.accountsOpened.add(summer.hash($0, 0, 4))
                 if !$0.isNull(5) { sums.holds.add(summer.hash($0, 0, 5)) }
                 if !$0.isNull(6) { sums.absorbed.add(summer.hash($0, 0, 6)) }
+                if !$0.isNull(7) { sums.disabled.add(summer.hash($0, 0, 7)) }
             }
         case .erasures:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
@@ -133,7 +134,7 @@ enum TableScan: Sendable {
             case .accounts:
                 """
                 SELECT account_id, next_seq, last_leaf, last_position, opened_position,
-                    legal_holds::text[], merged_into
+                    legal_holds::text[], merged_into, disabled_position
                 FROM accounts \(condition)
                 """
             case .erasures:

@@ -312,6 +312,7 @@ extension RowSums {
         accountStates.merge(other.accountStates)
         holds.merge(other.holds)
         absorbed.merge(other.absorbed)
+        disabled.merge(other.disabled)
         merges.merge(other.merges)
         rules.merge(other.rules)
         addresses.merge(other.addresses)

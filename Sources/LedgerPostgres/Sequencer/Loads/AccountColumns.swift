@@ -11,7 +11,7 @@ struct AccountColumns {
     static let selected: SelectList =
         [
             "a.account_id", "a.opened_position", "a.next_seq", "a.last_leaf", "a.last_position",
-            "a.attempts", "w.wrapping_key", "w.wrapped_key",
+            "a.attempts", "a.disabled_position", "w.wrapping_key", "w.wrapped_key",
         ] + IdentityLoad.Columns.selected("l") + ["l.mac"]
 
     /// Joins key and links to an account `a` of the tenant `k.tenant_id`, each by its own lookup.
@@ -28,6 +28,7 @@ struct AccountColumns {
         """
 
     private let id, openedPosition, nextSequence, lastLeaf, lastPosition, attempts: Int
+    private let disabledPosition: Int
     private let wrappingKey, wrappedKey, linkMAC: Int
     private let link: IdentityLoad.Columns
 
@@ -39,6 +40,7 @@ struct AccountColumns {
         lastLeaf = list["a.last_leaf"]
         lastPosition = list["a.last_position"]
         attempts = list["a.attempts"]
+        disabledPosition = list["a.disabled_position"]
         wrappingKey = list["w.wrapping_key"]
         wrappedKey = list["w.wrapped_key"]
         linkMAC = list["l.mac"]
@@ -61,7 +63,9 @@ struct AccountColumns {
             Account(
                 id: id, openedPosition: LogPosition(try result.count(row, openedPosition)),
                 nextSequence: sequence, lastLeaf: try result.digest(row, lastLeaf),
-                lastPosition: LogPosition(try result.count(row, lastPosition)), links: []))
+                lastPosition: LogPosition(try result.count(row, lastPosition)), links: [],
+                disabledPosition: try result.optionalInt8(row, disabledPosition)
+                    .map { LogPosition($0) }))
         batch.loadedSequences[id] = sequence
         if let attempts = try result.optionalBytes(row, attempts) {
             guard let attempts = AttemptList.decode(attempts) else {

@@ -53,6 +53,16 @@ enum AccountWrites {
         SELECT ledger_expect(count(*), 1, 'legal holds') FROM written
         """)
 
+    private static let setDisabled = Statement(
+        "set_disabled",
+        """
+        WITH written AS (
+            UPDATE accounts SET disabled_position = $3::bigint
+            WHERE tenant_id = $1::text AND account_id = $2::uuid
+            RETURNING 1)
+        SELECT ledger_expect(count(*), 1, 'disabled accounts') FROM written
+        """)
+
     private struct Columns {
         var tenants: [String] = []
         var ids: [UInt128] = []
@@ -105,7 +115,7 @@ enum AccountWrites {
                 updateAccounts.call(
                     rows: touched.ids.count, touched.columns, [.int8(Int64(touched.ids.count))]))
         }
-        return calls + batches.flatMap(holdCalls)
+        return calls + batches.flatMap(holdCalls) + batches.flatMap(disablingCalls)
     }
 
     /// Includes accounts that the batch erases: the erasure checks for holds that were not lifted.
@@ -117,6 +127,19 @@ enum AccountWrites {
                 [
                     .text(batch.tenant.description), .uuid(id.bits),
                     .uuids(account.holds.map { $0.bits }),
+                ])
+        }
+    }
+
+    private static func disablingCalls(for batch: TenantBatch) -> [Call] {
+        batch.changes.accountsDisabled.compactMap { id -> Call? in
+            guard let account = batch.state.ledger.accounts[id], account.erasedPosition == nil
+            else { return nil }
+            return Call(
+                setDisabled,
+                [
+                    .text(batch.tenant.description), .uuid(id.bits),
+                    account.disabledPosition.map { .int8($0.value) } ?? .null,
                 ])
         }
     }

@@ -75,7 +75,9 @@ extension RequiredText {
 
 extension [APIError] {
     /// The refusals of any merge.
-    static let ofMerge: [APIError] = [.refused(.sameAccount), .refused(.tooMuchToMerge)]
+    static let ofMerge: [APIError] = [
+        .refused(.sameAccount), .refused(.tooMuchToMerge), .refused(.accountDisabled),
+    ]
     /// The refusals of a merge by an account holder.
     static let ofMergeByHolder: [APIError] =
         ofCredential + ofMerge + [
@@ -91,6 +93,6 @@ extension [APIError] {
     /// The refusals of undoing a merge.
     static let ofUnmerge: [APIError] = [
         .refused(.unknownMerge), .refused(.mergeSuperseded(.laterMerge)),
-        .refused(.tooMuchToMerge), .faulted(.rulesDiffer),
+        .refused(.tooMuchToMerge), .refused(.accountDisabled), .faulted(.rulesDiffer),
     ]
 }
