@@ -21,7 +21,6 @@ final class FuzzService: Sendable {
     let accessTokens: AccessTokens
     let refreshTokens: RefreshTokens
     private let mergePlans: MergePlanDigests
-    private let proofTokens: ProofTokens
     private let singleUseIDTokens: SingleUseIDTokens
     let providerKeys: KeySet
     let policy: IDTokenPolicy
@@ -50,7 +49,6 @@ final class FuzzService: Sendable {
             issuer: "https://ledger.example", audience: "app", current: tokenKey)
         refreshTokens = RefreshTokens(key: refreshKey)
         mergePlans = MergePlanDigests(key: refreshKey)
-        proofTokens = ProofTokens(key: refreshKey)
         singleUseIDTokens = SingleUseIDTokens(key: refreshKey)
         providerKeys = KeySet([providerKey.verificationKey, tokenKey.verificationKey])
         policy = IDTokenPolicy(
@@ -128,7 +126,7 @@ final class FuzzService: Sendable {
                     hasher: PasswordHasher(),
                     pool: BlockingPool(label: "passwords", threads: 1, waitingMax: 0),
                     store: ledger, codes: codes),
-                mergePlans: mergePlans, proofTokens: proofTokens, now: { Self.now },
+                mergePlans: mergePlans, now: { Self.now },
                 random: { SecureRandom.uint128() }, observer: observer, trustedProxies: proxies,
                 allowedOrigins: origins, readiness: { Readiness(checks: []) }))
     }

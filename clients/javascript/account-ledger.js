@@ -61,8 +61,6 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  *   | { email: string, password: string, device_token?: string }} Proof
  *   By the provider's type: `oidc`, `oauth2`, `anonymous`, `email` and `phone`, or `password`.
  *
- * @typedef {{ proof_token: string }} ProofToken  The proof that a refused link or a preview gave back.
- *
  * @typedef {object} SentCode
  * @property {string} challenge_id  Sent with the code.
  * @property {number} expires_in  In seconds.
@@ -81,7 +79,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {{ of_account: string, opened_by: string[] }} sessions_end
  * @property {string[]} linked_providers
  *
- * @typedef {MergeEffects & { plan_digest: string, expires_in: number, proof_token?: string }} MergePlan
+ * @typedef {MergeEffects & { plan_digest: string, expires_in: number }} MergePlan
  * @typedef {MergeEffects & { merge: string }} Merged  `merge` is the id of the merge.
  *
  * @typedef {object} UndoPlan
@@ -259,7 +257,7 @@ export class AccountLedger {
    * answer would not tell that the account is new.
    *
    * @param {string} provider
-   * @param {(Proof | ProofToken) & { create_account?: boolean }} proof
+   * @param {Proof & { create_account?: boolean }} proof
    * @param {CallOptions} [options]
    * @returns {Promise<SignedIn>}
    */
@@ -391,7 +389,7 @@ export class AccountLedger {
   /**
    * What a merge of the account of another identity into this one would do. Changes nothing.
    *
-   * @param {(Proof | ProofToken) & { provider: string, keep?: Keep }} proof
+   * @param {Proof & { provider: string, keep?: Keep }} proof
    * @param {CallOptions} [options]
    * @returns {Promise<MergePlan>}
    */

@@ -5,8 +5,6 @@ internal import Passwords
 enum APIError: Error {
     /// The ledger refused the command.
     case refused(Refusal)
-    /// The ledger refused the command, and the client gets the proof back that it made, as a token.
-    case refusedWithProof(Refusal, token: String)
     /// The ledger could not decide or read.
     case faulted(LedgerFault)
     /// The request breaks a rule of its route.

@@ -28,8 +28,6 @@ package final class APIServices: Sendable {
     package let passwords: PasswordChecks
     /// Issues and recognises the digests of merge plans.
     package let mergePlans: MergePlanDigests
-    /// Issues and reads proof tokens.
-    package let proofTokens: ProofTokens
     /// Returns the wall-clock time.
     package let now: @Sendable () -> Timestamp
     /// Returns unpredictable bits for identifiers.
@@ -50,7 +48,7 @@ package final class APIServices: Sendable {
         configurations: [TenantID: TenantConfiguration], accessTokens: AccessTokens,
         refreshTokens: RefreshTokens, singleUseIDTokens: SingleUseIDTokens,
         requestDigests: RequestDigests, codes: AddressCodes, passwords: PasswordChecks,
-        mergePlans: MergePlanDigests, proofTokens: ProofTokens,
+        mergePlans: MergePlanDigests,
         now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt128, observer: any RequestObserver,
         trustedProxies: TrustedProxies, allowedOrigins: AllowedOrigins,
@@ -68,7 +66,6 @@ package final class APIServices: Sendable {
         self.codes = codes
         self.passwords = passwords
         self.mergePlans = mergePlans
-        self.proofTokens = proofTokens
         self.now = now
         self.random = random
         self.observer = observer

@@ -15,28 +15,6 @@ extension RouteCall {
             newID: services.random)
     }
 
-    /// Returns a refusal with the token of a proof that was not used up.
-    func refusal(_ refusal: Refusal, givingBack proof: Proof?) -> APIError {
-        proofToken(of: proof).map { .refusedWithProof(refusal, token: $0) } ?? .refused(refusal)
-    }
-
-    /// Returns the token of a proof that was not used up; nil without one.
-    func proofToken(of proof: Proof?) -> String? {
-        proof.flatMap { services.proofTokens.issue(for: $0, in: tenant, at: now) }
-    }
-
-    /// Reads a proof token.
-    ///
-    /// - Throws: `invalid` unless it was issued for this provider and has not expired.
-    func proof(
-        _ token: String, of provider: ProviderName
-    ) throws(Credential.Flaw) -> Proof {
-        guard configuration(of: provider) != nil else { throw .unsupported }
-        return try services.proofTokens.proof(
-            token, of: provider, in: tenant,
-            names: { services.codes.names(of: $0, $1, in: tenant) }, at: now)
-    }
-
     /// Checks a credential before the command is queued, so that the transaction never waits for a
     /// provider; the result counts only at its place in the contract's order of checks.
     func credential(

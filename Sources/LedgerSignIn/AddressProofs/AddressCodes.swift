@@ -235,7 +235,7 @@ package final class AddressCodes: Sendable {
     }
 
     /// Returns the names of an address by every key, first by the one in use.
-    package func names(
+    func names(
         of address: String, _ kind: AddressKind, in tenant: TenantID
     ) -> [AddressName] {
         names.all(of: address, kind, in: tenant)

@@ -385,7 +385,6 @@ struct Server: Sendable {
             singleUseIDTokens: SingleUseIDTokens(key: keys.refresh),
             requestDigests: requestDigests, codes: codes, passwords: passwords,
             mergePlans: MergePlanDigests(key: keys.refresh),
-            proofTokens: ProofTokens(key: keys.refresh),
             now: { .now },
             random: { [identifiers = IdentifierBits()] in identifiers.next() },
             observer: RequestRecord(log: log, metrics: requests),

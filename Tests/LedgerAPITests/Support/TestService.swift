@@ -174,7 +174,6 @@ struct TestService {
                 store: ledger, codes: codes, failureTime: .milliseconds(500),
                 pause: { [pauses = options.pauses] in pauses.add($0) }),
             mergePlans: MergePlanDigests(key: options.planKey),
-            proofTokens: ProofTokens(key: options.planKey),
             now: { clock.now },
             random: { SecureRandom.uint128() }, observer: observer,
             trustedProxies: try #require(TrustedProxies(options.proxies)),

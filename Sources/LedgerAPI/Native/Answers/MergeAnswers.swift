@@ -7,17 +7,12 @@ struct MergePlanAnswer: JSONWritable {
     let emailFlags: EmailFlags
     /// The digest that the client sends back to agree to the plan.
     let digest: String
-    /// The proof of an account holder, given back.
-    let proofToken: String?
 
     static let schema = Schema.object(
         "MergePlan",
         [
             .required("plan_digest", .planDigest, "Agrees to the plan"),
             .required("expires_in", .integer(MergePlanDigests.lifetimeSeconds), "In seconds"),
-            .optional(
-                "proof_token", .text(ExampleValue.proofToken),
-                "For an account holder: signs in to the other account once, or previews again"),
         ], MergePlan.properties)
 
     func write(to writer: inout JSONWriter) {
@@ -25,7 +20,6 @@ struct MergePlanAnswer: JSONWritable {
             writer.member("plan_digest", digest)
             writer.name("expires_in")
             writer.number(MergePlanDigests.lifetimeSeconds)
-            if let proofToken { writer.member("proof_token", proofToken) }
             plan.writeMembers(to: &writer, emailFlags)
         }
     }

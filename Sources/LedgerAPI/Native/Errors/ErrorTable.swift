@@ -41,12 +41,6 @@ struct ErrorAnswer {
         return answer
     }
 
-    private func with(proof token: String) -> ErrorAnswer {
-        var answer = self
-        answer.details = (details ?? [:]).merging(["proof_token": token]) { $1 }
-        return answer
-    }
-
     private func retry(after seconds: Int64) -> ErrorAnswer {
         with("Retry-After", String(seconds))
     }
@@ -67,7 +61,6 @@ extension ErrorAnswer {
         self =
             switch error {
             case .refused(let refusal): Self(refusal)
-            case .refusedWithProof(let refusal, let token): Self(refusal).with(proof: token)
             case .faulted(let fault): Self(fault)
             case .invalidRequest(let flaw):
                 Self(400, .invalidRequest, flaw.message, details: flaw.details)

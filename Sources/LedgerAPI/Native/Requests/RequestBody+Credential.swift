@@ -90,10 +90,6 @@ extension RequestBody {
 }
 
 extension OptionalText {
-    static let proofToken = OptionalText(
-        name: "proof_token", bytesMax: ProofTokens.bytesMax,
-        about: "In place of a credential: a proof that a refused link or a preview gave back",
-        example: ExampleValue.proofToken)
     static let idToken = OptionalText(
         name: "id_token", bytesMax: RequestBody.tokenBytesMax,
         about: "The ID token; required for a provider of type `oidc`",

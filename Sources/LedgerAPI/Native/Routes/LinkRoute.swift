@@ -11,9 +11,6 @@ struct LinkRoute: Route {
     static let path = "/v1/auth/link/{provider}"
     static let operation = Operation(
         id: "link", tag: .account, summary: "Link an identity to the caller's account",
-        about:
-            "A 409 `PROVIDER_CONFLICT` has `details.proof_token`, which signs in once to the account that"
-            + " has the identity, or previews a merge with it.",
         access: .accountHolder, parameters: [IdempotencyHeader.parameter], body: LinkBody.self,
         answers: .json(LinkedProvidersAnswer.schema),
         refusals: [APIError].ofCredential + [
@@ -25,23 +22,17 @@ struct LinkRoute: Route {
         let request = try await call.byAccountHolder { caller throws(APIError) in
             try LinkRequest(call, by: caller)
         }
-        let credential = await call.credential(
-            request.presented, of: request.provider, for: .link, by: request.caller)
         let command = LinkProvider(
-            caller: request.caller, credential: credential,
+            caller: request.caller,
+            credential: await call.credential(
+                request.presented, of: request.provider, for: .link, by: request.caller),
             idempotency: request.key.flatMap {
                 call.idempotency(
                     $0, of: request.caller.account, method: Self.method,
                     path: "/v1/auth/link/\(request.provider)", content: call.content)
             },
             newIdentity: call.services.newID())
-        let providers: [ProviderName]
-        do {
-            providers = try await call.submit(command)
-        } catch .refused(.providerConflict(let reason)) {
-            // Every conflict has the same answer.
-            throw call.refusal(.providerConflict(reason), givingBack: credential.proof)
-        }
+        let providers = try await call.submit(command)
         let name = call.configuration.displayName(of: request.provider)
         return .json(
             LinkedProvidersAnswer(

@@ -11,8 +11,7 @@ struct SignInRoute: Route {
     static let operation = Operation(
         id: "sign_in", tag: .signIn, summary: "Open a session with a provider's credential",
         about: "Opens an account for an unknown identity unless `create_account` is false. Without"
-            + " `anonymous_secret`, a provider of type `anonymous` always opens one; a `proof_token` opens"
-            + " none.",
+            + " `anonymous_secret`, a provider of type `anonymous` always opens one.",
         access: .anyone, parameters: [IdempotencyHeader.refused], body: SignInBody.self,
         answers: .json(SessionAnswer.schema),
         refusals: [APIError].ofCredential + [
@@ -26,47 +25,39 @@ struct SignInRoute: Route {
         try IdempotencyHeader.refuse(call)
         let body = try call.body()
         let provider = call.configuration(of: call.provider)
-        let token = try body.text(OptionalText.proofToken)
-        let presented = token == nil ? try body.credentialOrNewSecret(for: provider) : nil
+        let presented = try body.credentialOrNewSecret(for: provider)
         let createAccount = try body.flag(SignInBody.createAccount) ?? true
         guard let provider else { throw .refused(.unsupportedProvider) }
         let proof: Proof
         do {
-            proof =
-                if let presented {
-                    try await provider.prove(
-                        presented, in: call.tenant, for: purpose(call), by: call.codeClient(nil),
-                        at: call.now)
-                } else {
-                    try call.proof(token ?? "", of: provider.name)
-                }
+            proof = try await provider.prove(
+                presented, in: call.tenant, for: purpose(call), by: call.codeClient(nil),
+                at: call.now)
         } catch {
             throw .refused(error.refusal)
         }
         let newSecret = try newSecret(presented, of: provider, createAccount, call)
         let session: SessionID = call.services.newID()
-        let refreshToken = call.services.refreshTokens.issue(for: session, in: call.tenant)
-        guard let digest = RefreshTokens.digest(refreshToken) else {
-            throw .faulted(.internalFailure)
-        }
+        let token = call.services.refreshTokens.issue(for: session, in: call.tenant)
+        guard let digest = RefreshTokens.digest(token) else { throw .faulted(.internalFailure) }
         let command = SignIn(
-            proof, createAccount: createAccount && presented?.mayOpenAccount == true,
-            refreshToken: digest, newAccount: call.services.newID(),
-            newIdentity: call.services.newID(), newSession: session)
+            proof, createAccount: createAccount && presented.mayOpenAccount, refreshToken: digest,
+            newAccount: call.services.newID(), newIdentity: call.services.newID(),
+            newSession: session)
         let opened = try await call.submit(command)
         return call.session(
-            opened.grant, refreshToken: refreshToken, isNewUser: opened.isNewUser,
+            opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
             anonymousSecret: newSecret,
             deviceToken: proof.address.map {
                 call.services.codes.deviceToken(
-                    for: $0, presented: presented?.deviceToken, in: call.tenant)
+                    for: $0, presented: presented.deviceToken, in: call.tenant)
             })
     }
 
     /// Returns the secret of the anonymous account to be opened, which counts against the budget; nil for
     /// any other sign-in.
     private func newSecret(
-        _ presented: CredentialBody?, of provider: ProviderConfiguration, _ createAccount: Bool,
+        _ presented: CredentialBody, of provider: ProviderConfiguration, _ createAccount: Bool,
         _ call: RouteCall
     ) throws(APIError) -> String? {
         guard case .anonymous(let body) = presented, body.isNew,
@@ -94,7 +85,7 @@ private enum SignInBody: BodyForm {
         name: "create_account",
         about: "Whether an account is opened for an unknown identity; true by default",
         example: true)
-    static let members: [any BodyMember] = .credential + [OptionalText.proofToken, createAccount]
+    static let members: [any BodyMember] = .credential + [createAccount]
 }
 
 extension [APIError] {

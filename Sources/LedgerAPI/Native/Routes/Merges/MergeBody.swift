@@ -35,7 +35,7 @@ enum MergeChoices {
 enum MergePreviewBody: BodyForm {
     static let name = "MergePreviewRequest"
     static let members: [any BodyMember] =
-        [RequiredText.provider] + .credential + [OptionalText.proofToken, MergeChoices.member]
+        [RequiredText.provider] + .credential + [MergeChoices.member]
 }
 
 /// The body of a merge by an account holder.

@@ -18,12 +18,10 @@ struct MergePreviewRoute: Route {
         let request = try await call.byAccountHolder { caller throws(APIError) in
             try MergeRequest(call, by: caller, isForPlan: false)
         }
-        let credential = await request.credential(provedFor: .mergePreview)
         let preview = MergeAccounts.Preview(
-            authority: .accountHolder(request.caller, credential),
+            authority: await request.authority(provedFor: .mergePreview),
             keepsAbsorbed: request.keepsAbsorbed, digest: planDigest)
-        return await call.shown(
-            try await call.submit(preview), givingBack: credential.proof)
+        return await call.shown(try await call.submit(preview))
     }
 }
 
@@ -52,9 +50,8 @@ struct MergeRoute: Route {
             text, for: request.caller.account, in: call.tenant, at: call.now)
         // No plan has the digest zero, so an unknown plan is refused like one that has changed.
         let command = MergeAccounts(
-            authority: .accountHolder(
-                request.caller,
-                await request.credential(provedFor: .merge(plan: text, shownAt: shown?.at))),
+            authority: await request.authority(
+                provedFor: .merge(plan: text, shownAt: shown?.at)),
             keepsAbsorbed: request.keepsAbsorbed, agreed: shown?.plan ?? .zero,
             digest: planDigest, idempotency: request.idempotency(Self.self))
         let merged = try await call.submit(command)
@@ -64,18 +61,12 @@ struct MergeRoute: Route {
 
 /// The parts that both requests of an account holder share.
 struct MergeRequest: Sendable {
-    private enum Presented {
-        case credential(CredentialBody)
-        /// Only for a preview: a merge takes a proof that was made for its plan.
-        case proofToken(String)
-    }
-
     let caller: Caller
     let body: RequestBody
     private let call: RouteCall
     private let key: String?
     private let provider: ProviderName
-    private let presented: Presented
+    private let presented: CredentialBody
     let keepsAbsorbed: Set<ProviderName>
 
     init(
@@ -86,12 +77,7 @@ struct MergeRequest: Sendable {
         key = isForPlan ? try IdempotencyHeader.read(call) : nil
         body = try call.body()
         let named = ProviderName(try body.text(RequiredText.provider))
-        if !isForPlan, let token = try body.text(OptionalText.proofToken) {
-            presented = .proofToken(token)
-        } else {
-            presented = .credential(
-                try body.credential(for: call.configuration(of: named), isForPlan: isForPlan))
-        }
+        presented = try body.credential(for: call.configuration(of: named), isForPlan: isForPlan)
         keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
         guard let provider = named else { throw .refused(.unsupportedProvider) }
         self.provider = provider
@@ -106,41 +92,24 @@ struct MergeRequest: Sendable {
         }
     }
 
-    /// Returns the checked credential.
-    func credential(provedFor purpose: ProofPurpose) async -> Credential {
-        switch presented {
-        case .credential(let body):
-            return await call.credential(body, of: provider, for: purpose, by: caller)
-        case .proofToken(let token):
-            let check: Result<Proof, Credential.Flaw>
-            do throws(Credential.Flaw) {
-                check = .success(try call.proof(token, of: provider))
-            } catch {
-                check = .failure(error)
-            }
-            return Credential(
-                provider: provider,
-                digest: call.services.requestDigests.attempt(
-                    planDigest(Array(token.utf8)), at: call.now),
-                check: check)
-        }
+    /// Returns the caller with the checked credential.
+    func authority(provedFor purpose: ProofPurpose) async -> MergeAccounts.Authority {
+        .accountHolder(
+            caller, await call.credential(presented, of: provider, for: purpose, by: caller))
     }
 }
 
 extension RouteCall {
     /// Returns the answer that shows a plan, its digest, and which e-mails are verified, since
     /// support has no other proof of the requester's identity.
-    func shown(
-        _ planned: MergeAccounts.Preview.Success, givingBack proof: Proof? = nil
-    ) async -> HTTPResponse {
+    func shown(_ planned: MergeAccounts.Preview.Success) async -> HTTPResponse {
         let plan = planned.plan
         let flags = await plan.emailFlags(from: services.audit.searches, in: tenant)
         return .json(
             MergePlanAnswer(
                 plan: plan, emailFlags: flags,
                 digest: services.mergePlans.issue(
-                    planned.digest, for: plan.survivor, in: tenant, at: now),
-                proofToken: proofToken(of: proof)))
+                    planned.digest, for: plan.survivor, in: tenant, at: now)))
     }
 }
 
