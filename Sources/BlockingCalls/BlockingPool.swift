@@ -8,7 +8,7 @@ internal import Synchronization
 /// The pool has no queue beyond what it admits: at most `admittedMax` callers run or wait at a time. The
 /// threads have a low priority: as many as there are processors leave other work its share of them. Another
 /// thread resumes the callers, because one of a low priority may be preempted while it holds a lock that
-/// others wait for, and would pass its priority on to threads that it starts.
+/// callers wait for, and would pass its priority on to threads that it starts.
 package final class BlockingPool: Sendable {
     /// The refusal of a caller, because as many as may be are admitted already.
     package struct Full: Error, Hashable {}
@@ -16,10 +16,10 @@ package final class BlockingPool: Sendable {
     /// The nice value of the threads, of 0 to 19.
     private static let nice: Int32 = 15
 
-    /// The number of waiting bodies for each result that a thread keeps to hand it over with others.
+    /// The number of waiting bodies for each result that the threads keep to hand it over with others.
     ///
-    /// Their callers' next steps then share transactions, and the delay is small beside the wait.
-    private static let waitingPerResult = 8
+    /// Their callers' next steps then share transactions, and the delay is at most a quarter of the wait.
+    private static let waitingPerResult = 4
 
     /// Runs a body, and returns a closure that resumes its caller.
     private typealias Job = @Sendable () -> Resumption
@@ -39,11 +39,12 @@ package final class BlockingPool: Sendable {
     package init(label: String, threads: Int, waitingMax: Int) {
         precondition(threads > 0 && waitingMax >= 0, "a pool needs a thread")
         admittedMax = threads + waitingMax
+        let waitingPerResult = Self.waitingPerResult * threads
         for _ in 0..<threads {
             Self.start(label) { [jobs, resumptions] in
                 // Fails only where the platform forbids it, and then the threads are as others.
                 _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, Self.nice)
-                Self.runAll(jobs, addingTo: resumptions)
+                Self.runAll(jobs, addingTo: resumptions, keepingOneOf: waitingPerResult)
             }
         }
         Self.start("\(label): results") { [resumptions] in
@@ -61,7 +62,8 @@ package final class BlockingPool: Sendable {
 
     /// Runs bodies in the order of their arrival until the end.
     private static func runAll(
-        _ jobs: WaitingList<Job>, addingTo resumptions: WaitingList<[Resumption]>
+        _ jobs: WaitingList<Job>, addingTo resumptions: WaitingList<[Resumption]>,
+        keepingOneOf waitingPerResult: Int
     ) {
         var results: [Resumption] = []
         while true {
@@ -123,6 +125,9 @@ package final class BlockingPool: Sendable {
         guard isAdmitted else { throw Full() }
         return Admission(to: self)
     }
+
+    /// The number of bodies that no thread has begun.
+    var waitingCount: Int { jobs.count }
 
     /// The number of callers that are admitted.
     package var admittedCount: Int { admitted.withLock(\.self) }

@@ -1,7 +1,9 @@
-import BlockingCalls
+import Dispatch
 import Glibc
 import Synchronization
 import Testing
+
+@testable import BlockingCalls
 
 /// A pool runs few bodies at a time, and refuses callers instead of queuing without bound.
 @Suite struct BlockingPoolTests {
@@ -47,6 +49,39 @@ import Testing
         #expect(pool.admittedCount == 0)
     }
 
+    @Test func `results are handed over together while many bodies wait, but not all at the end`()
+        async throws
+    {
+        let (count, group) = (16, 3)
+        let pool = BlockingPool(label: "test", threads: 1, waitingMax: count)
+        let handovers = Handovers()
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask {
+                try await pool.admit().run {
+                    handovers.isHeld.withLock { $0 = true }
+                    handovers.allWait.wait()
+                }
+            }
+            while !handovers.isHeld.withLock(\.self) { await Task.yield() }
+            for _ in 0..<count {
+                tasks.addTask {
+                    let isInTime = try await pool.admit().run {
+                        // A thread that kept all results would wait here for ever.
+                        handovers.begin() != group + 2 || handovers.waitForResult()
+                    }
+                    #expect(isInTime)
+                    handovers.noteResult()
+                }
+            }
+            while pool.waitingCount < count { await Task.yield() }
+            handovers.allWait.signal()
+            try await tasks.waitForAll()
+        }
+        let least = try #require(handovers.begunAtResult.withLock { $0.min() })
+        #expect(least >= group)
+        #expect(pool.admittedCount == 0)
+    }
+
     @Test func `bodies run at a low priority`() async throws {
         let pool = BlockingPool(label: "test", threads: 1, waitingMax: 0)
         let nice = try await pool.admit().run { getpriority(Int32(PRIO_PROCESS.rawValue), 0) }
@@ -82,4 +117,29 @@ private final class Running: Sendable {
     func end() { counts.withLock { $0.now -= 1 } }
 
     var most: Int { counts.withLock(\.most) }
+}
+
+/// The number of bodies that had begun at each result.
+private final class Handovers: Sendable {
+    let isHeld = Mutex(false)
+    let allWait = DispatchSemaphore(value: 0)
+    let begunAtResult = Mutex<[Int]>([])
+    private let begun = Mutex(0)
+    private let results = DispatchSemaphore(value: 0)
+
+    func begin() -> Int {
+        begun.withLock { count in
+            count += 1
+            return count
+        }
+    }
+
+    func waitForResult() -> Bool {
+        results.wait(timeout: .now() + .seconds(120)) == .success
+    }
+
+    func noteResult() {
+        begunAtResult.withLock { $0.append(begun.withLock(\.self)) }
+        results.signal()
+    }
 }

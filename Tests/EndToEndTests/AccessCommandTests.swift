@@ -1,4 +1,5 @@
 import LedgerTestSupport
+import Postgres
 import Testing
 
 /// Accounts that the operator disables, enables and signs out.
@@ -27,11 +28,35 @@ import Testing
             let refused = try await other.signIn(deployment.apple, as: "ada")
             #expect(refused.status == 403 && refused.errorCode == "ACCOUNT_DISABLED")
             let again = try await deployment.tool.run(["disable", ada.userID] + why)
-            #expect(again.output.hasSuffix("nothing to do: it was so already\n"))
+            #expect(
+                again.output.hasSuffix("nothing changed: the account is in this state already\n"))
             let account = try await deployment.tool.run(["account", ada.userID])
             #expect(account.output.contains("disabled at position"), "\(account.output)")
             #expect(account.output.contains("sign-in was possible with nothing"))
 
+            try await expectVerified(deployment)
+            let id = ada.userID
+            func setDisabled(_ position: String) async throws {
+                let session = Session(url: deployment.superuserURL, applicationName: "test")
+                try await session.run {
+                    try $0.execute(
+                        "UPDATE accounts SET disabled_position = \(position) WHERE account_id = '\(id)'"
+                    )
+                }
+                await session.close()
+            }
+            let history = try await deployment.tool.run(["history", ada.userID])
+            let line = history.output.split(separator: "\n").first {
+                $0.contains("AccountDisabled")
+            }
+            let position = String(try #require(line?.firstMatch(of: /#([0-9]+)/)?.output.1))
+            try await setDisabled("NULL")
+            let damaged = try await deployment.tool.run(["verify"])
+            #expect(damaged.status == 1)
+            #expect(
+                damaged.output.contains("disabled_position of account \(ada.userID)"),
+                "\(damaged.output)")
+            try await setDisabled(position)
             try await expectVerified(deployment)
             let enabled = try await deployment.tool.run(["enable", ada.userID] + why)
             #expect(enabled.status == 0, "\(enabled.errors)")
@@ -39,9 +64,9 @@ import Testing
             let ended = try await deployment.tool.run(["end-sessions", ada.userID] + why)
             #expect(ended.status == 0, "\(ended.errors)")
             #expect(try await ada.account().status == 401)
-            let history = try await deployment.tool.run(["history", ada.userID])
+            let all = try await deployment.tool.run(["history", ada.userID])
             for type in ["AccountDisabled", "AccountEnabled", "SessionsEnded"] {
-                #expect(history.output.contains(type), "\(history.output)")
+                #expect(all.output.contains(type), "\(all.output)")
             }
             try await expectVerified(deployment)
         }

@@ -112,6 +112,8 @@ package struct FoundAccount: Hashable, Sendable {
     /// The state of an account.
     package enum State: String, Sendable {
         case live
+        /// Support disabled it: nothing signs in to it.
+        case disabled
         case absorbed
         case erased
     }

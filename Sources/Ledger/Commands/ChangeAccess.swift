@@ -68,7 +68,7 @@ package struct ChangeAccess: Sendable {
                     disclosures: [
                         Disclosure(.caseReference, caseReference), Disclosure(.reason, reason),
                     ], disclosesRequest: false)
-            ])
+            ], effects: change == .enable ? [] : [.challengesEndedOf(plan.covers)])
     }
 }
 

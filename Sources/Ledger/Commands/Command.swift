@@ -159,6 +159,8 @@ package struct Decision: Sendable {
         case passwordStored(IdentityID, NewPassword)
         /// All challenges of an address ended.
         case challengesEnded([AddressName])
+        /// All challenges of the addresses of accounts ended.
+        case challengesEndedOf([AccountID])
         /// A challenge was used.
         case challengeSpent(ChallengeID)
         /// The account's budgets, idempotency keys and refresh tokens are deleted.

@@ -50,7 +50,6 @@ package struct ImportPassword: Sendable {
             return Decision(.success(.passwordImported(former.account, .kept)))
         case .free(nil): break
         }
-        guard account?.disabledPosition == nil else { return .refused(.accountDisabled) }
         let target = account?.id ?? newAccount
         let subject = state.subject(of: proof, under: policy)
         if let account,
@@ -58,6 +57,7 @@ package struct ImportPassword: Sendable {
         {
             return Decision(.success(.passwordImported(account.id, .kept)))
         }
+        guard account?.disabledPosition == nil else { return .refused(.accountDisabled) }
         let fact = ProviderLinked(
             account: target, identity: newIdentity, provider: provider, cause: .imported)
         let opened = AccountOpened(account: target, cause: .imported)

@@ -107,7 +107,7 @@ extension DecisionState {
         case .idTokenSpent(let token, let time): spentIDTokens[token.digest] = time
         case .addressNamed(let name, let address): addressNames[name] = address
         // Neither is in the state.
-        case .passwordStored, .challengesEnded: break
+        case .passwordStored, .challengesEnded, .challengesEndedOf: break
         case .challengeSpent(let challenge): openChallenges.remove(challenge)
         case .forgotten(let account): forget(account)
         }

@@ -89,10 +89,12 @@ enum SearchRows {
     static let accounts = Statement(
         "search_accounts",
         """
-        SELECT account_id, merged_into, false AS is_erased FROM accounts
+        SELECT account_id, merged_into, disabled_position IS NOT NULL AS is_disabled,
+            false AS is_erased
+        FROM accounts
         WHERE tenant_id = $1 AND account_id = ANY ($2::uuid[])
         UNION ALL
-        SELECT account_id, NULL, true FROM erasures
+        SELECT account_id, NULL, false, true FROM erasures
         WHERE tenant_id = $1 AND account_id = ANY ($2::uuid[])
         """)
 
@@ -164,8 +166,10 @@ enum SearchRows {
                 AccountID(bits: $0)
             }
             let isErased = try result.bool(row, result.column("is_erased"))
+            let isDisabled = try result.bool(row, result.column("is_disabled"))
             rows[AccountID(bits: try result.uuid(row, result.column("account_id")))] = AccountRow(
-                state: isErased ? .erased : survivor == nil ? .live : .absorbed,
+                state: isErased
+                    ? .erased : survivor != nil ? .absorbed : isDisabled ? .disabled : .live,
                 mergedInto: survivor)
         }
         return rows

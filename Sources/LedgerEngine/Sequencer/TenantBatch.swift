@@ -131,6 +131,8 @@ package struct BatchChanges {
     package private(set) var challengesSpent: [ChallengeID] = []
     /// The addresses all of whose challenges ended.
     package private(set) var challengesEnded: [AddressName] = []
+    /// The accounts all of whose addresses' challenges ended.
+    package private(set) var challengesEndedOf: [AccountID] = []
     /// The last password of each identity that got one.
     package private(set) var passwordsStored: [IdentityID: NewPassword] = [:]
     /// The unlinked identities that may have had a password.
@@ -238,6 +240,7 @@ package struct BatchChanges {
             addressesNamed.append((name: name, address: address))
         case .passwordStored(let identity, let password): passwordsStored[identity] = password
         case .challengesEnded(let names): challengesEnded += names
+        case .challengesEndedOf(let accounts): challengesEndedOf += accounts
         case .challengeSpent(let challenge): challengesSpent.append(challenge)
         // The erasure itself deletes them with its rows.
         case .forgotten: break

@@ -81,7 +81,8 @@ private enum AccessChange {
             noticeLanguage: rules.noticeLanguage)
         Terminal.print(
             changed.plan.text(change)
-                + (changed.event == nil ? "nothing to do: it was so already\n" : "done\n"))
+                + (changed.event == nil
+                    ? "nothing changed: the account is in this state already\n" : "done\n"))
         return .success
     }
 }

@@ -93,6 +93,7 @@ extension FoundAccount {
         let state =
             switch state {
             case .live: "live, sign-in with \(names)"
+            case .disabled: "disabled, linked to \(names)"
             case .absorbed: "merged into account \(mergedInto?.description ?? "?")"
             case .erased: "erased"
             }

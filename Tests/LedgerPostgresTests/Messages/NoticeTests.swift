@@ -198,6 +198,30 @@ import Testing
         }
     }
 
+    @Test func `a disabling is told, and ends the codes of the account's addresses`() async throws {
+        try await with { scene in
+            let ada = try await scene.signIn("ada@example.com")
+            _ = try await scene.signIn("bob@example.com")
+            try await scene.messages.database.asSuperuser.execute(
+                """
+                INSERT INTO challenges (tenant_id, challenge_id, provider, digest, code_digest,
+                    key_id, sealed, wrapping_key, expires_at)
+                SELECT tenant_id, gen_random_uuid(), 'email', digest, sha256('b'), key_id, 'sealed',
+                    'key', '2099-01-01' FROM addresses
+                """)
+            let change = ChangeAccess(
+                .disable, of: ada.account, actor: .system, reason: "stolen", caseReference: "6")
+            _ = try await scene.ledger.submit(.changeAccess(change)).get()
+            #expect(try await scene.sent() == ["ada@example.com account_disabled de -"])
+            let left = try await scene.messages.database.rows(
+                """
+                (a.account_id = '\(ada.account)')::text])
+                FROM challenges c JOIN addresses a USING (tenant_id, digest)
+                """)
+            #expect(left == ["false"])
+        }
+    }
+
     @Test func `a reset of a password is told, its first setting is not`() async throws {
         try await with { scene in
             let ada = try await scene.signUp("ada@example.com", password: "hash")

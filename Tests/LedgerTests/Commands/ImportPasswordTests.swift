@@ -62,6 +62,20 @@ import Testing
             try story.scenario.when(again) == then(.passwordImported(first.account, .kept)))
     }
 
+    @Test func `a disabled account gets no password, and keeps one that it has`() throws {
+        var story = Story()
+        let ada = try story.importing("ada@x.test").account
+        let bob = try story.scenario.given.signIn(subject("google", "bob")).account
+        for account in [ada, bob] {
+            _ = try story.scenario.when(
+                ChangeAccess(
+                    .disable, of: account, actor: .system, reason: "r", caseReference: "c"))
+        }
+        #expect(try story.importing("ada@x.test").effect == .kept)
+        let command = story.command("bob@x.test", holder: subject("google", "bob"))
+        #expect(try story.scenario.when(command) == refused(.accountDisabled))
+    }
+
     @Test func `an imported password signs in`() throws {
         var story = Story()
         let ada = try story.importing("ada@x.test").account

@@ -59,6 +59,42 @@ import Testing
         }
     }
 
+    @Test func `a disabled account is neither linked, signed in to nor disabled again`() throws {
+        var history = first
+        var state = LedgerState(tenant: .default)
+        let disable = Event.accountDisabled(AccountDisabled(account: history.account))
+        let enable = Event.accountEnabled(AccountEnabled(account: history.account))
+        func apply(_ event: Event) throws {
+            let leaf = leafHash([UInt8(history.position)])
+            try state.apply(history.next(event), leaf: leaf)
+            history.previous = leaf
+        }
+        func expectRefused(_ event: Event) {
+            #expect(throws: FoldFault.self, "\(event)") {
+                var copy = history
+                var state = state
+                try state.apply(copy.next(event), leaf: leafHash([]))
+            }
+        }
+        try apply(.accountOpened(AccountOpened(account: history.account)))
+        expectRefused(enable)
+        try apply(history.link)
+        try apply(disable)
+        let other = ProviderLinked(
+            account: history.account, identity: IdentityID(bits: 77), provider: provider("google"),
+            cause: .link)
+        let signedIn = SignedIn(
+            account: history.account, authenticatedAt: Timestamp(seconds: 1),
+            identity: history.identity, methods: .federated, provider: provider("apple"),
+            session: SessionID(bits: 78))
+        for event in [disable, .providerLinked(other), .signedIn(signedIn)] {
+            expectRefused(event)
+        }
+        try apply(enable)
+        expectRefused(enable)
+        try apply(.signedIn(signedIn))
+    }
+
     @Test func `a time that goes back and another tenant's event are refused`() throws {
         var history = first
         var state = LedgerState(

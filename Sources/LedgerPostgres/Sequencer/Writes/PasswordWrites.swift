@@ -23,13 +23,32 @@ enum PasswordWrites {
         "end_challenges",
         "DELETE FROM challenges WHERE tenant_id = $1 AND digest = $2")
 
+    private static let endChallengesOfAccounts = Statement(
+        "end_challenges_of_accounts",
+        """
+        DELETE FROM challenges c
+        USING unnest($2::uuid[]) AS k (account_id)
+        CROSS JOIN LATERAL (
+            SELECT digest FROM addresses
+            WHERE tenant_id = $1 AND account_id = k.account_id
+            OFFSET 0) d
+        CROSS JOIN LATERAL (
+            SELECT ctid FROM challenges
+            WHERE tenant_id = $1 AND digest = d.digest
+            OFFSET 0) place
+        WHERE c.tenant_id = $1 AND c.ctid = place.ctid
+        """)
+
     /// Deletes passwords and challenges before new ones are written.
     static func ends(in batches: [TenantBatch]) -> [Call] {
         batches.flatMap { batch -> [Call] in
             let tenant = Parameter.text(batch.tenant.description)
             let (lost, ended) = (batch.changes.passwordsLost, batch.changes.challengesEnded)
+            let accounts = batch.changes.challengesEndedOf
             return lost.map { Call(delete, [tenant, .uuid($0.bits)]) }
                 + ended.map { Call(endChallenges, [tenant, .bytes($0.digest.bytes)]) }
+                + (accounts.isEmpty
+                    ? [] : [Call(endChallengesOfAccounts, [tenant, .uuids(accounts.map(\.bits))])])
         }
     }
 

@@ -1,0 +1,156 @@
+import Foundation
+import LedgerTestSupport
+import Testing
+
+/// Requests about addresses with and without an account, whose answers must not differ: neither in status, header
+/// fields and form of the body, nor in the distribution of their times over 500 tries.
+@Suite(.timeLimit(.minutes(15))) struct EnumerationTests {
+    /// Half of the tries of each request.
+    private static let addressCount = 250
+    /// The largest difference of the two distributions: that of equal ones exceeds it once in 15,000 tests.
+    private static let deviationMax = 4.0
+    /// Twice as slow as the ledger's own hashes.
+    private static let bcrypt = "$2a$10$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"
+    private static let md5Crypt = "$1$abc$Kb85XxsXB.VXinPhbS4431"
+
+    /// A request of a stranger about an address.
+    private struct Probe: Sendable, CustomTestStringConvertible {
+        let path: String
+        let status: Int
+        /// The tries at a time: those that wait for the floor of wrong passwords take half a second each.
+        let concurrency: Int
+        let body: @Sendable (String) -> [String: String]
+
+        var testDescription: String { path }
+    }
+
+    private static let probes = [
+        Probe(path: "/v1/auth/sign-in/password", status: 401, concurrency: 4) {
+            ["email": $0, "password": "not the right password"]
+        },
+        Probe(path: "/v1/auth/password-resets/password", status: 200, concurrency: 1) {
+            ["email": $0]
+        },
+        Probe(path: "/v1/auth/sign-up/password", status: 200, concurrency: 1) {
+            ["email": $0, "password": "the password of a stranger"]
+        },
+        Probe(path: "/v1/auth/codes/email", status: 200, concurrency: 1) { ["address": $0] },
+    ]
+
+    /// The answer to a try.
+    private struct Try: Sendable {
+        let isKnown: Bool
+        let form: String
+        let seconds: Double
+    }
+
+    /// Runs a body with a server that trusts the client's address in `X-Forwarded-For`, and half of whose addresses
+    /// have accounts with imported passwords of two schemes.
+    private func with(_ body: (ServerProcess) async throws -> Void) async throws {
+        let settings = [
+            "LEDGER_MODE": "development", "LEDGER_TRUSTED_PROXIES": "127.0.0.1",
+        ]
+        try await Deployment.with(settings: settings) { deployment in
+            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
+            _ = try deployment.write(
+                file.replacing(
+                    #"{"providers":["#,
+                    with: """
+                        {"providers":[{"name":"email","type":"email"},
+                          {"name":"password","type":"password"},
+                        """), to: "providers.json")
+            let server = try await deployment.serve()
+            let lines = (0..<Self.addressCount).map { number in
+                let hash = number.isMultiple(of: 2) ? Self.bcrypt : Self.md5Crypt
+                let address = Self.address(number, isKnown: true)
+                return #"{"email":"\#(address)","email_verified":true,"hash":"\#(hash)"}"#
+            }
+            let path = try deployment.write(
+                lines.joined(separator: "\n"), to: "passwords.jsonl")
+            let imported = try await deployment.tool.run([
+                "import", "passwords", path, "--reason", "the move",
+            ])
+            #expect(imported.status == 0, "\(imported)")
+            try await body(server)
+            #expect(try await server.stop() == 0)
+        }
+    }
+
+    /// Returns an address; those with and without an account have the same length.
+    private static func address(_ number: Int, isKnown: Bool) -> String {
+        "\(isKnown ? "a" : "z")-person-\(1_000 + number)@example.com"
+    }
+
+    private func attempt(
+        _ probe: Probe, _ number: Int, isKnown: Bool, of server: ServerProcess, network: Int
+    ) async throws -> Try {
+        let begin = ContinuousClock.now
+        let answer = try await server.client.send(
+            "POST", probe.path,
+            headers: [
+                "Content-Type": "application/json",
+                "X-Forwarded-For": "10.\(network).\(number).\(isKnown ? 1 : 2)",
+            ],
+            body: JSONSerialization.data(
+                withJSONObject: probe.body(Self.address(number, isKnown: isKnown))))
+        let seconds = (ContinuousClock.now - begin) / .seconds(1)
+        #expect(answer.status == probe.status, "\(answer)")
+        let fields = answer.headers.keys.map { $0.lowercased() }.sorted()
+        let members = answer.json.keys.sorted()
+        return Try(
+            isKnown: isKnown,
+            form:
+                "\(fields) \(answer.header("Content-Length") ?? "") \(members) \(answer.body.count)",
+            seconds: seconds)
+    }
+
+    /// Sends all tries in random order.
+    private func tries(
+        _ probe: Probe, of server: ServerProcess, network: Int
+    ) async throws -> [Try] {
+        var left = (0..<Self.addressCount).flatMap { [($0, true), ($0, false)] }.shuffled()
+        return try await withThrowingTaskGroup(of: Try.self) { group in
+            func next() {
+                guard let (number, isKnown) = left.popLast() else { return }
+                group.addTask {
+                    try await attempt(
+                        probe, number, isKnown: isKnown, of: server, network: network)
+                }
+            }
+            for _ in 0..<probe.concurrency { next() }
+            var tries: [Try] = []
+            while let done = try await group.next() {
+                tries.append(done)
+                next()
+            }
+            return tries
+        }
+    }
+
+    /// Returns the deviation of the rank sum of Mann and Whitney from that of equal distributions, in standard
+    /// deviations.
+    private func deviation(of tries: [Try]) -> Double {
+        let ranked = tries.sorted { $0.seconds < $1.seconds }
+        let known = Double(tries.count(where: \.isKnown))
+        let unknown = Double(tries.count) - known
+        let rankSum = ranked.enumerated().reduce(0.0) {
+            $0 + ($1.element.isKnown ? Double($1.offset + 1) : 0)
+        }
+        let mean = known * (known + unknown + 1) / 2
+        return (rankSum - mean) / (known * unknown * (known + unknown + 1) / 12).squareRoot()
+    }
+
+    @Test func `addresses with and without an account have the same answers, and times`()
+        async throws
+    {
+        try await with { server in
+            for (network, probe) in Self.probes.enumerated() {
+                let tries = try await tries(probe, of: server, network: network + 1)
+                #expect(tries.count == 2 * Self.addressCount)
+                #expect(Set(tries.map(\.form)).count == 1, "\(probe.path)")
+                let deviation = deviation(of: tries)
+                #expect(abs(deviation) < Self.deviationMax, "\(probe.path): \(deviation)")
+            }
+        }
+    }
+}
