@@ -111,6 +111,16 @@ tell_stories() {
     "{\"email\":\"pat-$run@example.com\",\"password\":\"another horse battery staple\"}" | jq .' \
         200 '.is_new_user == false'
 
+    story 'Support disables an account, to which nothing signs in until it is enabled'
+    step 'tools/ledger disable "$(member user_id "$ben")" --reason "stolen phone" --case T-6'
+    step 'ask GET /v1/account "" "" "$(member access_token "$ben")" | jq .' \
+        401 '.error.code == "INVALID_ACCESS_TOKEN"'
+    step 'ask POST /v1/auth/sign-in/google google ben | jq .' \
+        403 '.error.code == "ACCOUNT_DISABLED"'
+    step 'tools/ledger enable "$(member user_id "$ben")" --reason "phone found" --case T-6'
+    step 'ask POST /v1/auth/sign-in/google google ben | jq .' \
+        200 '.is_new_user == false'
+
     story 'All of it is in the log'
     step 'tools/ledger replay --account "$(member user_id "$ada")"'
 }
