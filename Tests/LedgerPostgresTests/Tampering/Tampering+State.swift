@@ -36,8 +36,8 @@ extension Tampering {
             "a legal hold is taken off an account", at: 19,
             sql: "UPDATE accounts SET legal_holds = NULL WHERE legal_holds IS NOT NULL"),
         Tampering(
-            "an account is disabled without an event", at: 22,
-            sql: "UPDATE accounts SET disabled_position = 20 WHERE opened_position = 20"),
+            "an account is disabled without an event", at: 18,
+            sql: "UPDATE accounts SET disabled_position = 18 WHERE merged_into IS NOT NULL"),
         Tampering(
             "an absorbed account is no longer absorbed", at: 18,
             sql: "UPDATE accounts SET merged_into = NULL WHERE merged_into IS NOT NULL"),
