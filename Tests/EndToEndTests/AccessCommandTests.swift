@@ -33,6 +33,8 @@ import Testing
             let account = try await deployment.tool.run(["account", ada.userID])
             #expect(account.output.contains("disabled at position"), "\(account.output)")
             #expect(account.output.contains("sign-in was possible with nothing"))
+            let found = try await deployment.tool.run(["search", ada.userID])
+            #expect(found.output.contains("disabled, linked to apple"), "\(found)")
 
             try await expectVerified(deployment)
             let id = ada.userID

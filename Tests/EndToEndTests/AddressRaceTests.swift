@@ -14,14 +14,7 @@ import Testing
     ) async throws {
         let settings = ["LEDGER_MODE": "development", "LEDGER_TRUSTED_PROXIES": "127.0.0.1"]
         try await Deployment.with(settings: settings) { deployment in
-            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
-            _ = try deployment.write(
-                file.replacing(
-                    #"{"providers":["#,
-                    with: """
-                        {"providers":[{"name":"email","type":"email"},
-                          {"name":"password","type":"password"},
-                        """), to: "providers.json")
+            try deployment.addAddressProviders()
             let servers = [try await deployment.serve(), try await deployment.serve()]
             try await body(
                 Stage(

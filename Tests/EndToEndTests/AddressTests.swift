@@ -12,15 +12,7 @@ import Testing
         _ body: (Deployment, ServerProcess) async throws -> Void
     ) async throws {
         try await Deployment.with(settings: ["LEDGER_MODE": "development"]) { deployment in
-            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
-            let providers = try deployment.write(
-                file.replacing(
-                    #"{"providers":["#,
-                    with: """
-                        {"providers":[{"name":"email","type":"email"},
-                          {"name":"password","type":"password"},
-                        """), to: "providers.json")
-            #expect(providers == deployment.path("providers.json"))
+            try deployment.addAddressProviders()
             let server = try await deployment.serve()
             try await body(deployment, server)
             #expect(try await server.stop() == 0)

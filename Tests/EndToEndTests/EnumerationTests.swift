@@ -51,14 +51,7 @@ import Testing
             "LEDGER_MODE": "development", "LEDGER_TRUSTED_PROXIES": "127.0.0.1",
         ]
         try await Deployment.with(settings: settings) { deployment in
-            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
-            _ = try deployment.write(
-                file.replacing(
-                    #"{"providers":["#,
-                    with: """
-                        {"providers":[{"name":"email","type":"email"},
-                          {"name":"password","type":"password"},
-                        """), to: "providers.json")
+            try deployment.addAddressProviders()
             let server = try await deployment.serve()
             let lines = (0..<Self.addressCount).map { number in
                 let hash = number.isMultiple(of: 2) ? Self.bcrypt : Self.md5Crypt

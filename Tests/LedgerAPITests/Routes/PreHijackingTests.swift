@@ -67,7 +67,7 @@ import Testing
         #expect(try await signIn(Self.theirs).summary == "401 INVALID_PASSWORD")
     }
 
-    @Test func `unexpired session: a reset ends the sessions of whoever had the password`()
+    @Test func `unexpired session: a reset of the password ends all sessions of the account`()
         async throws
     {
         // The attacker once read the mailbox.
