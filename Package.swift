@@ -126,6 +126,7 @@ let package = Package(
                 .embedInCode("V027_notices.sql"),
                 .embedInCode("V028_index_order.sql"),
                 .embedInCode("V029_disabled_accounts.sql"),
+                .embedInCode("V030_factors.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
@@ -158,7 +159,7 @@ let package = Package(
             name: "LedgerSignIn",
             dependencies: [
                 "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON",
-                "Ledger", "LedgerMessages", "OpenID", "Passwords",
+                "Ledger", "LedgerMessages", "OneTimePasswords", "OpenID", "Passwords",
             ]),
         .target(
             name: "LedgerAPI",

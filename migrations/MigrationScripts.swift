@@ -33,6 +33,7 @@ package enum MigrationScripts {
         ("V027_notices.sql", PackageResources.V027_notices_sql),
         ("V028_index_order.sql", PackageResources.V028_index_order_sql),
         ("V029_disabled_accounts.sql", PackageResources.V029_disabled_accounts_sql),
+        ("V030_factors.sql", PackageResources.V030_factors_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

@@ -108,6 +108,8 @@ BEGIN
             AND c.tenant_id = tenant AND c.digest = d.digest;
         DELETE FROM public.credentials c
         WHERE c.tenant_id = tenant AND c.account_id = wanted.account;
+        DELETE FROM public.factors f
+        WHERE f.tenant_id = tenant AND f.account_id = wanted.account;
         DELETE FROM public.addresses d
         WHERE d.tenant_id = tenant AND d.account_id = wanted.account;
         DELETE FROM public.account_keys w

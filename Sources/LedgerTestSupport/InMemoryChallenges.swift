@@ -103,7 +103,7 @@ package final class InMemoryChallenges: ChallengeStore {
             let known = after[count.scope].flatMap { $0.endsAt > now ? $0 : nil }
             let next = (
                 count: (known?.count ?? 0) + 1,
-                endsAt: known?.endsAt ?? now.adding(seconds: CodeCount.windowSeconds)
+                endsAt: known?.endsAt ?? now.adding(seconds: count.windowSeconds)
             )
             guard next.count <= count.limit else {
                 return max(1, next.endsAt.seconds - now.seconds)

@@ -16,6 +16,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         var answeredAt: [IdempotencyScope: Timestamp] = [:]
         var emails: [IdentityID: Email] = [:]
         var passwords: [IdentityID: NewPassword] = [:]
+        var factors: [FactorID: NewFactor] = [:]
     }
 
     private struct Memory {
@@ -92,6 +93,15 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         }
     }
 
+    /// Returns a tenant's state with the secrets of factors beside it.
+    func factors(
+        of tenant: TenantID
+    ) -> (state: DecisionState, secrets: [FactorID: NewFactor])? {
+        memory.withLock { memory in
+            memory.tenants[tenant].map { ($0.model.state, $0.factors) }
+        }
+    }
+
     /// Returns the recordings of a tenant's log for a port.
     package func read(_ tenant: TenantID) throws(LedgerFault) -> [Recording] {
         try memory.withLock { memory throws(LedgerFault) in try memory.check() }
@@ -123,6 +133,9 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
                 challenges?.end(decision.effects)
                 for case .passwordStored(let identity, let password) in decision.effects {
                     tenant.passwords[identity] = password
+                }
+                for case .factorStored(let factor) in decision.effects {
+                    tenant.factors[factor.id] = factor
                 }
                 return decision.result
             } catch {

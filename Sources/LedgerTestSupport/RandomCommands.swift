@@ -43,6 +43,13 @@ package struct RandomCommands: Sendable {
     private var holds: [(account: AccountID, hold: HoldID)] = []
     private var lastHeld: AccountID?
     private var disabled: [AccountID] = []
+    /// The factors that accounts may have, with the last used counter.
+    private var factors: [(account: AccountID, factor: FactorID, kind: FactorKind, counter: Int64)] =
+        []
+    private var lastEnrolled: EnrolFactor?
+    private var lastSignIn: SignIn?
+    /// The account that refused the last sign-in without a second factor.
+    private var refusing: AccountID?
     /// The merge with the last requested plan, which the next command executes.
     private var planned: MergeAccounts?
     private var lastPlanned: MergeAccounts?
@@ -67,6 +74,8 @@ package struct RandomCommands: Sendable {
         let intent: Command.Intent =
             if let agreed {
                 .mergeAccounts(agreed)
+            } else if let account = refusing.take(), let refused = lastSignIn {
+                secondStep(refused, account)
             } else {
                 randomIntent()
             }
@@ -88,6 +97,7 @@ package struct RandomCommands: Sendable {
         case ..<94: callers.isEmpty ? signIn() : unmerge()
         case ..<95: callers.isEmpty ? signIn() : setRules()
         case ..<96: callers.isEmpty ? signIn() : changeAccess()
+        case ..<98: callers.isEmpty ? signIn() : changeFactors()
         default: tokens.isEmpty ? signIn() : refresh()
         }
     }
@@ -103,6 +113,17 @@ package struct RandomCommands: Sendable {
                 let index = tokens.firstIndex(where: { $0.session == grant.session })
             else { return }
             tokens[index].tokens.append(lastToken)
+        case .success(.factorEnrolled(let isFirst, let grant)):
+            guard let enrolled = lastEnrolled else { return }
+            for factor in [enrolled.factor] + (isFirst ? [enrolled.recoveryCodes] : []) {
+                factors.append(
+                    (
+                        account: enrolled.caller.account, factor: factor.id, kind: factor.kind,
+                        counter: 0
+                    ))
+            }
+            if let grant { callers.append(Caller(account: grant.account, session: grant.session)) }
+        case .failure(.secondFactorRequired(let account)): refusing = account
         case .success(.holdSet(let hold)):
             if let lastHeld { holds.append((account: lastHeld, hold: hold)) }
         case .success(.mergePlanned(_, let digest)):
@@ -121,16 +142,65 @@ package struct RandomCommands: Sendable {
         lastToken = token
         let subject = randomSubject()
         let isAnonymous = subject.provider == Self.anonymous
+        let signIn = SignIn(
+            randomProof(
+                subject,
+                email: isAnonymous ? nil : Self.emails.randomElement(using: &generator) ?? nil,
+                authenticatedAt: Timestamp(seconds: 1_000_000_000_000),
+                methods: isAnonymous ? .anonymous : .federated),
+            createAccount: Int.random(in: 0..<5, using: &generator) > 0, refreshToken: token,
+            newAccount: generator.id(), newIdentity: generator.id(), newSession: generator.id())
+        lastSignIn = signIn
+        return .signIn(signIn)
+    }
+
+    /// Finishes a sign-in with a factor of the account, a code that was used, or a wrong one.
+    private mutating func secondStep(_ refused: SignIn, _ account: AccountID) -> Command.Intent {
+        let token = digest(generator.bytes(32))
+        lastToken = token
+        var use: FactorUse?
+        if Int.random(in: 0..<5, using: &generator) > 0,
+            let index = factors.indices.filter({ factors[$0].account == account })
+                .randomElement(using: &generator)
+        {
+            factors[index].counter += Int64.random(in: 0...2, using: &generator)
+            use = FactorUse(
+                factor: factors[index].factor, counter: min(factors[index].counter, 9))
+        }
         return .signIn(
             SignIn(
-                randomProof(
-                    subject,
-                    email: isAnonymous ? nil : Self.emails.randomElement(using: &generator) ?? nil,
-                    authenticatedAt: Timestamp(seconds: 1_000_000_000_000),
-                    methods: isAnonymous ? .anonymous : .federated),
-                createAccount: Int.random(in: 0..<5, using: &generator) > 0, refreshToken: token,
-                newAccount: generator.id(), newIdentity: generator.id(),
-                newSession: generator.id()))
+                refused.proof,
+                secondFactor: SecondFactorProof(
+                    token: SingleUseIDToken(
+                        digest: digest(generator.bytes(32)),
+                        expiresAt: Timestamp(seconds: 2_000_000_000)),
+                    account: account, use: use),
+                createAccount: false, refreshToken: token, newAccount: generator.id(),
+                newIdentity: generator.id(), newSession: generator.id()))
+    }
+
+    /// Enrols or removes a second factor, or renews recovery codes.
+    private mutating func changeFactors() -> Command.Intent {
+        let caller = randomCaller()
+        if Int.random(in: 0..<3, using: &generator) == 0,
+            let known = factors.filter({ $0.account == caller.account })
+                .randomElement(using: &generator)
+        {
+            return .removeFactor(RemoveFactor(caller: caller, factor: known.factor))
+        }
+        let token = digest(generator.bytes(32))
+        lastToken = token
+        let kind: FactorKind =
+            Int.random(in: 0..<3, using: &generator) == 0 ? .recoveryCodes : .totp
+        let intent = EnrolFactor(
+            caller: caller,
+            factor: NewFactor(
+                id: generator.id(), kind: kind, secret: generator.bytes(20), counter: 0),
+            recoveryCodes: NewFactor(
+                id: generator.id(), kind: .recoveryCodes, secret: generator.bytes(320), counter: 0),
+            token: nil, refreshToken: token, newSession: generator.id())
+        lastEnrolled = intent
+        return .enrolFactor(intent)
     }
 
     private mutating func link() -> Command.Intent {

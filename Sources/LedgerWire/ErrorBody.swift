@@ -6,11 +6,11 @@ public struct ErrorBody: Codable, Hashable, Sendable {
         public let code: ErrorCode
         /// The text for people; never holds a secret or personal data.
         public let message: String
-        /// The part of the request that is wrong, such as `{"field":"id_token"}`.
-        public let details: [String: String]?
+        /// The part of the request that is wrong, such as `{"field":"id_token"}`, or the next step.
+        public let details: [String: ErrorDetail]?
 
         /// Describes an error.
-        public init(code: ErrorCode, message: String, details: [String: String]? = nil) {
+        public init(code: ErrorCode, message: String, details: [String: ErrorDetail]? = nil) {
             self.code = code
             self.message = message
             self.details = details

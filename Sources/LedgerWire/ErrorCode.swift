@@ -30,6 +30,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case reauthenticationRequired = "REAUTHENTICATION_REQUIRED"
     /// 403: the account is disabled; only support can enable it.
     case accountDisabled = "ACCOUNT_DISABLED"
+    /// 403: the account needs a second factor; `details` has the token of the next step.
+    case secondFactorRequired = "SECOND_FACTOR_REQUIRED"
     /// 404: the path matches no route, or the tenant does not exist.
     case notFound = "NOT_FOUND"
     /// 404: the log has no event with this id.
@@ -43,12 +45,18 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case accountNotFound = "ACCOUNT_NOT_FOUND"
     /// 404: the account has no such identity.
     case providerNotLinked = "PROVIDER_NOT_LINKED"
+    /// 404: the account has no such second factor.
+    case factorNotFound = "FACTOR_NOT_FOUND"
     /// 404: the account has no such legal hold.
     case holdNotFound = "HOLD_NOT_FOUND"
     /// 405: the path exists, but does not support this method.
     case methodNotAllowed = "METHOD_NOT_ALLOWED"
     /// 409: the identity, or the account's slot for the provider, is taken.
     case providerConflict = "PROVIDER_CONFLICT"
+    /// 409: the account can't get this factor; `details.reason` says why.
+    case factorRefused = "FACTOR_REFUSED"
+    /// 409: an account with a second factor is merged only by its holder, as the one that remains.
+    case secondFactorEnrolled = "SECOND_FACTOR_ENROLLED"
     /// 409: a legal hold prevents the erasure of the account.
     case legalHold = "LEGAL_HOLD"
     /// 409: the account has the maximum number of legal holds.

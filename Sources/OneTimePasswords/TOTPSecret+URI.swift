@@ -1,6 +1,9 @@
 internal import Encodings
 
 extension TOTPSecret {
+    /// The secret in base32, as people type it into an authenticator app.
+    package var base32: String { Base32.encode(copiedBytes()) }
+
     /// Returns the URI that authenticator apps read from a QR code: `otpauth://totp/...`.
     ///
     /// The parameters for six digits, 30 seconds and SHA-1 are left out, because they are the format's defaults.
@@ -15,6 +18,6 @@ extension TOTPSecret {
         else { return nil }
         let issuer = PercentEncoding.encode(issuer)
         return "otpauth://totp/\(issuer):\(PercentEncoding.encode(account))"
-            + "?secret=\(Base32.encode(copiedBytes()))&issuer=\(issuer)"
+            + "?secret=\(base32)&issuer=\(issuer)"
     }
 }

@@ -126,6 +126,8 @@ final class FuzzService: Sendable {
                     hasher: PasswordHasher(),
                     pool: BlockingPool(label: "passwords", threads: 1, waitingMax: 0),
                     store: ledger, codes: codes),
+                secondFactors: SecondFactors(
+                    store: ledger, codes: codes, tokens: SecondFactorTokens(key: .generate())),
                 mergePlans: mergePlans, now: { Self.now },
                 random: { SecureRandom.uint128() }, observer: observer, trustedProxies: proxies,
                 allowedOrigins: origins, readiness: { Readiness(checks: []) }))

@@ -30,6 +30,10 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case upgradeNotWritten
     /// A challenge that was used stays, so that its code works again.
     case challengeNotEnded
+    /// An account with a second factor is stored without it, so that sign-ins skip it.
+    case factorNotRequired
+    /// The time step of a code is not stored, so that the code works again.
+    case factorUseNotWritten
     /// Pending events are stored without the accounts that order them.
     case pendingWithoutAccounts
 }

@@ -71,20 +71,22 @@ package struct CodeMessage: Sendable {
     }
 }
 
-/// A number of codes within an hour: those sent to an address or a client network, or the wrong ones tried for an
+/// A number of codes within a time: those sent to an address or a client network, or the wrong ones tried for an
 /// address.
 package struct CodeCount: Hashable, Sendable {
-    /// The window in seconds.
+    /// The window of most counts in seconds.
     package static let windowSeconds: Int64 = 3600
 
     /// The keyed digest of what is counted.
     package let scope: Digest
     package let limit: Int
+    package let windowSeconds: Int64
 
     /// Describes a count.
-    package init(scope: Digest, limit: Int) {
+    package init(scope: Digest, limit: Int, windowSeconds: Int64 = CodeCount.windowSeconds) {
         self.scope = scope
         self.limit = limit
+        self.windowSeconds = windowSeconds
     }
 }
 

@@ -20,7 +20,7 @@ struct AttemptBudget {
     private static func counts(
         _ attempt: (key: DecisionState.Attempt, value: Timestamp), after start: Timestamp
     ) -> Bool {
-        attempt.key.action != .unlink && attempt.value > start
+        [.link, .merge].contains(attempt.key.action) && attempt.value > start
     }
 
     /// The refusal of one more attempt, if the budget is exhausted.

@@ -38,32 +38,35 @@ package struct ChangePassword: Sendable {
                 return .refused(.reauthenticationRequired)
             }
         }
-        let proved = former == nil ? min(session.authenticatedAt, now) : now
-        let methods = former == nil ? session.methods : .password
-        let identity = former == nil ? session.identity : link.identity
-        let opener = account.links.first { $0.identity == identity } ?? link
-        let signedIn = SignedIn(
-            account: account.id, authenticatedAt: Timestamp(seconds: proved.seconds),
-            identity: opener.identity, methods: methods, provider: opener.provider,
-            session: newSession)
-        let tokens = RefreshTokenState(
-            current: refreshToken, preceding: nil, generation: 0,
-            expiresAt: now.adding(
-                seconds: min(policy.sessionIdleSeconds, policy.sessionLifetimeSeconds)))
-        let grant = Grant(
-            account: account.id, session: newSession, authenticatedAt: signedIn.authenticatedAt,
-            methods: methods, linkedProviders: account.linkedProviders)
+        guard !state.lacksSecondFactor(caller, at: now, under: policy) else {
+            return .refused(.reauthenticationRequired)
+        }
+        let opener =
+            former == nil ? account.links.first { $0.identity == session.identity } ?? link : link
+        // The second factor of the caller's session is one of the new session, too.
+        let hasFactor = session.methods.includesSecondFactor
+        let opening = SessionOpening(
+            SignedIn(
+                account: account.id,
+                authenticatedAt: former == nil ? min(session.authenticatedAt, now) : now,
+                identity: opener.identity,
+                methods: former == nil
+                    ? session.methods
+                    : hasFactor
+                        ? session.methods.adding(AuthenticationMethods.password.words) : .password,
+                provider: opener.provider, session: newSession),
+            providers: account.linkedProviders, refreshToken: refreshToken, at: now, under: policy)
         let fact = PasswordSet(account: account.id, identity: link.identity, cause: .change)
         return Decision(
-            .success(.passwordChanged(grant)),
+            .success(.passwordChanged(opening.grant)),
             drafts: [
                 .init(
                     .passwordSet(fact),
                     actor: .account(account.id, session: caller.session)),
-                .init(.signedIn(signedIn), actor: .account(account.id, session: newSession)),
+                opening.draft,
             ],
             effects: [
-                .passwordStored(link.identity, password), .refreshTokens(newSession, tokens),
+                .passwordStored(link.identity, password), opening.effect,
             ])
     }
 }

@@ -21,6 +21,8 @@ package struct Command: Sendable {
         case resetPassword(ResetPassword)
         case importPassword(ImportPassword)
         case changeAccess(ChangeAccess)
+        case enrolFactor(EnrolFactor)
+        case removeFactor(RemoveFactor)
     }
 
     /// The origin of a command: becomes disclosures and the entry's `request`.
@@ -89,6 +91,8 @@ package struct Command: Sendable {
         case .resetPassword(let command): command.decide(given: state, under: policy)
         case .importPassword(let command): command.decide(given: state, under: policy)
         case .changeAccess(let command): command.decide(given: state)
+        case .enrolFactor(let command): command.decide(given: state, at: now, under: policy)
+        case .removeFactor(let command): command.decide(given: state, at: now, under: policy)
         }
     }
 }
@@ -101,7 +105,8 @@ extension Command.Intent {
     package var needsConfiguredRules: Bool {
         switch self {
         case .signIn, .linkProvider, .unlinkProvider, .mergeAccounts, .unmergeAccounts,
-            .relinkProvider, .changePassword, .resetPassword, .importPassword:
+            .relinkProvider, .changePassword, .resetPassword, .importPassword, .enrolFactor,
+            .removeFactor:
             true
         case .eraseAccount(let command):
             // Retention erases only what the rules call anonymous.
@@ -157,6 +162,10 @@ package struct Decision: Sendable {
         case addressNamed(AddressName, AddressID)
         /// An identity got a password.
         case passwordStored(IdentityID, NewPassword)
+        /// An account got a second factor.
+        case factorStored(NewFactor)
+        /// The last time step or the used codes of a factor changed.
+        case factorUsed(FactorID, Int64)
         /// All challenges of an address ended.
         case challengesEnded([AddressName])
         /// All challenges of the addresses of accounts ended.

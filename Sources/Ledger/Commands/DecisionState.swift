@@ -9,6 +9,8 @@ package struct DecisionState: Sendable {
             case link
             case unlink
             case merge
+            /// A wrong second factor.
+            case secondFactor
         }
 
         package let action: Action
@@ -88,6 +90,8 @@ package struct DecisionState: Sendable {
     /// The last uses of accounts; loaded for retention only.
     package var lastUses: [AccountID: LastUse] = [:]
     package var idempotency: [IdempotencyScope: IdempotencyRecord] = [:]
+    /// The last accepted time step of authenticator apps, and the used codes of sets of recovery codes.
+    package var factorCounters: [FactorID: Int64] = [:]
     /// The addresses that accounts have, by their names.
     package var addressNames: [AddressName: AddressID] = [:]
     /// The challenges of proofs that can still be used.

@@ -27,6 +27,9 @@ package struct LinkProvider: Sendable {
         guard let account = state.account(of: caller, at: now) else {
             return .refused(.sessionEnded)
         }
+        guard !state.lacksSecondFactor(caller, at: now, under: policy) else {
+            return .refused(.reauthenticationRequired)
+        }
         if case .failure(.unsupported) = credential.check { return .refused(.unsupportedProvider) }
         // An account is opened with an anonymous identity and never gets one later.
         if state.isAnonymous(provider, under: policy) { return .refused(.unsupportedProvider) }

@@ -83,7 +83,9 @@ package struct MergeAccounts: Sendable {
         else { return .refused(.sessionEnded) }
         if case .failure(.unsupported) = credential.check { return .refused(.unsupportedProvider) }
         let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
-        guard session.authenticatedAt >= oldest else { return .refused(.reauthenticationRequired) }
+        guard session.authenticatedAt >= oldest,
+            !state.lacksSecondFactor(caller, at: now, under: policy)
+        else { return .refused(.reauthenticationRequired) }
         let budget = AttemptBudget(policy.linkBudget, of: caller.account, in: state, at: now)
         let attempts = attempts(credential, in: state)
         let isNew = attempts.allSatisfy { budget.recent[$0] == nil }
@@ -149,6 +151,11 @@ package struct MergeAccounts: Sendable {
             guard account.disabledPosition == nil else { throw .accountDisabled }
         }
         guard survivor.id != absorbed.id else { throw .sameAccount }
+        // Only its holder merges into an account with a factor, after a sign-in with it.
+        let isBySupport = if case .support = authority { true } else { false }
+        guard absorbed.secondFactors.isEmpty, !isBySupport || survivor.secondFactors.isEmpty else {
+            throw .secondFactorEnrolled
+        }
         let family = [survivor, absorbed].flatMap { state.ledger.absorbed(by: $0.id) }
         guard family.count <= Self.familyMax else { throw .tooMuchToMerge }
     }

@@ -106,7 +106,9 @@ extension DecisionState {
         case .answered(let scope, let record): idempotency[scope] = record
         case .idTokenSpent(let token, let time): spentIDTokens[token.digest] = time
         case .addressNamed(let name, let address): addressNames[name] = address
-        // Neither is in the state.
+        case .factorStored(let factor): factorCounters[factor.id] = factor.counter
+        case .factorUsed(let factor, let counter): factorCounters[factor] = counter
+        // None is in the state.
         case .passwordStored, .challengesEnded, .challengesEndedOf: break
         case .challengeSpent(let challenge): openChallenges.remove(challenge)
         case .forgotten(let account): forget(account)

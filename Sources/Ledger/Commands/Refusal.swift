@@ -28,6 +28,14 @@ package enum Refusal: Error, Hashable, Sendable {
     case onlyProvider
     /// The caller's authentication is too old.
     case reauthenticationRequired
+    /// The account needs a second factor at every sign-in.
+    case secondFactorRequired(AccountID)
+    /// The account gets no such factor.
+    case factorRefused(EnrolFactor.Obstacle)
+    /// The account has no such factor.
+    case unknownFactor
+    /// An account with a second factor is not merged into another one, nor by support at all.
+    case secondFactorEnrolled
     /// The refresh token is unknown, used or expired.
     case invalidRefreshToken
     /// The idempotency key was already used for another request.

@@ -23,6 +23,10 @@ package enum Reply: Hashable, Sendable {
     case passwordReset([ProviderName])
     /// An account has an imported password.
     case passwordImported(AccountID, ImportPassword.Effect)
+    /// A second factor or recovery codes were enrolled; the session that the first factor opened.
+    case factorEnrolled(isFirst: Bool, Grant?)
+    /// A second factor or recovery codes were removed.
+    case factorRemoved
     /// A refresh token was exchanged.
     case refreshed(Grant, RefreshTokenState.Exchange)
     /// An account is erased: the position of its `AccountErased`, appended by this command or
@@ -64,7 +68,7 @@ package enum Reply: Hashable, Sendable {
         case .relinked(let plan, let event): .relinked(plan, event ?? recorded.last?.recorded.id)
         case .accessChanged(let plan, let event):
             .accessChanged(plan, event ?? recorded.last?.recorded.id)
-        case .passwordChanged, .passwordReset, .passwordImported, .opened, .keyRotated,
+        case .factorEnrolled, .factorRemoved, .passwordChanged, .passwordReset, .passwordImported, .opened, .keyRotated,
             .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
             .erasurePlanned, .holdSet, .holdLifted, .restoreRecorded, .mergePlanned,
             .unmergePlanned, .relinkPlanned, .accessPlanned, .accessUnchanged:

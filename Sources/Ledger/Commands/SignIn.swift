@@ -1,6 +1,8 @@
 /// Opens a session for a proved subject, and an account when its identity has none.
 package struct SignIn: Sendable {
     package let proof: Proof
+    /// The second step; nil in the first one.
+    package let secondFactor: SecondFactorProof?
     /// Whether an account is opened for an identity without one.
     package let createAccount: Bool
     /// The digest of the session's first refresh token.
@@ -12,10 +14,11 @@ package struct SignIn: Sendable {
 
     /// Requests a session.
     package init(
-        _ proof: Proof, createAccount: Bool, refreshToken: Digest, newAccount: AccountID,
+        _ proof: Proof, secondFactor: SecondFactorProof? = nil, createAccount: Bool, refreshToken: Digest, newAccount: AccountID,
         newIdentity: IdentityID, newSession: SessionID
     ) {
         self.proof = proof
+        self.secondFactor = secondFactor
         self.createAccount = createAccount
         self.refreshToken = refreshToken
         self.newAccount = newAccount
@@ -56,9 +59,14 @@ package struct SignIn: Sendable {
         }
         if let holder, let account = state.ledger.accounts[holder], let known {
             guard account.disabledPosition == nil else { return .refused(.accountDisabled) }
-            return open(
-                account: account.id, identity: known, providers: account.linkedProviders,
-                before: [], effects: spent + proof.used, isNewUser: false, at: now, under: policy)
+            switch secondStep(for: account, known, in: state, at: now, under: policy) {
+            case .refused(let decision): return decision
+            case .passed(let drafts, let effects, let methods):
+                return open(
+                    account: account.id, identity: known, providers: account.linkedProviders,
+                    methods: methods, before: drafts, effects: spent + proof.used + effects,
+                    isNewUser: false, at: now, under: policy)
+            }
         }
         // An anonymous identity that ended opens nothing any more.
         let isAnonymous = state.isAnonymous(subject.provider, under: policy)
@@ -77,6 +85,7 @@ package struct SignIn: Sendable {
         let confirmation = state.confirmation(by: proof, for: newAccount, actor, under: policy)
         return open(
             account: newAccount, identity: identity, providers: [subject.provider],
+            methods: proof.methods,
             before: [
                 .init(
                     .accountOpened(
@@ -98,26 +107,19 @@ package struct SignIn: Sendable {
 
     private func open(
         account: AccountID, identity: IdentityID, providers: [ProviderName],
-        before: [Decision.Draft], effects: [Decision.Effect], isNewUser: Bool, at now: Timestamp,
-        under policy: TenantPolicy
+        methods: AuthenticationMethods, before: [Decision.Draft], effects: [Decision.Effect],
+        isNewUser: Bool, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
-        let signedIn = SignedIn(
-            account: account, authenticatedAt: min(proof.authenticatedAt, now),
-            identity: identity, methods: proof.methods, provider: proof.subject.provider,
-            session: newSession)
-        let tokens = RefreshTokenState(
-            current: refreshToken, preceding: nil, generation: 0,
-            expiresAt: now.adding(
-                seconds: min(policy.sessionIdleSeconds, policy.sessionLifetimeSeconds)))
-        let draft = Decision.Draft(
-            .signedIn(signedIn), actor: .account(account, session: newSession),
-            disclosures: proof.email?.disclosures ?? [])
-        let grant = Grant(
-            account: account, session: newSession, authenticatedAt: signedIn.authenticatedAt,
-            methods: proof.methods, linkedProviders: providers)
+        let opening = SessionOpening(
+            SignedIn(
+                account: account, authenticatedAt: min(proof.authenticatedAt, now),
+                identity: identity, methods: methods, provider: proof.subject.provider,
+                session: newSession),
+            providers: providers, refreshToken: refreshToken,
+            disclosures: proof.email?.disclosures ?? [], at: now, under: policy)
         return Decision(
-            .success(.signedIn(grant, isNewUser: isNewUser)), drafts: before + [draft],
-            effects: effects + [.refreshTokens(newSession, tokens)])
+            .success(.signedIn(opening.grant, isNewUser: isNewUser)),
+            drafts: before + [opening.draft], effects: effects + [opening.effect])
     }
 }
 

@@ -60,7 +60,7 @@ package struct StoredAnswer: Hashable, Sendable {
             "merged:" + MergeFields(plan, event).description
         case .success(.unmerged(let plan, let event)):
             "unmerged:" + MergeFields(plan, event).description
-        case .success(.passwordChanged), .success(.passwordReset), .success(.passwordImported),
+        case .success(.factorEnrolled), .success(.factorRemoved), .success(.passwordChanged), .success(.passwordReset), .success(.passwordImported),
             .success(.opened),
             .success(.keyRotated),
             .success(.rulesRecorded),
@@ -86,7 +86,8 @@ package struct StoredAnswer: Hashable, Sendable {
             .failure(.mergePlanChanged), .failure(.mergeSuperseded), .failure(.unknownMerge),
             .failure(.relinkRefused), .failure(.providerPinned), .failure(.accountsLockedOut),
             .failure(.rulesTooLong), .failure(.invalidCode), .failure(.invalidPassword),
-            .failure(.accountDisabled):
+            .failure(.accountDisabled), .failure(.secondFactorRequired), .failure(.factorRefused),
+            .failure(.unknownFactor), .failure(.secondFactorEnrolled):
             nil
         }
     }

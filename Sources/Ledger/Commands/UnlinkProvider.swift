@@ -36,7 +36,9 @@ package struct UnlinkProvider: Sendable {
             return refuse(.onlyProvider, link, .onlyProvider, in: state, at: now, policy)
         }
         let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
-        guard session.authenticatedAt >= oldest else {
+        guard session.authenticatedAt >= oldest,
+            !state.lacksSecondFactor(caller, at: now, under: policy)
+        else {
             return refuse(
                 .reauthenticationRequired, link, .reauthenticationRequired, in: state, at: now,
                 policy)

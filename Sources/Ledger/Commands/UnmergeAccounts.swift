@@ -82,6 +82,7 @@ package struct UnmergeAccounts: Sendable {
         }
         if survivor.mergedInto != nil { return .refused(.mergeSuperseded(.survivorMerged)) }
         guard survivor.disabledPosition == nil else { return .refused(.accountDisabled) }
+        guard survivor.secondFactors.isEmpty else { return .refused(.secondFactorEnrolled) }
         guard survivor.merges.last == merge else { return .refused(.mergeSuperseded(.laterMerge)) }
         guard let plan = plan(merge, survivor, absorbed, state.ledger) else {
             return .refused(.mergeSuperseded(.identityChanged))

@@ -28,6 +28,10 @@ package enum Event: Hashable, Sendable {
     case accountDisabled(AccountDisabled)
     case accountEnabled(AccountEnabled)
     case sessionsEnded(SessionsEnded)
+    case secondFactorEnrolled(SecondFactorEnrolled)
+    case secondFactorRemoved(SecondFactorRemoved)
+    case secondFactorRefused(SecondFactorRefused)
+    case recoveryCodeUsed(RecoveryCodeUsed)
 
     /// The stored names, which never change.
     package enum Name: String, CaseIterable, Sendable {
@@ -55,6 +59,10 @@ package enum Event: Hashable, Sendable {
         case accountDisabled = "AccountDisabled"
         case accountEnabled = "AccountEnabled"
         case sessionsEnded = "SessionsEnded"
+        case secondFactorEnrolled = "SecondFactorEnrolled"
+        case secondFactorRemoved = "SecondFactorRemoved"
+        case secondFactorRefused = "SecondFactorRefused"
+        case recoveryCodeUsed = "RecoveryCodeUsed"
     }
 
     /// The version in which the fact was read or is written.
@@ -93,6 +101,10 @@ package enum Event: Hashable, Sendable {
         case .accountDisabled(let fact): fact
         case .accountEnabled(let fact): fact
         case .sessionsEnded(let fact): fact
+        case .secondFactorEnrolled(let fact): fact
+        case .secondFactorRemoved(let fact): fact
+        case .secondFactorRefused(let fact): fact
+        case .recoveryCodeUsed(let fact): fact
         }
     }
 
@@ -123,6 +135,10 @@ package enum Event: Hashable, Sendable {
         case .accountDisabled: .accountDisabled
         case .accountEnabled: .accountEnabled
         case .sessionsEnded: .sessionsEnded
+        case .secondFactorEnrolled: .secondFactorEnrolled
+        case .secondFactorRemoved: .secondFactorRemoved
+        case .secondFactorRefused: .secondFactorRefused
+        case .recoveryCodeUsed: .recoveryCodeUsed
         }
     }
 
@@ -179,6 +195,18 @@ package enum Event: Hashable, Sendable {
             self = .accountEnabled(try AccountEnabled(details: details, accounts: accounts))
         case .sessionsEnded:
             self = .sessionsEnded(try SessionsEnded(details: details, accounts: accounts))
+        case .secondFactorEnrolled:
+            self = .secondFactorEnrolled(
+                try SecondFactorEnrolled(details: details, accounts: accounts))
+        case .secondFactorRemoved:
+            self = .secondFactorRemoved(
+                try SecondFactorRemoved(details: details, accounts: accounts))
+        case .secondFactorRefused:
+            self = .secondFactorRefused(
+                try SecondFactorRefused(details: details, accounts: accounts))
+        case .recoveryCodeUsed:
+            self = .recoveryCodeUsed(
+                try RecoveryCodeUsed(details: details, accounts: accounts))
         }
     }
 }
@@ -214,6 +242,10 @@ extension Event.Name {
         case .accountDisabled: AccountDisabled.self
         case .accountEnabled: AccountEnabled.self
         case .sessionsEnded: SessionsEnded.self
+        case .secondFactorEnrolled: SecondFactorEnrolled.self
+        case .secondFactorRemoved: SecondFactorRemoved.self
+        case .secondFactorRefused: SecondFactorRefused.self
+        case .recoveryCodeUsed: RecoveryCodeUsed.self
         }
     }
 }

@@ -28,7 +28,8 @@ extension Event {
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected, .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted,
             .ledgerRestored, .rulesSet, .addressConfirmed, .addressReleased, .passwordSet,
-            .accountDisabled, .accountEnabled, .sessionsEnded:
+            .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
+            .secondFactorRemoved, .secondFactorRefused, .recoveryCodeUsed:
             .none
         }
     }

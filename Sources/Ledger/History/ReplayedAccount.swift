@@ -43,6 +43,8 @@ package struct ReplayedAccount: Hashable, Sendable {
     package private(set) var links: [Account.Link] = []
     /// The addresses that were confirmed for the account, in the order of their confirmation.
     package private(set) var addresses: [HeldAddress] = []
+    /// The second factors and recovery codes, in the order of their enrolment.
+    package private(set) var factors: [HeldFactor] = []
     private var live: [SessionID: Session] = [:]
 
     var nextPosition = LogPosition(0)
@@ -72,6 +74,9 @@ package struct ReplayedAccount: Hashable, Sendable {
     package var sessions: [Session] {
         live.values.sorted { $0.openedPosition < $1.openedPosition }
     }
+
+    /// The second factors in the order of their enrolment, without recovery codes.
+    package var secondFactors: [FactorID] { factors.filter(\.kind.isRequired).map(\.id) }
 
     /// The number of ``sessions``.
     package var sessionCount: Int { live.count }
@@ -200,6 +205,24 @@ extension ReplayedAccount: Fold {
         disabledPosition = position
     }
 
+    func factor(_ id: FactorID) -> HeldFactor? { factors.first { $0.id == id } }
+
+    func secondFactors(of account: AccountID) -> [FactorID] {
+        account == id ? secondFactors : []
+    }
+
+    mutating func hold(_ factor: HeldFactor) {
+        if let known = factors.firstIndex(where: { $0.id == factor.id }) {
+            factors[known] = factor
+        } else {
+            factors.append(factor)
+        }
+    }
+
+    mutating func release(_ factor: HeldFactor) {
+        factors.removeAll { $0.id == factor.id }
+    }
+
     func holder(of address: AddressID) -> HeldAddress? { addresses.first { $0.id == address } }
 
     mutating func hold(_ address: HeldAddress) {
@@ -213,6 +236,7 @@ extension ReplayedAccount: Fold {
     mutating func erase(_ account: AccountID, at position: LogPosition) {
         links = []
         addresses = []
+        factors = []
         disabledPosition = nil
         live = [:]
     }

@@ -42,6 +42,11 @@ package struct Account: Hashable, Sendable {
     ///
     /// A disabled account has no live sessions.
     package internal(set) var disabledPosition: LogPosition?
+    /// The second factors, in the order of their enrolment, without recovery codes: with one, every sign-in
+    /// needs one of them.
+    ///
+    /// An absorbed account has none.
+    package internal(set) var secondFactors: [FactorID]
     /// The account that absorbed it; nil while it is not merged.
     ///
     /// An absorbed account has no links and no live sessions.
@@ -54,7 +59,7 @@ package struct Account: Hashable, Sendable {
         id: AccountID, openedPosition: LogPosition, nextSequence: Int64, lastLeaf: Digest,
         lastPosition: LogPosition, links: [Link], holds: [HoldID] = [],
         erasedPosition: LogPosition? = nil, disabledPosition: LogPosition? = nil,
-        mergedInto: AccountID? = nil
+        secondFactors: [FactorID] = [], mergedInto: AccountID? = nil
     ) {
         self.id = id
         self.openedPosition = openedPosition
@@ -65,6 +70,7 @@ package struct Account: Hashable, Sendable {
         self.holds = holds
         self.erasedPosition = erasedPosition
         self.disabledPosition = disabledPosition
+        self.secondFactors = secondFactors
         self.mergedInto = mergedInto
     }
 

@@ -1,5 +1,6 @@
 /// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 40 a live
-/// session, and more only for an account that has an address, a legal hold or a merge, or is disabled.
+/// session, and more only for an account that has an address, a second factor, a legal hold or a merge, or is
+/// disabled.
 ///
 /// Keeps the state that later events are checked against; the caller takes what is only compared at
 /// the end from each event. A session is dropped when it ends, so reuse of its id is not a fault
@@ -22,6 +23,9 @@ package struct CompactState {
     var addresses: [AddressID: HeldAddress] = [:]
     /// The versions of passwords; those of erased identities are left, too.
     var passwords: [IdentityID: LogPosition] = [:]
+    /// Those of erased accounts are left, too.
+    var factors: [FactorID: HeldFactor] = [:]
+    var secondFactors: [AccountID: [FactorID]] = [:]
     /// By survivor; few accounts are ever merged.
     private var merges: [AccountID: [Merge]] = [:]
     /// By absorbed account.
@@ -110,6 +114,7 @@ package struct CompactState {
                     holds: holds(on: row.id),
                     erasedPosition: row.isErased ? row.lastPosition : nil,
                     disabledPosition: disabled.isEmpty ? nil : disabled[row.id],
+                    secondFactors: secondFactors(of: row.id),
                     mergedInto: survivor(of: row.id)))
         }
     }
@@ -281,6 +286,7 @@ extension CompactState: Fold {
         accounts[index].firstLink = Self.noLink
         accounts[index].isErased = true
         if !disabled.isEmpty { disabled[account] = nil }
+        if !secondFactors.isEmpty { secondFactors[account] = nil }
         if let survivor = survivors.removeValue(forKey: account) {
             remove(mergesOf: survivor) { $0.absorbed == account }
         }

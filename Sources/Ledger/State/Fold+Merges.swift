@@ -6,6 +6,10 @@ extension Fold {
             try requireAccount(account)
             try requireEnabled(account)
         }
+        // Factors stay with the account that enrolled them.
+        guard secondFactors(of: fact.absorbed).isEmpty else {
+            throw .impossible("account \(fact.absorbed) has a second factor")
+        }
         if let links = links(of: fact.absorbed) {
             var moved = fact.moved
             for link in fact.dropped { moved.insert(link) }

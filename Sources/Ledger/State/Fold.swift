@@ -47,6 +47,14 @@ protocol Fold {
     mutating func setPassword(of identity: IdentityID, at position: LogPosition)
     /// Disables an account since a position, or enables it with nil.
     mutating func setDisabled(_ account: AccountID, since position: LogPosition?)
+    /// Returns a second factor or a set of recovery codes; nil when no account has it.
+    func factor(_ id: FactorID) -> HeldFactor?
+    /// Returns the second factors of an account, without recovery codes.
+    func secondFactors(of account: AccountID) -> [FactorID]
+    /// Adds a factor to its account, or replaces its state.
+    mutating func hold(_ factor: HeldFactor)
+    /// Removes a factor from its account.
+    mutating func release(_ factor: HeldFactor)
     /// Adds an address to an account.
     mutating func hold(_ address: HeldAddress)
     /// Removes an address from its account.
@@ -233,6 +241,12 @@ extension Fold {
         case .sessionsEnded(let fact):
             try requireAccount(fact.account)
             endSessions(of: fact.account, at: recorded.position)
+        case .secondFactorEnrolled(let fact): try enrol(fact, at: recorded.position)
+        case .secondFactorRemoved(let fact): try remove(fact)
+        case .recoveryCodeUsed(let fact): try use(fact)
+        case .secondFactorRefused(let fact):
+            try requireLink(of: fact.identity, to: fact.account)
+            try requireSecondFactor(fact.account)
         }
     }
 
@@ -330,7 +344,7 @@ extension Fold {
         }
     }
 
-    private func requireLink(of identity: IdentityID, to account: AccountID) throws(FoldFault) {
+    func requireLink(of identity: IdentityID, to account: AccountID) throws(FoldFault) {
         try requireAccount(account)
         guard status(of: identity)?.account == account else {
             throw .impossible("identity \(identity) does not belong to account \(account)")

@@ -91,6 +91,8 @@ extension LedgerState: Fold {
         }
         accounts[account]?.links = []
         accounts[account]?.disabledPosition = nil
+        accounts[account]?.secondFactors = []
+        factors = factors.filter { $0.value.account != account }
         accounts[account]?.erasedPosition = position
         addresses = addresses.filter { $0.value.account != account }
         passwords = passwords.filter { identities[$0.key].map { !isForgotten($0) } ?? true }
@@ -106,6 +108,23 @@ extension LedgerState: Fold {
 
     mutating func setDisabled(_ account: AccountID, since position: LogPosition?) {
         accounts[account]?.disabledPosition = position
+    }
+
+    func factor(_ id: FactorID) -> HeldFactor? { factors[id] }
+
+    func secondFactors(of account: AccountID) -> [FactorID] {
+        accounts[account]?.secondFactors ?? []
+    }
+
+    mutating func hold(_ factor: HeldFactor) {
+        if factors.updateValue(factor, forKey: factor.id) == nil, factor.kind.isRequired {
+            accounts[factor.account]?.secondFactors.append(factor.id)
+        }
+    }
+
+    mutating func release(_ factor: HeldFactor) {
+        factors[factor.id] = nil
+        accounts[factor.account]?.secondFactors.removeAll { $0 == factor.id }
     }
 
     func holder(of address: AddressID) -> HeldAddress? { addresses[address] }

@@ -17,6 +17,8 @@ package struct LedgerState: Sendable {
     package internal(set) var addresses: [AddressID: HeldAddress] = [:]
     /// The version of each identity's password: the position of its `PasswordSet`.
     package internal(set) var passwords: [IdentityID: LogPosition] = [:]
+    /// The second factors and sets of recovery codes; of accounts whose factors are loaded.
+    package internal(set) var factors: [FactorID: HeldFactor] = [:]
     /// The live ``sessions``, by account.
     var liveSessions: [AccountID: Set<SessionID>] = [:]
 
@@ -78,6 +80,11 @@ package struct LedgerState: Sendable {
     /// Adds the loaded version of a password.
     package mutating func load(passwordOf identity: IdentityID, version: LogPosition) {
         passwords[identity] = version
+    }
+
+    /// Adds a loaded second factor.
+    package mutating func load(_ factor: HeldFactor) {
+        factors[factor.id] = factor
     }
 
     /// Adds a loaded account's legal holds to it.

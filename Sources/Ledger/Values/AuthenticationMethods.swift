@@ -34,6 +34,27 @@ package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertibl
         description = text
     }
 
+    /// The word of RFC 8176 for more than one factor.
+    private static let severalFactors = "mfa"
+
+    /// Whether a second factor was among them.
+    package var includesSecondFactor: Bool { words.contains(Self.severalFactors) }
+
+    /// Returns the methods together with a second factor.
+    package func with(_ factor: FactorKind) -> AuthenticationMethods {
+        let method =
+            switch factor {
+            case .totp, .recoveryCodes: Self.oneTimePassword
+            }
+        return adding(method.words + [Self.severalFactors])
+    }
+
+    /// Returns the methods together with others.
+    func adding(_ others: [String]) -> AuthenticationMethods {
+        let all = Set(words + others).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return AuthenticationMethods(all.joined(separator: " ")) ?? self
+    }
+
     /// The words, sorted.
     package var words: [String] { description.split(separator: " ").map(String.init) }
 }

@@ -5,6 +5,8 @@ internal import Passwords
 enum APIError: Error {
     /// The ledger refused the command.
     case refused(Refusal)
+    /// The account needs a second factor; the token of the first step, and the factors.
+    case secondFactorRequired(token: String, [HeldFactor])
     /// The ledger could not decide or read.
     case faulted(LedgerFault)
     /// The request breaks a rule of its route.

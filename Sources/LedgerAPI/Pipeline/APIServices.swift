@@ -26,6 +26,8 @@ package final class APIServices: Sendable {
     package let codes: AddressCodes
     /// Hashes and checks passwords.
     package let passwords: PasswordChecks
+    /// Enrols second factors and checks their codes.
+    package let secondFactors: SecondFactors
     /// Issues and recognises the digests of merge plans.
     package let mergePlans: MergePlanDigests
     /// Returns the wall-clock time.
@@ -48,7 +50,7 @@ package final class APIServices: Sendable {
         configurations: [TenantID: TenantConfiguration], accessTokens: AccessTokens,
         refreshTokens: RefreshTokens, singleUseIDTokens: SingleUseIDTokens,
         requestDigests: RequestDigests, codes: AddressCodes, passwords: PasswordChecks,
-        mergePlans: MergePlanDigests,
+        secondFactors: SecondFactors, mergePlans: MergePlanDigests,
         now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt128, observer: any RequestObserver,
         trustedProxies: TrustedProxies, allowedOrigins: AllowedOrigins,
@@ -65,6 +67,7 @@ package final class APIServices: Sendable {
         self.requestDigests = requestDigests
         self.codes = codes
         self.passwords = passwords
+        self.secondFactors = secondFactors
         self.mergePlans = mergePlans
         self.now = now
         self.random = random

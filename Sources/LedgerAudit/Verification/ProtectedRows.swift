@@ -64,6 +64,7 @@ extension ProtectedTable {
         case .rules: .rules
         case .addresses: .addresses
         case .credentials: .credentials
+        case .factors: .factors
         }
     }
 }
@@ -78,6 +79,7 @@ private struct ProtectedColumns {
         case rules
         case address(AddressLoad.Columns)
         case password(PasswordLoad.Columns)
+        case factor(FactorLoad.Columns)
     }
 
     /// The list of the statement, in which the table is `t`.
@@ -109,6 +111,9 @@ private struct ProtectedColumns {
         case .credentials:
             list = version + PasswordLoad.Columns.selected("t")
             content = .password(PasswordLoad.Columns("t", in: list))
+        case .factors:
+            list = version + FactorLoad.Columns.selected("t")
+            content = .factor(FactorLoad.Columns("t", in: list))
         }
         address = list["address"]
         writer = list["writer"]
@@ -147,6 +152,10 @@ private struct ProtectedColumns {
             let (version, sealed, wrappingKey) = try columns.read(result, row)
             name = "the password of identity \(version.identity)"
             message = .password(version, sealed, wrappingKey, of: tenant)
+        case .factor(let columns):
+            let row = try columns.read(result, row)
+            name = "factor \(row.factor.id)"
+            message = row.message(of: tenant)
         }
         return ProtectedRow(
             name: name, message: message, stored: try result.optionalBytes(row, mac),

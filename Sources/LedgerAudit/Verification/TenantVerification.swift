@@ -107,6 +107,7 @@ struct TenantVerification {
         try compareRules(on: connection)
         try compareAddresses(on: connection)
         try compareCredentials(on: connection)
+        try compareFactors(on: connection)
         try findStrayDisclosures(on: connection)
         guard report.findingCount == findingsBefore else { return }
         report.completeAccounts += Int64(state.accounts.count)

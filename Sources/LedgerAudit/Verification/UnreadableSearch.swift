@@ -10,7 +10,7 @@ struct UnreadableSearch {
         ("ledger_head", .head), ("disclosures", .disclosures), ("account_keys", .disclosures),
         ("accounts", .accounts), ("identities", .identities), ("sessions", .sessions),
         ("erasures", .erasures), ("merges", .merges), ("rules", .rules),
-        ("addresses", .addresses), ("credentials", .credentials),
+        ("addresses", .addresses), ("credentials", .credentials), ("factors", .factors),
         ("api_keys", .apiKeys), ("projections", .projections),
         ("user_providers", .userProviders), ("account_audit", .accountAudit),
         ("conflicts", .conflicts),

@@ -18,6 +18,11 @@ extension RecordedEvent {
         case .accountsUnmerged(let fact): (.mergeUndone, [fact.survivor, fact.absorbed])
         case .passwordSet(let fact):
             fact.endsSessions ? (.passwordChanged, [fact.account]) : nil
+        case .secondFactorEnrolled(let fact):
+            fact.kind.isRequired ? (.factorAdded, [fact.account]) : nil
+        case .secondFactorRemoved(let fact):
+            fact.kind.isRequired ? (.factorRemoved, [fact.account]) : nil
+        case .recoveryCodeUsed(let fact): (.recoveryCodeUsed, [fact.account])
         case .accountDisabled(let fact): (.accountDisabled, [fact.account])
         default: nil
         }

@@ -99,6 +99,7 @@ package struct MACMessage {
         case rules
         case address
         case credential
+        case factor
     }
 
     package private(set) var bytes: [UInt8] = []

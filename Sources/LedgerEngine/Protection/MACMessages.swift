@@ -78,6 +78,22 @@ extension MACMessage {
         return message
     }
 
+    /// A row of `factors`, with its last time step or its used codes.
+    package static func factor(
+        _ factor: HeldFactor, _ sealed: [UInt8], _ wrappingKey: String, counter: Int64,
+        of tenant: TenantID
+    ) -> MACMessage {
+        var message = MACMessage(.factor, tenant: tenant.description)
+        message.uuid(factor.id.bits)
+        message.text(factor.kind.rawValue)
+        message.uuid(factor.account.bits)
+        message.int8(factor.position.value)
+        message.raw(sealed)
+        message.text(wrappingKey)
+        message.int8(counter)
+        return message
+    }
+
     /// A row of `merges`.
     package static func merge(_ merge: Merge, of tenant: TenantID) -> MACMessage {
         var message = MACMessage(.merge, tenant: tenant.description)
@@ -120,4 +136,5 @@ package enum ProtectedTable: String, CaseIterable, Sendable {
     case rules
     case addresses
     case credentials
+    case factors
 }

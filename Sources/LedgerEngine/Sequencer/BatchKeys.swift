@@ -86,6 +86,8 @@ package struct BatchKeys {
     /// The identities whose passwords were checked.
     package private(set) var passwords: [TenantID: [IdentityID]] = [:]
     package private(set) var challenges: [TenantID: [ChallengeID]] = [:]
+    /// The accounts whose second factors are loaded.
+    package private(set) var factors: [TenantID: [AccountID]] = [:]
     /// Accounts that commands name; loaded with their legal holds, erasures, and all accounts
     /// merged with them.
     package private(set) var accounts = IDs()
@@ -121,9 +123,10 @@ package struct BatchKeys {
                 subjects.add(tenant, intent.proof.subject, countsSignIns: true)
             }
             addAddress(intent.proof, tenant)
-            if let token = intent.proof.singleUse {
-                idTokens.tenants.append(tenant)
-                idTokens.digests.append(token.digest)
+            add(intent.proof.singleUse, tenant)
+            if let second = intent.secondFactor {
+                add(second.token, tenant)
+                factors[tenant, default: []].append(second.account)
             }
         case .linkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
@@ -183,6 +186,13 @@ package struct BatchKeys {
         case .importPassword(let intent):
             if let holder = intent.holder { subjects.add(tenant, holder) }
             addAddress(intent.proof, tenant)
+        case .enrolFactor(let intent):
+            sessions.add(tenant, intent.caller.session)
+            factors[tenant, default: []].append(intent.caller.account)
+            add(intent.token, tenant)
+        case .removeFactor(let intent):
+            sessions.add(tenant, intent.caller.session)
+            factors[tenant, default: []].append(intent.caller.account)
         case .setRules(let intent):
             rules.append((tenant: tenant, request: intent))
         }
@@ -198,6 +208,12 @@ package struct BatchKeys {
                 ProvedName(name: $0, provider: proof.subject.provider)
             }
         }
+    }
+
+    private mutating func add(_ token: SingleUseIDToken?, _ tenant: TenantID) {
+        guard let token else { return }
+        idTokens.tenants.append(tenant)
+        idTokens.digests.append(token.digest)
     }
 
     private mutating func add(_ key: IdempotencyKey?, _ tenant: TenantID) {

@@ -17,6 +17,8 @@ package final class TenantBatch {
     package var findsLinksBySubject = false
     package var keys: BatchAccountKeys
     package var macs: LogMACs
+    /// The encrypted secrets of the loaded factors, each with the name of its key.
+    package var factorSecrets: [FactorID: (wrappingKey: String, wrapped: [UInt8])] = [:]
 
     /// The rows whose MACs are checked before the commit, while Postgres is writing.
     package var loadedRows: [LoadedRow] = []
@@ -138,6 +140,14 @@ package struct BatchChanges {
     /// The unlinked identities that may have had a password.
     package private(set) var passwordsLost: [IdentityID] = []
 
+    /// The factors and recovery codes that accounts got.
+    package private(set) var factorsStored: [FactorID: NewFactor] = [:]
+    /// The factors whose codes were used.
+    package private(set) var factorsUsed: Set<FactorID> = []
+    package private(set) var factorsRemoved: [FactorID] = []
+    /// The accounts that got or lost factors.
+    package private(set) var accountsFactored: Set<AccountID> = []
+
     /// Whether the tenant's rules were replaced.
     package private(set) var setsRules = false
 
@@ -204,8 +214,17 @@ package struct BatchChanges {
         case .accountEnabled(let fact): accountsDisabled.insert(fact.account)
         case .sessionsEnded(let fact): endAll(of: fact.account, in: ledger, at: position)
         case .addressReleased(let fact): addressesReleased.append(fact.address)
+        case .secondFactorEnrolled(let fact):
+            accountsFactored.insert(fact.account)
+            if let replaced = fact.replaced { factorsRemoved.append(replaced) }
+            if fact.isFirst { endAll(of: fact.account, in: ledger, at: position) }
+        case .secondFactorRemoved(let fact):
+            accountsFactored.insert(fact.account)
+            factorsRemoved.append(fact.factor)
+        // The row has the codes that were used, which the effect brings.
+        case .recoveryCodeUsed: break
         case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected,
-            .ledgerRestored:
+            .ledgerRestored, .secondFactorRefused:
             break
         }
     }
@@ -239,6 +258,8 @@ package struct BatchChanges {
         case .addressNamed(let name, let address):
             addressesNamed.append((name: name, address: address))
         case .passwordStored(let identity, let password): passwordsStored[identity] = password
+        case .factorStored(let factor): factorsStored[factor.id] = factor
+        case .factorUsed(let factor, _): factorsUsed.insert(factor)
         case .challengesEnded(let names): challengesEnded += names
         case .challengesEndedOf(let accounts): challengesEndedOf += accounts
         case .challengeSpent(let challenge): challengesSpent.append(challenge)

@@ -12,8 +12,9 @@ struct CodeCounting {
         "count_codes",
         """
         INSERT INTO code_counts AS c (tenant_id, scope, count, ends_at)
-        SELECT $1::text, k.scope, k.added, $5::timestamptz
-        FROM (SELECT scope, added FROM unnest($2::bytea[], $3::int4[]) AS s (scope, added)
+        SELECT $1::text, k.scope, k.added, $4::timestamptz + make_interval(secs => k.seconds)
+        FROM (SELECT scope, added, seconds
+            FROM unnest($2::bytea[], $3::int4[], $5::int4[]) AS s (scope, added, seconds)
             ORDER BY scope) k
         ON CONFLICT (tenant_id, scope) DO UPDATE
         SET count = CASE WHEN c.ends_at > $4::timestamptz THEN c.count ELSE 0 END
@@ -38,13 +39,14 @@ struct CodeCounting {
         var waits: [Int64?] = Array(repeating: nil, count: requests.count)
         for (tenant, indices) in ordered(requests) {
             let added = totals(indices.map { requests[$0] })
+            let windows = windows(indices.map { requests[$0] })
             let now = indices.map { requests[$0].now }.max() ?? Timestamp(microseconds: 0)
             let result = try connection.query(
                 add,
                 [
                     .text(tenant.description), .byteArrays(added.keys.map(\.bytes)),
                     .int4s(Array(added.values)), .timestamp(now.microseconds),
-                    .timestamp(now.adding(seconds: CodeCount.windowSeconds).microseconds),
+                    .int4s(added.keys.map { windows[$0, default: 0] }),
                 ])
             var counted: [Digest: (count: Int, ends: Timestamp)] = [:]
             for row in 0..<result.rowCount {
@@ -95,6 +97,10 @@ struct CodeCounting {
         Dictionary(grouping: requests.indices) { requests[$0].tenant }
             .sorted { $0.key.description < $1.key.description }
             .map { (tenant: $0.key, indices: $0.value) }
+    }
+
+    private static func windows(_ requests: [CodeCounting]) -> [Digest: Int32] {
+        requests.flatMap(\.counts).reduce(into: [:]) { $0[$1.scope] = Int32($1.windowSeconds) }
     }
 
     private static func totals(_ requests: [CodeCounting]) -> [Digest: Int32] {

@@ -14,6 +14,7 @@ extension Catalogue {
                 .uuids("legal_holds", [.auditor, .nullable, .verified]),
                 .uuid("merged_into", [.auditor, .nullable, .verified]),
                 .int8("disabled_position", [.auditor, .nullable, .verified]),
+                .uuids("second_factors", [.auditor, .nullable, .verified]),
             ]),
         CatalogueTable(
             "identities", server: .upsert,
@@ -83,6 +84,19 @@ extension Catalogue {
                 .int8("version", [.auditor, .verified, .mac]),
                 .bytes("sealed", [.personal, .mac]),
                 .text("wrapping_key", .mac),
+                .bytes("mac", .nullable),
+            ]),
+        CatalogueTable(
+            "factors", server: .all,
+            columns: [
+                .text("tenant_id", .auditor),
+                .uuid("factor_id", [.auditor, .verified, .mac]),
+                .uuid("account_id", [.auditor, .account, .verified, .mac]),
+                .text("kind", [.auditor, .verified, .mac]),
+                .int8("version", [.auditor, .verified, .mac]),
+                .bytes("sealed", [.personal, .mac]),
+                .text("wrapping_key", .mac),
+                .int8("counter", .mac),
                 .bytes("mac", .nullable),
             ]),
         CatalogueTable(

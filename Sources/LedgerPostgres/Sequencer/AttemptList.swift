@@ -73,6 +73,7 @@ extension DecisionState.Attempt.Action {
         case .link: 1
         case .unlink: 2
         case .merge: 3
+        case .secondFactor: 4
         }
     }
 
@@ -81,6 +82,7 @@ extension DecisionState.Attempt.Action {
         case 1: self = .link
         case 2: self = .unlink
         case 3: self = .merge
+        case 4: self = .secondFactor
         default: return nil
         }
     }

@@ -127,6 +127,7 @@ package final class PostgresBatchStore: BatchStore {
             + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
             + AddressWrites.releases(in: batches) + ChallengeRows.calls(for: batches)
             + PasswordWrites.ends(in: batches)
+            + FactorWrites.calls(for: batches, keyring: keyring)
             + NoticeWrites.calls(in: batches, at: now, language: noticeLanguage)
             + OperationalWrites.calls(for: batches, at: now)
             + RulesWrites.calls(for: batches) + secrets.calls + ErasureWrites.calls(for: batches)

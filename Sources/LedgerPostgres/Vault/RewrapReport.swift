@@ -5,6 +5,7 @@ package struct RewrapReport: Hashable, Sendable {
         case accountKeys = "account keys"
         case webhookSecrets = "webhook secrets"
         case passwords
+        case factors = "second factors"
         /// Their digests.
         case addresses
     }

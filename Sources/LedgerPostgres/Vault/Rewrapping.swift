@@ -3,7 +3,7 @@ package import LedgerEngine
 import Postgres
 
 /// Renews with the current encryption key what former ones have encrypted or named: account keys, passwords,
-/// secrets of webhooks and the digests of addresses.
+/// second factors, secrets of webhooks and the digests of addresses.
 ///
 /// Each transaction handles a bounded number. Rows already renewed are skipped, so a run can be
 /// interrupted and repeated. A row that is changed or destroyed meanwhile is left as it is.
@@ -61,6 +61,9 @@ package struct Rewrapping: Sendable {
             }
             try eachPage(of: Self.passwords, "identity_id", on: connection) { tenant, rows in
                 try rewrapPasswords(rows, of: tenant, on: connection, report: &report)
+            }
+            try eachPage(of: Self.factors, "factor_id", on: connection) { tenant, rows in
+                try rewrapFactors(rows, of: tenant, on: connection, report: &report)
             }
             try eachPage(of: Self.addresses, "address_id", on: connection) { tenant, rows in
                 try renameAddresses(rows, of: tenant, on: connection, report: &report)

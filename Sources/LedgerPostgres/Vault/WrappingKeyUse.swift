@@ -21,6 +21,9 @@ package enum WrappingKeyUse {
         SELECT wrapping_key FROM credentials
         WHERE tenant_id = $1::text AND wrapping_key = ANY ($2::text[])
         UNION ALL
+        SELECT wrapping_key FROM factors
+        WHERE tenant_id = $1::text AND wrapping_key = ANY ($2::text[])
+        UNION ALL
         SELECT key_id FROM addresses
         WHERE tenant_id = $1::text AND key_id = ANY ($2::text[])
         UNION ALL

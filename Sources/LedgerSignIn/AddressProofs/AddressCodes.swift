@@ -28,6 +28,11 @@ package final class AddressCodes: Sendable {
     package static let triesPerNetwork = 10
     package static let triesPerAddress = 20
 
+    /// The wrong codes of one second factor within 90 days, by one known device and by all others: each guess of a
+    /// code of six digits has three chances in a million.
+    package static let factorTriesMax = 100
+    package static let factorTriesSeconds: Int64 = 90 * 86_400
+
     private let keys: PurposeKeys<Purpose>
     private let names: AddressNames
     private let store: any ChallengeStore
@@ -188,6 +193,29 @@ package final class AddressCodes: Sendable {
         return counts.compactMap { $0 }
     }
 
+    /// Returns the counts of a wrong second factor: those of a known device are its own.
+    ///
+    /// A code of an authenticator app can be guessed, so a factor also has a limit for 90 days.
+    func factorCounts(
+        of factor: HeldFactor, after address: ProvedAddress?, in tenant: TenantID,
+        from network: String, knownAs token: String?
+    ) -> [CodeCount] {
+        guard let digest = Digest(SHA256.hash("factor:\(factor.id)")) else { return [] }
+        let device = address.flatMap { address in
+            token.flatMap { self.device($0, address.text, address.kind, tenant) }
+        }
+        let other = device ?? network
+        let counts: [CodeCount?] = [
+            counted("factor by", digest, other, Self.triesPerNetwork, tenant),
+            device == nil
+                ? counted("factor for", digest, "", Self.triesPerAddress, tenant) : nil,
+            counted(
+                "factor for long", digest, device ?? "", Self.factorTriesMax, tenant,
+                windowSeconds: Self.factorTriesSeconds),
+        ]
+        return counts.compactMap { $0 }
+    }
+
     /// Adds one to counts, unless one of them has reached its limit; returns the seconds to wait then.
     func count(
         _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
@@ -255,11 +283,12 @@ package final class AddressCodes: Sendable {
     }
 
     private func counted(
-        _ action: String, _ address: Digest, _ network: String, _ limit: Int, _ tenant: TenantID
+        _ action: String, _ address: Digest, _ network: String, _ limit: Int, _ tenant: TenantID,
+        windowSeconds: Int64 = CodeCount.windowSeconds
     ) -> CodeCount? {
         let message = Self.message([action, tenant.description, address.description, network])
         return keys.macs(of: message, .count).first.flatMap { Digest($0.mac) }
-            .map { CodeCount(scope: $0, limit: limit) }
+            .map { CodeCount(scope: $0, limit: limit, windowSeconds: windowSeconds) }
     }
 
     /// Returns the texts, each with its length, so that different lists have different bytes.

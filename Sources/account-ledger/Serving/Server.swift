@@ -25,25 +25,23 @@ struct Server: Sendable {
     private static let alarmsMax = 100
     /// The most tenants whose rules are recorded at a time.
     private static let rulesAtOnceMax = 256
-    /// The most open event streams.
-    private static let streamsMax = 64
     /// The delay before a request is refused for lack of capacity: the same as its `Retry-After`.
     private static let refusalDelay = Duration.seconds(1)
 
-    private let configuration: ServeConfiguration
-    private let log: Log
-    private let keys: Keys
+    let configuration: ServeConfiguration
+    let log: Log
+    let keys: Keys
     private let api: Listener
     private let admin: Listener
-    private let accessTokens: AccessTokens
+    let accessTokens: AccessTokens
     private let liveKeys: LiveKeys
-    private let tenants: [TenantID: TenantConfiguration]
+    let tenants: [TenantID: TenantConfiguration]
     private let identityProvider: DevelopmentIdentityProvider?
     private let faults = LastFault()
-    private let requestDigests: RequestDigests
-    private let codes: AddressCodes
-    private let passwords: PasswordChecks
-    private let workers: Workers
+    let requestDigests: RequestDigests
+    let codes: AddressCodes
+    let passwords: PasswordChecks
+    let workers: Workers
 
     /// Checks the configuration against the database, and binds.
     ///
@@ -327,69 +325,5 @@ struct Server: Sendable {
             metrics: { await metrics.text() }, readiness: { await probe.check() })
         admin.handler.set(
             answer: { await pages.handle($0) }, reject: { contract.reject($0, $1) })
-    }
-
-    private func audit() -> AuditServices {
-        let log = log
-        return AuditServices(
-            keys: workers.access,
-            accesses: PostgresAccessLog(url: configuration.databaseURL, gate: workers.access) {
-                log.write(.error, "access log fault", ["detail": .text($0)])
-            },
-            events: EventReads(
-                url: configuration.databaseURL, keyring: keys.wrapping, fence: workers.fence
-            ) {
-                log.write(.error, "event reader fault", ["detail": .text($0)])
-            },
-            proofs: ProofReads(url: configuration.databaseURL) {
-                log.write(.error, "proof reader fault", ["detail": .text($0)])
-            },
-            histories: HistoryReads(
-                url: configuration.databaseURL, keyring: keys.wrapping,
-                onFault: { log.write(.error, "history fault", ["detail": .text($0)]) }),
-            searches: SearchReads(
-                url: configuration.databaseURL, keys: keys.searching,
-                onFault: { log.write(.error, "search fault", ["detail": .text($0)]) }),
-            conflicts: ConflictReads(url: configuration.databaseURL) {
-                log.write(.error, "conflict reader fault", ["detail": .text($0)])
-            },
-            messages: MessageReads(url: configuration.databaseURL) {
-                log.write(.error, "message reader fault", ["detail": .text($0)])
-            },
-            streams: streams())
-    }
-
-    /// Makes the event streams, which read on their own connection so that no request waits for them.
-    private func streams() -> EventStreams {
-        let log = log
-        return EventStreams(
-            events: EventReads(
-                url: configuration.databaseURL, keyring: keys.wrapping, fence: workers.fence
-            ) {
-                log.write(.error, "event stream fault", ["detail": .text($0)])
-            },
-            watch: workers.commits,
-            // Each open stream is a request in flight.
-            countMax: max(1, min(Self.streamsMax, configuration.queueLimit / 4)))
-    }
-
-    private func services(
-        _ commands: ServedTenants, probe: ReadinessProbe, requests: RequestMetrics
-    ) -> APIServices {
-        APIServices(
-            commands: commands, accounts: workers.reads, audit: audit(),
-            // Their existence was checked at the start.
-            tenants: Tenants(url: configuration.databaseURL, known: Set(tenants.keys)),
-            configurations: tenants,
-            accessTokens: accessTokens, refreshTokens: RefreshTokens(key: keys.refresh),
-            singleUseIDTokens: SingleUseIDTokens(key: keys.refresh),
-            requestDigests: requestDigests, codes: codes, passwords: passwords,
-            mergePlans: MergePlanDigests(key: keys.refresh),
-            now: { .now },
-            random: { [identifiers = IdentifierBits()] in identifiers.next() },
-            observer: RequestRecord(log: log, metrics: requests),
-            trustedProxies: configuration.trustedProxies,
-            allowedOrigins: configuration.allowedOrigins,
-            readiness: { await probe.check() })
     }
 }

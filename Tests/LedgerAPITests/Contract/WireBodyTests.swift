@@ -47,7 +47,10 @@ import Testing
         try expectTwins(
             ErrorBody(
                 error: .init(
-                    code: .invalidRequest, message: "m", details: ["a": "b", "c": Self.strange])))
+                    code: .invalidRequest, message: "m", details: [
+                        "a": "b", "c": .text(Self.strange), "d": .number(300),
+                        "e": .factors([FactorAnswer(factorID: "f", type: "totp")]),
+                    ])))
     }
 
     @Test func `characters that require an escape are escaped everywhere`() throws {

@@ -173,6 +173,9 @@ struct TestService {
                     label: "passwords", threads: 1, waitingMax: options.passwordsAtOnce - 1),
                 store: ledger, codes: codes, failureTime: .milliseconds(500),
                 pause: { [pauses = options.pauses] in pauses.add($0) }),
+            secondFactors: SecondFactors(
+                store: ledger, codes: codes,
+                tokens: SecondFactorTokens(key: options.spendingKey)),
             mergePlans: MergePlanDigests(key: options.planKey),
             now: { clock.now },
             random: { SecureRandom.uint128() }, observer: observer,

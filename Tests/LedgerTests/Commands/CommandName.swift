@@ -21,6 +21,8 @@ enum CommandName: String, CaseIterable {
     case resetPassword = "ResetPassword"
     case importPassword = "ImportPassword"
     case changeAccess = "ChangeAccess"
+    case enrolFactor = "EnrolFactor"
+    case removeFactor = "RemoveFactor"
 
     /// Names a command.
     ///
@@ -47,6 +49,8 @@ enum CommandName: String, CaseIterable {
             case .resetPassword: .resetPassword
             case .importPassword: .importPassword
             case .changeAccess: .changeAccess
+            case .enrolFactor: .enrolFactor
+            case .removeFactor: .removeFactor
             }
     }
 
@@ -65,6 +69,7 @@ enum CommandName: String, CaseIterable {
         case .changePassword, .resetPassword: "PasswordCommandTests"
         case .importPassword: "ImportPasswordTests"
         case .changeAccess: "AccessTests"
+        case .enrolFactor, .removeFactor: "SecondFactorTests"
         }
     }
 }

@@ -127,6 +127,7 @@ struct LedgerRequestTests {
         try ledger.accept(LiftLegalHold(account: ada.account, hold: hold, actor: .system))
         try ledger.accept(
             ChangeAccess.Preview(.endSessions, of: ada.account, actor: .system))
+        try changeFactors(&ledger)
         try ledger.accept(SignOut(caller: ada, scope: .session))
         try ledger.accept(
             ChangeAccess(
@@ -135,6 +136,28 @@ struct LedgerRequestTests {
         try ledger.accept(
             EraseAccount(account: ada.account, basis: .operator, actor: .system))
         return ledger.requests
+    }
+
+    private static func changeFactors(_ ledger: inout Accepted) throws {
+        let opened = try ledger.scenario.when(
+            SignIn(
+                proof(
+                    subject("google", "gil"), authenticatedAt: Timestamp(seconds: 1_790_000_000)),
+                createAccount: true, refreshToken: .zero, newAccount: AccountID(bits: 21),
+                newIdentity: IdentityID(bits: 22), newSession: SessionID(bits: 23)))
+        let grant = try #require(SignIn.success(in: try opened.result.get())).grant
+        let factor = FactorID(bits: 24)
+        let enrolled = try ledger.accept(
+            EnrolFactor(
+                caller: Caller(account: grant.account, session: grant.session),
+                factor: NewFactor(id: factor, kind: .totp, secret: [], counter: 1),
+                recoveryCodes: NewFactor(
+                    id: FactorID(bits: 25), kind: .recoveryCodes, secret: [], counter: 0),
+                token: nil, refreshToken: .zero, newSession: SessionID(bits: 26)))
+        let session = try #require(enrolled.grant).session
+        try ledger.accept(
+            RemoveFactor(
+                caller: Caller(account: grant.account, session: session), factor: factor))
     }
 
     private static func mergeAndUndo(

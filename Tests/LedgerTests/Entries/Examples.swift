@@ -115,6 +115,19 @@ enum Examples {
         case .accountDisabled: .accountDisabled(AccountDisabled(account: account))
         case .accountEnabled: .accountEnabled(AccountEnabled(account: account))
         case .sessionsEnded: .sessionsEnded(SessionsEnded(account: account))
+        case .secondFactorEnrolled:
+            .secondFactorEnrolled(
+                SecondFactorEnrolled(
+                    account: account, factor: id(16), kind: .recoveryCodes, isFirst: false,
+                    replaced: id(17)))
+        case .secondFactorRemoved:
+            .secondFactorRemoved(
+                SecondFactorRemoved(account: account, cause: .holder, factor: id(16), kind: .totp))
+        case .secondFactorRefused:
+            .secondFactorRefused(
+                SecondFactorRefused(account: account, identity: identity, provider: google))
+        case .recoveryCodeUsed:
+            .recoveryCodeUsed(RecoveryCodeUsed(account: account, code: 7, factor: id(16)))
         case .accountsUnmerged:
             .accountsUnmerged(
                 AccountsUnmerged(

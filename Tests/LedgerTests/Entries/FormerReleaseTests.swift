@@ -29,7 +29,8 @@ import Testing
         }
         let later: Set<Event.Name> = [
             .rulesSet, .addressConfirmed, .addressReleased, .passwordSet, .accountDisabled,
-            .accountEnabled, .sessionsEnded,
+            .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
+            .secondFactorRefused, .recoveryCodeUsed,
         ]
         #expect(names == Set(Event.Name.allCases).subtracting(later.union([.sessionRevoked])))
         #expect(state.sessions.count > 10)

@@ -24,6 +24,7 @@ struct RowCheck {
                 identitiesDiffer ? "identities" : nil,
                 Set(rows.addresses.values) == Set(replay.state.ledger.addresses.values)
                     ? nil : "addresses",
+                factorsDiffer ? "factors" : nil,
                 sessionsDiffer ? "sessions" : nil,
                 rows.attempts.filter { !$0.value.isEmpty } == replay.state.attempts
                     ? nil : "attempts",
@@ -59,6 +60,18 @@ struct RowCheck {
     private var sessionsDiffer: Bool {
         rows.sessions.mapValues(\.session) != replay.state.ledger.sessions
             || rows.sessions.mapValues(\.tokens) != replay.state.refreshTokens
+    }
+
+    private var factorsDiffer: Bool {
+        rows.factors
+            != Dictionary(
+                uniqueKeysWithValues: replay.state.ledger.factors.map { id, factor in
+                    (
+                        id,
+                        TenantRows.FactorRow(
+                            factor: factor, counter: replay.state.factorCounters[id] ?? 0)
+                    )
+                })
     }
 
     private var answersDiffer: Bool {

@@ -199,7 +199,8 @@ struct TenantReplay {
             .unlinkRejected,
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored,
             .rulesSet, .addressConfirmed, .addressReleased, .passwordSet, .accountDisabled,
-            .accountEnabled, .sessionsEnded:
+            .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
+            .secondFactorRefused, .recoveryCodeUsed:
             break
         }
     }

@@ -49,6 +49,14 @@ final class MemoryBatchStore: BatchStore {
         if world.bug == .challengeNotEnded {
             for index in writes.indices { writes[index].spent = [] }
         }
+        if world.bug == .factorNotRequired {
+            for index in writes.indices { writes[index].factored = [] }
+        }
+        if world.bug == .factorUseNotWritten {
+            for index in writes.indices {
+                for id in writes[index].factorsUsed { writes[index].factors[id] = nil }
+            }
+        }
         await world.faultPoint("has decided", in: process)
         return try await commit(outcome, writes, locked.transaction, batch)
     }

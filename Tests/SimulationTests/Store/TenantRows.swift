@@ -10,6 +10,11 @@ struct TenantRows: Sendable {
         var tokens: RefreshTokenState
     }
 
+    struct FactorRow: Hashable, Sendable {
+        let factor: HeldFactor
+        let counter: Int64
+    }
+
     struct AnswerRow: Hashable, Sendable {
         let record: DecisionState.IdempotencyRecord
         let answeredAt: Timestamp
@@ -31,6 +36,7 @@ struct TenantRows: Sendable {
     var merges: [EventID: Merge] = [:]
     var rules: RulesSet?
     var addresses: [AddressName: HeldAddress] = [:]
+    var factors: [FactorID: FactorRow] = [:]
     /// The challenges that were not used yet.
     var challenges: Set<ChallengeID> = []
     /// Every challenge that was ever sent.
@@ -114,6 +120,11 @@ struct BatchLoading {
             .filter { keys.holderSubjects.tenants[$0] == tenant }
             .compactMap { rows.identities[keys.holderSubjects.subjects[$0]]?.account }
         batch.state.openChallenges = rows.challenges.intersection(keys.challenges[tenant] ?? [])
+        let factored = keys.factors[tenant] ?? []
+        for (id, row) in rows.factors where factored.contains(row.factor.account) {
+            batch.state.ledger.load(row.factor)
+            batch.state.factorCounters[id] = row.counter
+        }
         let addresses = keys.addresses[tenant] ?? []
         for proved in addresses { load(proved, from: rows, into: batch) }
         let completed =
@@ -219,16 +230,18 @@ struct BatchLoading {
 extension Account {
     func with(links: [Account.Link], holds: [HoldID]) -> Account {
         with(
-            links: links, holds: holds, mergedInto: mergedInto, disabledPosition: disabledPosition)
+            links: links, holds: holds, mergedInto: mergedInto, disabledPosition: disabledPosition,
+            secondFactors: secondFactors)
     }
 
     func with(
         links: [Account.Link], holds: [HoldID], mergedInto: AccountID?,
-        disabledPosition: LogPosition?
+        disabledPosition: LogPosition?, secondFactors: [FactorID]
     ) -> Account {
         Account(
             id: id, openedPosition: openedPosition, nextSequence: nextSequence, lastLeaf: lastLeaf,
             lastPosition: lastPosition, links: links, holds: holds, erasedPosition: erasedPosition,
-            disabledPosition: disabledPosition, mergedInto: mergedInto)
+            disabledPosition: disabledPosition, secondFactors: secondFactors,
+            mergedInto: mergedInto)
     }
 }

@@ -52,6 +52,13 @@ struct TenantWrites: Sendable {
     let held: Set<AccountID>
     /// The accounts that were disabled or enabled.
     let disabled: Set<AccountID>
+    /// The accounts that got or lost second factors.
+    var factored: Set<AccountID>
+    /// The factors that were stored or used.
+    var factors: [FactorID: TenantRows.FactorRow] = [:]
+    /// Those of ``factors`` that were stored before.
+    let factorsUsed: Set<FactorID>
+    let factorsRemoved: [FactorID]
     let merged: Set<AccountID>
     let mergesMade: [Merge]
     let mergesUndone: Set<EventID>
@@ -81,6 +88,14 @@ struct TenantWrites: Sendable {
         }
         held = changes.accountsHeld
         disabled = changes.accountsDisabled
+        factored = changes.accountsFactored
+        factorsRemoved = changes.factorsRemoved
+        factorsUsed = changes.factorsUsed.subtracting(changes.factorsStored.keys)
+        for id in changes.factorsUsed.union(changes.factorsStored.keys) {
+            guard let factor = ledger.factors[id], let counter = batch.state.factorCounters[id]
+            else { continue }
+            factors[id] = TenantRows.FactorRow(factor: factor, counter: counter)
+        }
         merged = changes.accountsMerged
         mergesMade = changes.mergesMade
         mergesUndone = Set(changes.mergesUndone.map(\.merge))
@@ -148,6 +163,8 @@ extension TenantRows {
         for merge in writes.mergesUndone { merges[merge] = nil }
         if let new = writes.rules { rules = new }
         challenges.subtract(writes.spent)
+        for id in writes.factorsRemoved { factors[id] = nil }
+        factors.merge(writes.factors) { _, new in new }
         addresses = addresses.filter { !writes.released.contains($0.value.id) }
         try writeIdentities(writes.identities.filter { !$0.isNew })
         try writeSessions(writes)
@@ -177,6 +194,7 @@ extension TenantRows {
         merges = merges.filter { $0.value.survivor != account && $0.value.absorbed != account }
         identities = identities.filter { $0.value.lastAccount != account }
         addresses = addresses.filter { $0.value.account != account }
+        factors = factors.filter { $0.value.factor.account != account }
         attempts[account] = nil
         answers = answers.filter { $0.key.account != account }
         for (id, row) in sessions where row.session.account == account {
@@ -206,7 +224,9 @@ extension TenantRows {
                 mergedInto: writes.merged.contains(account.id)
                     ? account.mergedInto : known.mergedInto,
                 disabledPosition: writes.disabled.contains(account.id)
-                    ? account.disabledPosition : known.disabledPosition)
+                    ? account.disabledPosition : known.disabledPosition,
+                secondFactors: writes.factored.contains(account.id)
+                    ? account.secondFactors : known.secondFactors)
         }
     }
 

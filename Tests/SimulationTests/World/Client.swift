@@ -86,7 +86,8 @@ struct Client {
             case ..<86: administer(device)
             case ..<92: merge(device)
             case ..<95: relink(device)
-            case ..<97: changeAccess(device)
+            case ..<96: changeAccess(device)
+            case ..<98: changeFactors(device)
             default: refresh(device)
             }
         if sent.request.hasKey { lastKeyed = sent }
@@ -155,6 +156,19 @@ struct Client {
         let change: ChangeAccess.Change = dice.chance(0.6) ? .disable : .endSessions
         return Sent(
             request: .changeAccess(device.caller.account, change), tenant: device.tenant)
+    }
+
+    /// Enrols or removes a second factor of the device's account, or renews its recovery codes.
+    private func changeFactors(_ device: Device) -> Sent {
+        let known = (world.database.tenants[device.tenant]?.factors ?? [:]).values
+            .map(\.factor).filter { $0.account == device.caller.account }.sorted { $0.id < $1.id }
+        if !known.isEmpty, dice.chance(0.4) {
+            let factor = known.randomElement(dice).id
+            return Sent(request: .removeFactor(device.caller, factor), tenant: device.tenant)
+        }
+        return Sent(
+            request: .enrol(device.caller, dice.chance(0.7) ? .totp : .recoveryCodes),
+            tenant: device.tenant)
     }
 
     /// Previews a merge into the device's account, or undoes one.
@@ -229,6 +243,14 @@ struct Client {
                         authority: intent.authority, keepsAbsorbed: intent.keepsAbsorbed,
                         agreed: digest, digest: intent.digest,
                         idempotency: randomKey(intent.survivor))), tenant: command.tenant)
+        case (.failure(.secondFactorRequired(let account)), .signIn(let intent)):
+            planned = Sent(
+                request: .secondStep(intent.proof, account), tenant: command.tenant)
+        case (.success(.factorEnrolled(_, let grant?)), .enrolFactor(let intent)):
+            devices.append(
+                Device(
+                    caller: Caller(account: grant.account, session: grant.session),
+                    tenant: command.tenant, tokens: [intent.refreshToken]))
         case (.success(.merged(let plan, let event?)), _):
             merges.append((event: event, plan: plan, tenant: command.tenant))
         case (.failure(.sessionEnded), _):
@@ -282,6 +304,8 @@ extension Command {
         case .unlinkProvider(let intent): intent.caller
         case .signOut(let intent): intent.caller
         case .changePassword(let intent): intent.caller
+        case .enrolFactor(let intent): intent.caller
+        case .removeFactor(let intent): intent.caller
         case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
             .liftLegalHold,
             .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider, .setRules,
@@ -307,7 +331,7 @@ extension Request {
         case .link(_, _, _, let key, _), .unlink(_, _, let key), .unmerge(_, _, _, let key): key
         case .merge(let intent): intent.idempotency
         case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore,
-            .relink, .setRules, .changeAccess:
+            .relink, .setRules, .changeAccess, .enrol, .removeFactor, .secondStep:
             nil
         }
     }

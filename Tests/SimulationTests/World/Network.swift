@@ -16,6 +16,10 @@ enum Request: Sendable {
     case hold(AccountID)
     case lift(AccountID, HoldID)
     case changeAccess(AccountID, ChangeAccess.Change)
+    case enrol(Caller, FactorKind)
+    case removeFactor(Caller, FactorID)
+    /// A sign-in that an account refused without a second factor.
+    case secondStep(Proof, AccountID)
     case recordRestore
     case setRules(TenantPolicy)
     case merge(MergeAccounts)
@@ -142,6 +146,19 @@ extension World {
             .changeAccess(
                 ChangeAccess(
                     change, of: account, actor: .system, reason: "stolen", caseReference: "6"))
+        case .enrol(let caller, let kind):
+            .enrolFactor(
+                EnrolFactor(
+                    caller: caller, factor: factor(kind), recoveryCodes: factor(.recoveryCodes),
+                    token: nil, refreshToken: dice.digest(), newSession: dice.id()))
+        case .removeFactor(let caller, let factor):
+            .removeFactor(RemoveFactor(caller: caller, factor: factor))
+        case .secondStep(let proof, let account):
+            .signIn(
+                SignIn(
+                    proof, secondFactor: secondFactor(of: account, in: tenant),
+                    createAccount: false, refreshToken: dice.digest(), newAccount: dice.id(),
+                    newIdentity: dice.id(), newSession: dice.id()))
         case .recordRestore:
             .recordRestore(RecordRestore(LedgerRestored(origin: 2, root: dice.digest(), size: 1)))
         case .setRules(let policy):
@@ -184,6 +201,7 @@ extension Command {
         case .signIn(let intent):
             let subject = intent.proof.subject
             return start + "sign-in \(subject.provider)/\(subject.providerID)"
+                + (intent.secondFactor == nil ? "" : ", second step")
         case .linkProvider(let intent):
             guard let subject = intent.credential.proof?.subject else {
                 return start + "link of nothing to \(short(intent.caller.account))"
@@ -203,6 +221,10 @@ extension Command {
             return start + "lift \(short(intent.hold)) of \(short(intent.account))"
         case .changeAccess(let intent):
             return start + "\(intent.change) \(short(intent.account))"
+        case .enrolFactor(let intent):
+            return start + "enrol \(intent.factor.kind) for \(short(intent.caller.account))"
+        case .removeFactor(let intent):
+            return start + "remove \(short(intent.factor)) of \(short(intent.caller.account))"
         case .recordRestore: return start + "restored"
         case .setRules: return start + "set rules"
         case .changePassword(let intent):

@@ -136,6 +136,8 @@ extension JSONWriter {
         name("session_count")
         number(Int64(account.sessionCount))
         named("sessions", account.sessions)
+        name("second_factors")
+        texts(account.secondFactors.map(\.description))
         name("absorbed")
         texts(account.merges.map(\.absorbed.description))
         name("legal_holds")

@@ -159,8 +159,8 @@ extension ErrorBody: JSONWritable {
                             "Programs act on it"),
                         .required("message", .text("Not found"), "For people; it may change"),
                         .optional(
-                            "details", .map(.text("id_token")),
-                            "The part of the request that is wrong"),
+                            "details", .anyObject,
+                            "The part of the request that is wrong, or the next step"),
                     ]))
         ])
 
@@ -172,7 +172,12 @@ extension ErrorBody: JSONWritable {
                 writer.member("message", error.message)
                 guard let details = error.details else { return }
                 writer.name("details")
-                writer.object(details)
+                writer.object { writer in
+                    for (name, detail) in details.sorted(by: { $0.key < $1.key }) {
+                        writer.name(name)
+                        detail.write(to: &writer)
+                    }
+                }
             }
         }
     }

@@ -14,6 +14,7 @@ extension Parameter {
         inPath("event_id", .event, "The event"),
         inPath("hold", .uuid(ExampleValue.hold), "The legal hold, a UUIDv7"),
         inPath("identity_id", .identity, "The identity"),
+        inPath("factor_id", .factor, "The second factor"),
     ]
 
     private static func inPath(_ name: String, _ schema: Schema, _ about: String) -> Parameter {

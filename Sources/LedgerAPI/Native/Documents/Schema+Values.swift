@@ -19,6 +19,11 @@ enum ExampleValue {
     static let accessToken = "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIxIn0.c2ln"
     static let refreshToken = "cmVmcmVzaCB0b2tlbg"
     static let planDigest = "cGxhbiBkaWdlc3Q"
+    static let factor = "0190a1b2-c3d4-7000-8000-0000000000f1"
+    static let factorCode = "492039"
+    static let signInToken = "c2lnbi1pbiB0b2tlbg"
+    static let enrolmentToken = "ZW5yb2xtZW50IHRva2Vu"
+    static let recoveryCode = "GEZD-GNBV-GY3T-QOJQ"
     static let provider = "google"
     static let time = "2026-11-20T23:17:50.859712Z"
     static let hash = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
@@ -33,6 +38,7 @@ extension Schema {
     static let account = uuid(ExampleValue.account)
     static let identity = uuid(ExampleValue.identity)
     static let event = uuid(ExampleValue.event)
+    static let factor = uuid(ExampleValue.factor)
     static let time = text(ExampleValue.time, TextRules(format: "date-time"))
     /// A 64-bit number as text: a position, a size, a count.
     static let number = text("41", TextRules(pattern: "^(0|[1-9][0-9]*)$"))

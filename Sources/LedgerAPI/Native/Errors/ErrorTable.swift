@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Ledger
+internal import LedgerSignIn
 internal import LedgerWire
 internal import Passwords
 
@@ -23,11 +24,11 @@ struct ErrorAnswer {
     let status: Int
     let code: ErrorCode
     let message: String
-    var details: [String: String]?
+    var details: [String: ErrorDetail]?
     var headers: [(name: String, value: String)] = []
 
     private init(
-        _ status: Int, _ code: ErrorCode, _ message: String, details: [String: String]? = nil
+        _ status: Int, _ code: ErrorCode, _ message: String, details: [String: ErrorDetail]? = nil
     ) {
         self.status = status
         self.code = code
@@ -65,6 +66,17 @@ extension ErrorAnswer {
             case .invalidRequest(let flaw):
                 Self(400, .invalidRequest, flaw.message, details: flaw.details)
             case .weakPassword(let refusal): Self(refusal)
+            case .secondFactorRequired(let token, let factors):
+                Self(
+                    403, .secondFactorRequired, "This account needs a second factor",
+                    details: [
+                        "sign_in_token": .text(token),
+                        "factors": .factors(
+                            factors.map {
+                                FactorAnswer(factorID: $0.id.description, type: $0.kind.rawValue)
+                            }),
+                        "expires_in": .number(SecondFactorTokens.signInSeconds),
+                    ])
             case .notJSON:
                 Self(415, .unsupportedMediaType, "Content-Type must be application/json")
             case .accessTokenMissing:
@@ -85,7 +97,7 @@ extension ErrorAnswer {
             case .reasonMissing:
                 Self(
                     400, .invalidRequest, "\(ReasonHeader.name) is required: state the reason",
-                    details: ["header": ReasonHeader.name])
+                    details: ["header": .text(ReasonHeader.name)])
             case .eventNotFound: Self(404, .eventNotFound, "There is no event with this id")
             case .noProof(let refusal): Self(refusal)
             case .proofFailed:
@@ -149,6 +161,15 @@ extension ErrorAnswer {
             case .providerUnavailable:
                 Self(503, .unavailable, "The provider cannot be reached")
                     .retry(after: RetryAfter.providerUnavailable)
+            case .factorRefused(let obstacle):
+                Self(
+                    409, .factorRefused, "The account cannot get this factor",
+                    details: ["reason": .text(obstacle.rawValue)])
+            case .unknownFactor: Self(404, .factorNotFound, "The account has no such factor")
+            case .secondFactorEnrolled:
+                Self(
+                    409, .secondFactorEnrolled,
+                    "An account with a second factor is merged only by its holder, as the one that remains")
             case .unknownAccount: Self(404, .accountNotFound, "There is no such account")
             case .accountDisabled: Self(403, .accountDisabled, "The account is disabled")
             case .accountErased: Self(410, .accountErased, "The account has been erased")
@@ -163,13 +184,13 @@ extension ErrorAnswer {
             case .accountMerged(let survivor):
                 Self(
                     409, .accountMerged, "This account was merged into another one",
-                    details: ["merged_into": survivor.description])
+                    details: ["merged_into": .text(survivor.description)])
             case .sameAccount: Self(409, .sameAccount, "Both are already the same account")
             case .nothingToChoose(let provider):
                 Self(
                     400, .invalidRequest,
                     "keep names a provider that needs no choice: leave it out",
-                    details: ["field": "keep", "provider": provider.description])
+                    details: ["field": "keep", "provider": .text(provider.description)])
             case .tooMuchToMerge:
                 Self(409, .mergeTooLarge, "The accounts are too large for one merge")
             case .mergePlanChanged:
@@ -177,19 +198,21 @@ extension ErrorAnswer {
             case .mergeSuperseded(let obstacle):
                 Self(
                     409, .mergeSuperseded, "The merge can no longer be undone",
-                    details: ["reason": obstacle.rawValue])
+                    details: ["reason": .text(obstacle.rawValue)])
             case .unknownMerge: Self(404, .mergeNotFound, "There is no merge with this id")
             case .relinkRefused(let obstacle):
                 Self(
                     409, .relinkRefused, "The identity cannot be linked again",
-                    details: ["reason": obstacle.rawValue])
+                    details: ["reason": .text(obstacle.rawValue)])
             // Only an operator's program sets rules.
             case .providerPinned, .accountsLockedOut, .rulesTooLong: .internalError
+            // Its route answers with the factors.
+            case .secondFactorRequired: .internalError
             }
     }
 
     private init(_ refusal: PasswordRefusal) {
-        var details = ["field": "password"]
+        var details: [String: ErrorDetail] = ["field": "password"]
         let message: String
         switch refusal {
         case .empty, .tooShort(min: 0): message = "The password is empty"
@@ -197,7 +220,7 @@ extension ErrorAnswer {
         case .disallowedCharacter: message = "The password has a character that is not allowed"
         case .tooShort(let min):
             message = "The password must have at least \(min) characters"
-            details["length_min"] = String(min)
+            details["length_min"] = .text(String(min))
         case .blocklisted: message = "The password is too common"
         }
         self = Self(400, .weakPassword, message, details: details)
@@ -210,11 +233,11 @@ extension ErrorAnswer {
             case .sizeNotSigned(let size):
                 Self(
                     404, .sizeNotSigned, "No checkpoint of this size was signed",
-                    details: ["size": String(size)])
+                    details: ["size": .text(String(size))])
             case .notCovered(let position, let size):
                 Self(
                     404, .notSealedYet, "No signed checkpoint covers this position yet",
-                    details: ["position": position.description, "size": String(size)])
+                    details: ["position": .text(position.description), "size": .text(String(size))])
             case .oldSizeAboveSize:
                 Self(
                     400, .invalidRequest, "old must not be greater than size",
@@ -268,11 +291,11 @@ extension ErrorAnswer {
 }
 
 extension RequestFlaw {
-    fileprivate var details: [String: String]? {
+    fileprivate var details: [String: ErrorDetail]? {
         switch location {
-        case .field(let name): ["field": name]
-        case .parameter(let name): ["parameter": name]
-        case .header(let name): ["header": name]
+        case .field(let name): ["field": .text(name)]
+        case .parameter(let name): ["parameter": .text(name)]
+        case .header(let name): ["header": .text(name)]
         case nil: nil
         }
     }

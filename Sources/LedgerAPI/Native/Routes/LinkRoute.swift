@@ -15,7 +15,7 @@ struct LinkRoute: Route {
         answers: .json(LinkedProvidersAnswer.schema),
         refusals: [APIError].ofCredential + [
             .refused(.providerConflict(.heldByOther)), .refused(.idempotencyKeyReused),
-            .weakPassword(.blocklisted),
+            .weakPassword(.blocklisted), .refused(.reauthenticationRequired),
         ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {

@@ -293,7 +293,7 @@ extension RouteCall {
                 challengeID: id.description, expiresIn: StoredChallenge.lifetimeSeconds))
     }
 
-    fileprivate func error(_ failure: CodeFailure, or wrong: Refusal) -> APIError {
+    func error(_ failure: CodeFailure, or wrong: Refusal) -> APIError {
         switch failure {
         case .wrong: .refused(wrong)
         case .limited(let seconds): .refused(.rateLimited(retryAfterSeconds: seconds))

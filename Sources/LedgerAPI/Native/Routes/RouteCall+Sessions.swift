@@ -8,12 +8,22 @@ extension RouteCall {
         _ grant: Grant, refreshToken: String, isNewUser: Bool, anonymousSecret: String? = nil,
         deviceToken: String? = nil
     ) -> HTTPResponse {
-        let answer = SessionAnswer(
+        .json(
+            sessionAnswer(
+                grant, refreshToken: refreshToken, isNewUser: isNewUser,
+                anonymousSecret: anonymousSecret, deviceToken: deviceToken))
+    }
+
+    /// Returns the tokens of a session.
+    func sessionAnswer(
+        _ grant: Grant, refreshToken: String, isNewUser: Bool, anonymousSecret: String? = nil,
+        deviceToken: String? = nil
+    ) -> SessionAnswer {
+        SessionAnswer(
             accessToken: surface.accessToken(for: grant, in: tenant, services),
             refreshToken: refreshToken, expiresIn: services.accessTokens.lifetimeSeconds,
             userID: grant.account.description, isNewUser: isNewUser,
             linkedProviders: grant.linkedProviders.map(\.description),
             anonymousSecret: anonymousSecret, deviceToken: deviceToken)
-        return .json(answer)
     }
 }

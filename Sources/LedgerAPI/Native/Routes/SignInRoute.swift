@@ -16,7 +16,7 @@ struct SignInRoute: Route {
         answers: .json(SessionAnswer.schema),
         refusals: [APIError].ofCredential + [
             .refused(.accountNotFound), .refused(.invalidPassword), .refused(.accountDisabled),
-            IdempotencyHeader.refusal,
+            .secondFactorRequired(token: ExampleValue.signInToken, []), IdempotencyHeader.refusal,
         ])
 
     /// No one is authenticated before the credential is found valid, so nothing before that reaches
@@ -37,21 +37,9 @@ struct SignInRoute: Route {
             throw .refused(error.refusal)
         }
         let newSecret = try newSecret(presented, of: provider, createAccount, call)
-        let session: SessionID = call.services.newID()
-        let token = call.services.refreshTokens.issue(for: session, in: call.tenant)
-        guard let digest = RefreshTokens.digest(token) else { throw .faulted(.internalFailure) }
-        let command = SignIn(
-            proof, createAccount: createAccount && presented.mayOpenAccount, refreshToken: digest,
-            newAccount: call.services.newID(), newIdentity: call.services.newID(),
-            newSession: session)
-        let opened = try await call.submit(command)
-        return call.session(
-            opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
-            anonymousSecret: newSecret,
-            deviceToken: proof.address.map {
-                call.services.codes.deviceToken(
-                    for: $0, presented: presented.deviceToken, in: call.tenant)
-            })
+        return try await call.opened(
+            by: proof, createAccount: createAccount && presented.mayOpenAccount,
+            knownAs: presented.deviceToken, newSecret: newSecret)
     }
 
     /// Returns the secret of the anonymous account to be opened, which counts against the budget; nil for

@@ -16,6 +16,10 @@ struct RowSums: Equatable, Sendable {
     var absorbed = RowMultiset()
     /// `account_id` and `disabled_position` of the disabled accounts.
     var disabled = RowMultiset()
+    /// `account_id` and `second_factors` of the accounts that have any.
+    var secondFactors = RowMultiset()
+    /// All columns with an event behind them.
+    var factors = RowMultiset()
     var merges = RowMultiset()
     var rules = RowMultiset()
     /// All columns but the digest and its key, which no event has.
@@ -75,6 +79,12 @@ struct RowSummer {
             image.int8(position.value)
             sums.disabled.add(image.hash(key))
         }
+        if !account.secondFactors.isEmpty {
+            image.clear()
+            image.uuid(account.id.bits)
+            image.textArray(account.secondFactors.map(\.description))
+            sums.secondFactors.add(image.hash(key))
+        }
         guard !account.holds.isEmpty else { return }
         image.clear()
         image.uuid(account.id.bits)
@@ -117,6 +127,16 @@ struct RowSummer {
         image.uuid(identity.bits)
         image.int8(version.value)
         sums.credentials.add(image.hash(key))
+    }
+
+    mutating func add(_ factor: HeldFactor, _ sums: inout RowSums) {
+        image.clear()
+        image.uuid(factor.id.bits)
+        image.uuid(factor.account.bits)
+        image.text(factor.kind.rawValue)
+        image.int8(factor.position.value)
+        image.int8(factor.usedCodes)
+        sums.factors.add(image.hash(key))
     }
 
     mutating func erase(_ account: AccountID, _ recorded: RecordedEvent, _ sums: inout RowSums) {

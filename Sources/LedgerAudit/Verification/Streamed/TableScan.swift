@@ -16,6 +16,7 @@ enum TableScan: Sendable {
     case rules
     case addresses
     case credentials
+    case factors
 
     /// Returns every table, the longest first, so that it does not finish last.
     static func all(projections tables: [ProjectionTable]) -> [TableScan] {
@@ -23,7 +24,7 @@ enum TableScan: Sendable {
             + [.sessions, .identities]
             + tables.filter { $0.projection == .userProviders }.map { .userProviders($0) }
             + tables.filter { $0.projection == .conflicts }.map { .conflicts($0) }
-            + [.accounts, .erasures, .merges, .rules, .addresses, .credentials]
+            + [.accounts, .erasures, .merges, .rules, .addresses, .credentials, .factors]
     }
 
     /// Adds the table's rows to the sums; returns false when two rows have the same identifier.
@@ -70,6 +71,7 @@ enum TableScan: Sendable {
                 if !$0.isNull(5) { sums.holds.add(summer.hash($0, 0, 5)) }
                 if !$0.isNull(6) { sums.absorbed.add(summer.hash($0, 0, 6)) }
                 if !$0.isNull(7) { sums.disabled.add(summer.hash($0, 0, 7)) }
+                if !$0.isNull(8) { sums.secondFactors.add(summer.hash($0, 0, 8)) }
             }
         case .erasures:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
@@ -92,6 +94,10 @@ enum TableScan: Sendable {
         case .credentials:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
                 sums.credentials.add(summer.hash($0, 0..<2))
+            }
+        case .factors:
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.factors.add(summer.hash($0, 0..<5))
             }
         }
         return isSound
@@ -134,7 +140,7 @@ enum TableScan: Sendable {
             case .accounts:
                 """
                 SELECT account_id, next_seq, last_leaf, last_position, opened_position,
-                    legal_holds::text[], merged_into, disabled_position
+                    legal_holds::text[], merged_into, disabled_position, second_factors::text[]
                 FROM accounts \(condition)
                 """
             case .erasures:
@@ -153,6 +159,12 @@ enum TableScan: Sendable {
             case .addresses:
                 "SELECT address_id, kind, account_id, position FROM addresses \(condition)"
             case .credentials: "SELECT identity_id, version FROM credentials \(condition)"
+            case .factors:
+                """
+                SELECT factor_id, account_id, kind, version,
+                    CASE kind WHEN 'recovery_codes' THEN counter ELSE 0 END
+                FROM factors \(condition)
+                """
             }
         try connection.copyRows("COPY (\(query)) TO STDOUT (FORMAT binary)", body)
     }

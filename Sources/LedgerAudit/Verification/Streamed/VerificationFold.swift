@@ -91,6 +91,7 @@ struct VerificationFold {
         state.eachAccount { summer.add($0, &expected) }
         state.eachMerge { summer.add($0, &expected) }
         state.eachAddress { summer.add($0, &expected) }
+        state.eachFactor { summer.add($0, &expected) }
         state.eachPassword { summer.addPassword(of: $0, version: $1, &expected) }
         if let rules = state.rules { summer.add(rules, &expected) }
         eachIdentity { summer, sums, identity, personal in
@@ -287,6 +288,7 @@ struct VerificationFold {
         report.count(.rules, stored.rules.count)
         report.count(.addresses, stored.addresses.count)
         report.count(.credentials, stored.credentials.count)
+        report.count(.factors, stored.factors.count)
         report.count(.identities, stored.identities.count)
         report.count(.sessions, stored.sessionsOpened.count)
         for (table, rows) in stored.projections where table.projection == .userProviders {
@@ -313,6 +315,8 @@ extension RowSums {
         holds.merge(other.holds)
         absorbed.merge(other.absorbed)
         disabled.merge(other.disabled)
+        secondFactors.merge(other.secondFactors)
+        factors.merge(other.factors)
         merges.merge(other.merges)
         rules.merge(other.rules)
         addresses.merge(other.addresses)

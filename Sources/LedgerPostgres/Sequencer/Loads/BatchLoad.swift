@@ -117,6 +117,13 @@ struct BatchLoad {
                     try PasswordLoad.read(result, into: batch)
                 })
         }
+        for (tenant, accounts) in keys.factors {
+            steps.append(
+                Step(call: FactorLoad.call(accounts, of: tenant)) { load, result in
+                    guard let batch = load.tenants[tenant] else { return }
+                    try FactorLoad.read(result, into: batch)
+                })
+        }
         for (tenant, challenges) in keys.challenges {
             steps.append(
                 Step(call: ChallengeRows.load(challenges, of: tenant)) { load, result in

@@ -77,6 +77,7 @@ extension [APIError] {
     /// The refusals of any merge.
     static let ofMerge: [APIError] = [
         .refused(.sameAccount), .refused(.tooMuchToMerge), .refused(.accountDisabled),
+        .refused(.secondFactorEnrolled),
     ]
     /// The refusals of a merge by an account holder.
     static let ofMergeByHolder: [APIError] =
@@ -93,6 +94,7 @@ extension [APIError] {
     /// The refusals of undoing a merge.
     static let ofUnmerge: [APIError] = [
         .refused(.unknownMerge), .refused(.mergeSuperseded(.laterMerge)),
-        .refused(.tooMuchToMerge), .refused(.accountDisabled), .faulted(.rulesDiffer),
+        .refused(.tooMuchToMerge), .refused(.accountDisabled),
+        .refused(.secondFactorEnrolled), .faulted(.rulesDiffer),
     ]
 }

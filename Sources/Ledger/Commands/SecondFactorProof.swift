@@ -1,0 +1,105 @@
+/// The second step of a sign-in: the token of the first one, and the second factor.
+package struct SecondFactorProof: Hashable, Sendable {
+    /// The token; it completes one sign-in.
+    package let token: SingleUseIDToken
+    /// The account that refused the first step.
+    package let account: AccountID
+    /// Nil when the code was wrong.
+    package let use: FactorUse?
+
+    /// Describes a second step.
+    package init(token: SingleUseIDToken, account: AccountID, use: FactorUse?) {
+        self.token = token
+        self.account = account
+        self.use = use
+    }
+}
+
+extension DecisionState {
+    /// Returns the factor whose use an account accepts; nil for another account's, and for a code that was used.
+    func factor(_ use: FactorUse, of account: AccountID) -> HeldFactor? {
+        guard let held = ledger.factors[use.factor], held.account == account else { return nil }
+        let isUnused =
+            switch held.kind {
+            case .totp: use.counter > factorCounters[held.id] ?? .max
+            case .recoveryCodes: held.usedCodes & (1 << use.counter) == 0
+            }
+        return isUnused ? held : nil
+    }
+
+    /// Whether a change by an account holder needs another sign-in first: the account has a second factor, and the
+    /// session did not begin with one a short time ago.
+    func lacksSecondFactor(
+        _ caller: Caller, at now: Timestamp, under policy: TenantPolicy
+    ) -> Bool {
+        guard ledger.accounts[caller.account]?.secondFactors.isEmpty == false else { return false }
+        guard let session = ledger.sessions[caller.session] else { return true }
+        let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
+        return !session.methods.includesSecondFactor || session.openedAt < oldest
+    }
+}
+
+extension SignIn {
+    /// The result of the second step: the events and changes before the session, or a refusal.
+    enum SecondStep {
+        case passed(
+            drafts: [Decision.Draft], effects: [Decision.Effect], methods: AuthenticationMethods)
+        case refused(Decision)
+    }
+
+    /// Checks the second factor of an account; passed for one without factors.
+    func secondStep(
+        for account: Account, _ identity: IdentityID, in state: DecisionState, at now: Timestamp,
+        under policy: TenantPolicy
+    ) -> SecondStep {
+        guard let secondFactor else {
+            return account.secondFactors.isEmpty
+                ? .passed(drafts: [], effects: [], methods: proof.methods)
+                : .refused(.refused(.secondFactorRequired(account.id)))
+        }
+        guard secondFactor.account == account.id,
+            state.spentIDTokens[secondFactor.token.digest] == nil
+        else { return .refused(.refused(.invalidCode)) }
+        guard let use = secondFactor.use, let factor = state.factor(use, of: account.id) else {
+            return .refused(refuse(account, identity, in: state, at: now, under: policy))
+        }
+        let spent = Decision.Effect.idTokenSpent(secondFactor.token, now)
+        let methods = proof.methods.with(factor.kind)
+        switch factor.kind {
+        case .totp:
+            return .passed(
+                drafts: [], effects: [spent, .factorUsed(factor.id, use.counter)],
+                methods: methods)
+        case .recoveryCodes:
+            let fact = RecoveryCodeUsed(account: account.id, code: use.counter, factor: factor.id)
+            return .passed(
+                drafts: [
+                    .init(
+                        .recoveryCodeUsed(fact), actor: .account(account.id, session: newSession))
+                ],
+                effects: [spent, .factorUsed(factor.id, factor.usedCodes | 1 << use.counter)],
+                methods: methods)
+        }
+    }
+
+    /// Appends a refusal once in a budget's window, so that guesses don't make the log grow.
+    private func refuse(
+        _ account: Account, _ identity: IdentityID, in state: DecisionState, at now: Timestamp,
+        under policy: TenantPolicy
+    ) -> Decision {
+        let attempt = DecisionState.Attempt(
+            action: .secondFactor, provider: proof.subject.provider, digest: .zero,
+            outcome: identity.description)
+        let start = now.adding(seconds: -policy.linkBudget.windowSeconds)
+        if account.secondFactors.isEmpty { return .refused(.invalidCode) }
+        if let before = state.attempts[account.id]?[attempt], before > start {
+            return .refused(.invalidCode)
+        }
+        let fact = SecondFactorRefused(
+            account: account.id, identity: identity, provider: proof.subject.provider)
+        return Decision(
+            .failure(.invalidCode),
+            drafts: [.init(.secondFactorRefused(fact), actor: .account(account.id, session: nil))],
+            effects: [.attempted(account.id, attempt, now)])
+    }
+}

@@ -1,0 +1,74 @@
+/// The kinds of second factors; their names stand in entries and never change.
+package enum FactorKind: String, Hashable, Sendable, CaseIterable {
+    /// An authenticator app (RFC 6238).
+    case totp
+    /// A set of recovery codes, which stands in for a lost factor and is none by itself.
+    case recoveryCodes = "recovery_codes"
+
+    /// Whether an account with one needs a second factor at every sign-in.
+    package var isRequired: Bool { self != .recoveryCodes }
+}
+
+/// The kind of a ``FactorID``.
+package enum FactorIDKind {}
+
+/// The id of one second factor or one set of recovery codes.
+package typealias FactorID = EntityID<FactorIDKind>
+
+/// A second factor of an account in the log.
+package struct HeldFactor: Hashable, Sendable {
+    package let id: FactorID
+    package let kind: FactorKind
+    package let account: AccountID
+    /// The position of the `SecondFactorEnrolled`: the version of its secret.
+    package let position: LogPosition
+    /// The used codes of a set of recovery codes: bit n for code n.
+    package internal(set) var usedCodes: Int64
+
+    /// Describes a factor.
+    package init(
+        id: FactorID, kind: FactorKind, account: AccountID, position: LogPosition,
+        usedCodes: Int64 = 0
+    ) {
+        self.id = id
+        self.kind = kind
+        self.account = account
+        self.position = position
+        self.usedCodes = usedCodes
+    }
+}
+
+/// A second factor that an account gets.
+package struct NewFactor: Hashable, Sendable, CustomStringConvertible {
+    package let id: FactorID
+    package let kind: FactorKind
+    /// The bytes that are stored, encrypted: the secret of an authenticator app, or the digests of recovery codes.
+    package let secret: [UInt8]
+    /// The time step of the code that proved it; 0 for recovery codes.
+    package let counter: Int64
+
+    /// Describes a factor.
+    package init(id: FactorID, kind: FactorKind, secret: [UInt8], counter: Int64) {
+        self.id = id
+        self.kind = kind
+        self.secret = secret
+        self.counter = counter
+    }
+
+    /// The kind, without the secret.
+    package var description: String { "NewFactor(\(kind.rawValue), redacted)" }
+}
+
+/// The use of a second factor whose code was right when it was checked.
+package struct FactorUse: Hashable, Sendable {
+    /// The factor, whose secret never changes.
+    package let factor: FactorID
+    /// The time step of the code, or the number of the recovery code.
+    package let counter: Int64
+
+    /// Describes a use.
+    package init(factor: FactorID, counter: Int64) {
+        self.factor = factor
+        self.counter = counter
+    }
+}

@@ -1,0 +1,113 @@
+internal import HTTP
+internal import Ledger
+internal import LedgerSignIn
+internal import LedgerWire
+
+/// `POST /v1/auth/second-factor`: finishes a sign-in with a second factor.
+struct SecondFactorRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/auth/second-factor"
+    static let operation = Operation(
+        id: "finish_sign_in", tag: .signIn, summary: "Finish a sign-in with a second factor",
+        about: "With the `sign_in_token` of a refused sign-in, within five minutes. A code works once.",
+        access: .anyone, parameters: [IdempotencyHeader.refused], body: SecondFactorBody.self,
+        answers: .json(SessionAnswer.schema),
+        refusals: [
+            .refused(.invalidCode), .refused(.invalidProviderToken), .refused(.invalidPassword),
+            .refused(.unsupportedProvider), .refused(.accountNotFound),
+            .refused(.accountDisabled), .refused(.rateLimited(retryAfterSeconds: 60)),
+            .faulted(.rulesDiffer), IdempotencyHeader.refusal,
+        ])
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        try IdempotencyHeader.refuse(call)
+        let body = try call.body()
+        let token = try body.text(SecondFactorBody.signInToken)
+        let factor = try body.text(SecondFactorBody.factorID)
+        let code = try body.text(SecondFactorBody.code)
+        let device = try body.text(OptionalText.deviceToken)
+        let factors = call.services.secondFactors
+        let first: SecondFactorTokens.FirstStep
+        let use: FactorUse?
+        do throws(CodeFailure) {
+            first = try factors.firstStep(token, in: call.tenant, at: call.now)
+            use = try await factors.check(
+                code, of: factor, after: first, in: call.tenant, from: call.clientNetwork,
+                knownAs: device, at: call.now)
+        } catch {
+            throw call.error(error, or: .invalidCode)
+        }
+        return try await call.opened(
+            by: first.proof,
+            secondFactor: SecondFactorProof(token: first.token, account: first.account, use: use),
+            createAccount: false, knownAs: device)
+    }
+}
+
+private enum SecondFactorBody: BodyForm {
+    static let name = "SecondFactorRequest"
+    static let signInToken = RequiredText(
+        name: "sign_in_token", bytesMax: SecondFactorTokens.bytesMax,
+        about: "The `sign_in_token` of the refused sign-in", example: ExampleValue.signInToken)
+    static let factorID = RequiredText(
+        name: "factor_id", bytesMax: RequestBody.challengeBytesMax,
+        about: "One of the `factors` of the refused sign-in", example: ExampleValue.factor)
+    static let code = RequiredText.factorCode
+    static let members: [any BodyMember] = [
+        signInToken, factorID, code, OptionalText.deviceToken,
+    ]
+}
+
+extension RequiredText {
+    static let factorCode = RequiredText(
+        name: "code", bytesMax: SecondFactors.codeBytesMax,
+        about: "The code of the authenticator app, or a recovery code",
+        example: ExampleValue.factorCode)
+}
+
+extension RouteCall {
+    /// Opens a session for a proof, and answers with its tokens.
+    ///
+    /// - Parameters:
+    ///   - proof: The proof.
+    ///   - secondFactor: The second step; nil in the first one.
+    ///   - createAccount: Whether an account is opened for an identity without one.
+    ///   - device: The token by which the client's device is known.
+    ///   - newSecret: The secret of an anonymous account to be opened.
+    /// - Returns: The answer.
+    /// - Throws: 403 with a sign-in token when the account needs a second factor; the refusals of a sign-in.
+    func opened(
+        by proof: Proof, secondFactor: SecondFactorProof? = nil, createAccount: Bool,
+        knownAs device: String?, newSecret: String? = nil
+    ) async throws(APIError) -> HTTPResponse {
+        let session: SessionID = services.newID()
+        let token = services.refreshTokens.issue(for: session, in: tenant)
+        guard let digest = RefreshTokens.digest(token) else { throw .faulted(.internalFailure) }
+        let opened: SignIn.Success
+        do throws(APIError) {
+            opened = try await submit(
+                SignIn(
+                    proof, secondFactor: secondFactor, createAccount: createAccount,
+                    refreshToken: digest, newAccount: services.newID(),
+                    newIdentity: services.newID(), newSession: session))
+        } catch .refused(.secondFactorRequired(let account)) {
+            throw .secondFactorRequired(
+                token: services.secondFactors.signInToken(
+                    for: proof, of: account, in: tenant, at: now),
+                try await factors(of: account))
+        }
+        return self.session(
+            opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
+            anonymousSecret: newSecret,
+            deviceToken: proof.address.map {
+                services.codes.deviceToken(for: $0, presented: device, in: tenant)
+            })
+    }
+
+    /// Returns the second factors of an account and its recovery codes.
+    func factors(of account: AccountID) async throws(APIError) -> [HeldFactor] {
+        do { return try await services.secondFactors.factors(of: account, in: tenant) } catch {
+            throw .faulted(error)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package import Ledger
+package import LedgerEngine
+package import Postgres
+
+/// The second factors of accounts, for commands that use or change them.
+package enum FactorLoad {
+    /// A stored factor.
+    package struct Row {
+        package let factor: HeldFactor
+        package let sealed: [UInt8]
+        package let wrappingKey: String
+        package let counter: Int64
+
+        /// Returns the content that the row's MAC authenticates.
+        package func message(of tenant: TenantID) -> MACMessage {
+            .factor(factor, sealed, wrappingKey, counter: counter, of: tenant)
+        }
+    }
+
+    /// The columns of a factor in a statement where it has an alias, by their names.
+    package struct Columns: Sendable {
+        private static let names = [
+            "factor_id", "account_id", "kind", "version", "sealed", "wrapping_key", "counter",
+        ]
+
+        private let id, account, kind, version, sealed, wrappingKey, counter: Int
+
+        /// Returns the columns for the list of the statement.
+        package static func selected(_ f: String) -> SelectList {
+            SelectList(names.map { "\(f).\($0)" })
+        }
+
+        /// Finds the columns of an alias in the list of a statement.
+        package init(_ f: String, in list: SelectList) {
+            id = list["\(f).factor_id"]
+            account = list["\(f).account_id"]
+            kind = list["\(f).kind"]
+            version = list["\(f).version"]
+            sealed = list["\(f).sealed"]
+            wrappingKey = list["\(f).wrapping_key"]
+            counter = list["\(f).counter"]
+        }
+
+        /// Reads a row.
+        ///
+        /// - Throws: `BatchFault.damaged` for a kind that no version of this program wrote.
+        package func read(_ result: QueryResult, _ row: Int) throws -> Row {
+            guard let kind = FactorKind(rawValue: try result.text(row, kind)) else {
+                throw BatchFault.damaged("factors.kind")
+            }
+            let counter = try result.int8(row, counter)
+            return Row(
+                factor: HeldFactor(
+                    id: FactorID(bits: try result.uuid(row, id)), kind: kind,
+                    account: AccountID(bits: try result.uuid(row, account)),
+                    position: LogPosition(try result.count(row, version)),
+                    usedCodes: kind == .recoveryCodes ? counter : 0),
+                sealed: try result.bytes(row, sealed),
+                wrappingKey: try result.text(row, wrappingKey), counter: counter)
+        }
+    }
+
+    private static let list = Columns.selected("f") + ["f.mac"]
+    private static let columns = Columns("f", in: list)
+    private static let mac = list["f.mac"]
+
+    private static let statement = Statement(
+        "load_factors",
+        """
+        SELECT \(list.sql)
+        FROM unnest($2::uuid[]) AS k (account_id)
+        CROSS JOIN LATERAL (
+            SELECT * FROM factors
+            WHERE account_id = k.account_id AND tenant_id IS NOT DISTINCT FROM $1
+            OFFSET 0) f
+        """)
+
+    static func call(_ accounts: [AccountID], of tenant: TenantID) -> Call {
+        Call(statement, [.text(tenant.description), .uuids(accounts.map(\.bits))])
+    }
+
+    static func read(_ result: QueryResult, into batch: TenantBatch) throws {
+        for row in 0..<result.rowCount {
+            let stored = try columns.read(result, row)
+            try batch.check(
+                try result.optionalBytes(row, mac), of: stored.message(of: batch.tenant),
+                in: .factors)
+            batch.state.ledger.load(stored.factor)
+            batch.state.factorCounters[stored.factor.id] = stored.counter
+            batch.factorSecrets[stored.factor.id] = (
+                wrappingKey: stored.wrappingKey, wrapped: stored.sealed
+            )
+        }
+    }
+}

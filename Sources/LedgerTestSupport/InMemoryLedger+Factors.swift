@@ -1,0 +1,15 @@
+package import Ledger
+
+extension InMemoryLedger: FactorStore {
+    /// Returns the factors of an account and its recovery codes.
+    package func factors(
+        of account: AccountID, in tenant: TenantID
+    ) async throws(LedgerFault) -> [StoredFactor] {
+        guard let (state, secrets) = factors(of: tenant) else { return [] }
+        return state.ledger.factors.values.filter { $0.account == account }
+            .sorted { $0.id < $1.id }
+            .compactMap { factor in
+                secrets[factor.id].map { StoredFactor(factor: factor, secret: $0.secret) }
+            }
+    }
+}

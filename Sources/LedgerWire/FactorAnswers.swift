@@ -1,0 +1,102 @@
+/// A second factor of an account, or its recovery codes.
+public struct FactorAnswer: Codable, Hashable, Sendable {
+    /// The opaque id.
+    public let factorID: String
+    /// The kind: `totp` or `recovery_codes`.
+    public let type: String
+    /// When it was enrolled, as an RFC 3339 time; nil for a person who is not signed in.
+    public let enrolledAt: String?
+    /// The number of unused recovery codes; nil for any other kind, and for a person who is not signed in.
+    public let codesLeft: Int?
+
+    enum CodingKeys: String, CodingKey {
+        case factorID = "factor_id"
+        case type
+        case enrolledAt = "enrolled_at"
+        case codesLeft = "codes_left"
+    }
+
+    /// Describes a factor.
+    public init(factorID: String, type: String, enrolledAt: String? = nil, codesLeft: Int? = nil) {
+        self.factorID = factorID
+        self.type = type
+        self.enrolledAt = enrolledAt
+        self.codesLeft = codesLeft
+    }
+}
+
+/// The answer to a request for the second factors of the caller's account.
+public struct FactorsAnswer: Codable, Hashable, Sendable {
+    /// The factors in the order of their enrolment.
+    public let factors: [FactorAnswer]
+
+    /// Lists factors.
+    public init(factors: [FactorAnswer]) {
+        self.factors = factors
+    }
+}
+
+/// The answer to the start of the enrolment of an authenticator app.
+public struct EnrolmentAnswer: Codable, Hashable, Sendable {
+    /// Presented with the first code.
+    public let enrolmentToken: String
+    /// The secret in base32, for a person who types it.
+    public let secret: String
+    /// The `otpauth:` URI, for a QR code.
+    public let uri: String
+    /// The lifetime of the token in seconds.
+    public let expiresIn: Int64
+
+    enum CodingKeys: String, CodingKey {
+        case enrolmentToken = "enrolment_token"
+        case secret
+        case uri
+        case expiresIn = "expires_in"
+    }
+
+    /// Describes an enrolment.
+    public init(enrolmentToken: String, secret: String, uri: String, expiresIn: Int64) {
+        self.enrolmentToken = enrolmentToken
+        self.secret = secret
+        self.uri = uri
+        self.expiresIn = expiresIn
+    }
+}
+
+/// The answer to the confirmation of a second factor.
+public struct EnrolledAnswer: Codable, Hashable, Sendable {
+    /// The id of the factor.
+    public let factorID: String
+    /// The recovery codes that come with the first factor, each good for one sign-in; returned only once.
+    public let recoveryCodes: [String]?
+    /// The new session of the caller, since the first factor ends all sessions.
+    public let session: SessionAnswer?
+
+    enum CodingKeys: String, CodingKey {
+        case factorID = "factor_id"
+        case recoveryCodes = "recovery_codes"
+        case session
+    }
+
+    /// Describes an enrolled factor.
+    public init(factorID: String, recoveryCodes: [String]?, session: SessionAnswer?) {
+        self.factorID = factorID
+        self.recoveryCodes = recoveryCodes
+        self.session = session
+    }
+}
+
+/// The answer to a request for new recovery codes.
+public struct RecoveryCodesAnswer: Codable, Hashable, Sendable {
+    /// The codes, each good for one sign-in; returned only once.
+    public let recoveryCodes: [String]
+
+    enum CodingKeys: String, CodingKey {
+        case recoveryCodes = "recovery_codes"
+    }
+
+    /// Lists codes.
+    public init(recoveryCodes: [String]) {
+        self.recoveryCodes = recoveryCodes
+    }
+}

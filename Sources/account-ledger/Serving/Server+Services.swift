@@ -1,0 +1,83 @@
+import Cryptography
+import Ledger
+import LedgerAPI
+import LedgerAudit
+import LedgerEngine
+import LedgerPostgres
+import LedgerSignIn
+
+/// The services of a server's routes.
+extension Server {
+    /// The most open event streams.
+    private static let streamsMax = 64
+
+    private func audit() -> AuditServices {
+        let log = log
+        return AuditServices(
+            keys: workers.access,
+            accesses: PostgresAccessLog(url: configuration.databaseURL, gate: workers.access) {
+                log.write(.error, "access log fault", ["detail": .text($0)])
+            },
+            events: EventReads(
+                url: configuration.databaseURL, keyring: keys.wrapping, fence: workers.fence
+            ) {
+                log.write(.error, "event reader fault", ["detail": .text($0)])
+            },
+            proofs: ProofReads(url: configuration.databaseURL) {
+                log.write(.error, "proof reader fault", ["detail": .text($0)])
+            },
+            histories: HistoryReads(
+                url: configuration.databaseURL, keyring: keys.wrapping,
+                onFault: { log.write(.error, "history fault", ["detail": .text($0)]) }),
+            searches: SearchReads(
+                url: configuration.databaseURL, keys: keys.searching,
+                onFault: { log.write(.error, "search fault", ["detail": .text($0)]) }),
+            conflicts: ConflictReads(url: configuration.databaseURL) {
+                log.write(.error, "conflict reader fault", ["detail": .text($0)])
+            },
+            messages: MessageReads(url: configuration.databaseURL) {
+                log.write(.error, "message reader fault", ["detail": .text($0)])
+            },
+            streams: streams())
+    }
+
+    /// Makes the event streams, which read on their own connection so that no request waits for them.
+    private func streams() -> EventStreams {
+        let log = log
+        return EventStreams(
+            events: EventReads(
+                url: configuration.databaseURL, keyring: keys.wrapping, fence: workers.fence
+            ) {
+                log.write(.error, "event stream fault", ["detail": .text($0)])
+            },
+            watch: workers.commits,
+            // Each open stream is a request in flight.
+            countMax: max(1, min(Self.streamsMax, configuration.queueLimit / 4)))
+    }
+
+    func services(
+        _ commands: ServedTenants, probe: ReadinessProbe, requests: RequestMetrics
+    ) -> APIServices {
+        APIServices(
+            commands: commands, accounts: workers.reads, audit: audit(),
+            // Their existence was checked at the start.
+            tenants: Tenants(url: configuration.databaseURL, known: Set(tenants.keys)),
+            configurations: tenants,
+            accessTokens: accessTokens, refreshTokens: RefreshTokens(key: keys.refresh),
+            singleUseIDTokens: SingleUseIDTokens(key: keys.refresh),
+            requestDigests: requestDigests, codes: codes, passwords: passwords,
+            secondFactors: SecondFactors(
+                store: PostgresFactorStore(
+                    url: configuration.databaseURL, keyring: keys.wrapping
+                ) { [log] in
+                    log.write(.error, "second factor fault", ["detail": .text($0)])
+                }, codes: codes, tokens: SecondFactorTokens(key: keys.refresh)),
+            mergePlans: MergePlanDigests(key: keys.refresh),
+            now: { .now },
+            random: { [identifiers = IdentifierBits()] in identifiers.next() },
+            observer: RequestRecord(log: log, metrics: requests),
+            trustedProxies: configuration.trustedProxies,
+            allowedOrigins: configuration.allowedOrigins,
+            readiness: { await probe.check() })
+    }
+}

@@ -1,0 +1,23 @@
+-- Decision state: the second factors of accounts, and their recovery codes. The secret of an authenticator app, or the
+-- digests of the codes, are encrypted under `wrapping_key`.
+CREATE TABLE factors (
+    tenant_id text COLLATE "C" NOT NULL,
+    factor_id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    kind text COLLATE "C" NOT NULL CHECK (kind IN ('totp', 'recovery_codes')),
+    -- The position of the SecondFactorEnrolled.
+    version bigint NOT NULL,
+    sealed bytea NOT NULL,
+    wrapping_key text COLLATE "C" NOT NULL,
+    -- The last time step of an authenticator app, or the used recovery codes: bit n for code n.
+    counter bigint NOT NULL,
+    mac bytea,
+    PRIMARY KEY (tenant_id, factor_id)
+);
+CREATE INDEX factors_by_account ON factors (account_id, tenant_id);
+CREATE TRIGGER factors_no_truncate BEFORE TRUNCATE ON factors
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+ALTER TABLE factors ENABLE ALWAYS TRIGGER factors_no_truncate;
+
+-- The factors that the account's sign-ins need, without recovery codes, in the order of their enrolment; NULL for none.
+ALTER TABLE accounts ADD COLUMN second_factors uuid[];
