@@ -188,7 +188,7 @@ let package = Package(
             dependencies: [
                 "ChildProcesses", "Cryptography", "DevelopmentIdentityProvider", "Encodings",
                 "HTTP", "JSON", "Ledger", "LedgerEngine", "LedgerMessages", "LedgerPostgres",
-                "LedgerWire", "OpenID", "Postgres", "TransparencyLog",
+                "LedgerWire", "OneTimePasswords", "OpenID", "Postgres", "TransparencyLog",
             ]),
         // Makes long logs for measurements; never part of what is shipped.
         .executableTarget(

@@ -1,10 +1,10 @@
--- Decision state: the second factors of accounts, and their recovery codes. The secret of an authenticator app, or the
--- digests of the codes, are encrypted under `wrapping_key`.
+-- Decision state: the second factors of accounts, and their recovery codes. The secret of an authenticator app, a phone
+-- number, or the digests of the codes are encrypted under `wrapping_key`.
 CREATE TABLE factors (
     tenant_id text COLLATE "C" NOT NULL,
     factor_id uuid NOT NULL,
     account_id uuid NOT NULL,
-    kind text COLLATE "C" NOT NULL CHECK (kind IN ('totp', 'recovery_codes')),
+    kind text COLLATE "C" NOT NULL CHECK (kind IN ('totp', 'phone', 'recovery_codes')),
     -- The position of the SecondFactorEnrolled.
     version bigint NOT NULL,
     sealed bytea NOT NULL,

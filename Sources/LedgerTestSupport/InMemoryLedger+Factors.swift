@@ -7,7 +7,7 @@ extension InMemoryLedger: FactorStore {
     ) async throws(LedgerFault) -> [StoredFactor] {
         guard let (state, secrets) = factors(of: tenant) else { return [] }
         return state.ledger.factors.values.filter { $0.account == account }
-            .sorted { $0.id < $1.id }
+            .sorted { $0.position < $1.position }
             .compactMap { factor in
                 secrets[factor.id].map { StoredFactor(factor: factor, secret: $0.secret) }
             }

@@ -255,6 +255,8 @@ extension Result<Reply, Refusal> {
             .success(.linked(plan.linkedProviders))
         case .success(.unmergePlanned(let plan)), .success(.unmerged(let plan, _)):
             .success(.linked(plan.survivorProviders + plan.absorbedProviders))
+        case .success(.factorEnrolled(let isFirst, let grant)):
+            .success(.factorEnrolled(isFirst: isFirst, grant?.comparable))
         case .success(.accessChanged(let plan, _)): .success(.accessChanged(plan, nil))
         case .success, .failure: self
         }

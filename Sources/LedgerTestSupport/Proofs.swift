@@ -64,3 +64,39 @@ extension SignIn {
             newAccount: generator.id(), newIdentity: generator.id(), newSession: generator.id())
     }
 }
+
+extension EnrolFactor {
+    /// Creates an enrolment whose secret is the bytes of its id, proved at time step 41.
+    package init(
+        _ kind: FactorKind = .totp, by caller: Caller, _ generator: inout SeededGenerator
+    ) {
+        let factor: FactorID = generator.id()
+        self.init(
+            caller: caller,
+            factor: NewFactor(
+                id: factor, kind: kind, secret: Array("\(factor)".utf8),
+                counter: kind == .totp ? 41 : 0),
+            recoveryCodes: NewFactor(
+                id: generator.id(), kind: .recoveryCodes, secret: generator.bytes(320), counter: 0),
+            token: nil, refreshToken: digest(generator.bytes(32)), newSession: generator.id())
+    }
+}
+
+extension SignIn {
+    /// Creates the second step of a sign-in; without a counter, with a wrong code.
+    package init(
+        _ proof: Proof, of account: AccountID, factor: FactorID, counter: Int64?,
+        _ generator: inout SeededGenerator
+    ) {
+        self.init(
+            proof,
+            secondFactor: SecondFactorProof(
+                token: SingleUseIDToken(
+                    digest: digest(generator.bytes(32)),
+                    expiresAt: Timestamp(seconds: 4_000_000_000)),
+                account: account,
+                use: counter.map { FactorUse(factor: factor, counter: $0) }),
+            createAccount: false, refreshToken: digest(generator.bytes(32)),
+            newAccount: generator.id(), newIdentity: generator.id(), newSession: generator.id())
+    }
+}

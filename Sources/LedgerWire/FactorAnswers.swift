@@ -2,23 +2,31 @@
 public struct FactorAnswer: Codable, Hashable, Sendable {
     /// The opaque id.
     public let factorID: String
-    /// The kind: `totp` or `recovery_codes`.
+    /// The kind: `totp`, `phone` or `recovery_codes`.
     public let type: String
     /// When it was enrolled, as an RFC 3339 time; nil for a person who is not signed in.
     public let enrolledAt: String?
     /// The number of unused recovery codes; nil for any other kind, and for a person who is not signed in.
     public let codesLeft: Int?
 
+    /// The last four digits of a phone number; nil for any other kind.
+    public let hint: String?
+
     enum CodingKeys: String, CodingKey {
         case factorID = "factor_id"
         case type
+        case hint
         case enrolledAt = "enrolled_at"
         case codesLeft = "codes_left"
     }
 
     /// Describes a factor.
-    public init(factorID: String, type: String, enrolledAt: String? = nil, codesLeft: Int? = nil) {
+    public init(
+        factorID: String, type: String, hint: String? = nil, enrolledAt: String? = nil,
+        codesLeft: Int? = nil
+    ) {
         self.factorID = factorID
+        self.hint = hint
         self.type = type
         self.enrolledAt = enrolledAt
         self.codesLeft = codesLeft
@@ -36,29 +44,42 @@ public struct FactorsAnswer: Codable, Hashable, Sendable {
     }
 }
 
-/// The answer to the start of the enrolment of an authenticator app.
+/// The answer to the start of an enrolment.
 public struct EnrolmentAnswer: Codable, Hashable, Sendable {
-    /// Presented with the first code.
-    public let enrolmentToken: String
-    /// The secret in base32, for a person who types it.
-    public let secret: String
-    /// The `otpauth:` URI, for a QR code.
-    public let uri: String
-    /// The lifetime of the token in seconds.
+    /// Presented with the first code of an authenticator app; nil for a phone.
+    public let enrolmentToken: String?
+    /// The secret of an authenticator app in base32, for a person who types it.
+    public let secret: String?
+    /// The `otpauth:` URI of an authenticator app, for a QR code.
+    public let uri: String?
+    /// Presented with the code that was sent to a phone; nil for an authenticator app.
+    public let challengeID: String?
+    /// The lifetime of the token or the code in seconds.
     public let expiresIn: Int64
 
     enum CodingKeys: String, CodingKey {
         case enrolmentToken = "enrolment_token"
         case secret
         case uri
+        case challengeID = "challenge_id"
         case expiresIn = "expires_in"
     }
 
-    /// Describes an enrolment.
+    /// Describes the enrolment of an authenticator app.
     public init(enrolmentToken: String, secret: String, uri: String, expiresIn: Int64) {
         self.enrolmentToken = enrolmentToken
         self.secret = secret
         self.uri = uri
+        challengeID = nil
+        self.expiresIn = expiresIn
+    }
+
+    /// Describes the enrolment of a phone.
+    public init(challengeID: String, expiresIn: Int64) {
+        enrolmentToken = nil
+        secret = nil
+        uri = nil
+        self.challengeID = challengeID
         self.expiresIn = expiresIn
     }
 }

@@ -62,6 +62,13 @@ package struct TOTPSecret: Sendable, CustomStringConvertible, CustomReflectable 
         return found
     }
 
+    /// Returns the code of a time, as an authenticator app shows it.
+    ///
+    /// - Parameter seconds: The time, in seconds since 1970; not negative.
+    package func code(at seconds: Int64) -> String {
+        String(decoding: digits(at: seconds / Self.stepSeconds), as: UTF8.self)
+    }
+
     /// Returns the six digits of a time step, in ASCII.
     private func digits(at step: Int64) -> [UInt8] {
         unsafe bytes.withBytes { secret in

@@ -67,6 +67,23 @@ enum RequestTemplates {
             "POST /v1/auth/sign-in/email", json,
             #"{"challenge_id":"0b7e1f52-93aa-4c1d-8f5e-6a1c2d3e4f50","code":"270831"}"#),
         request(
+            "POST /v1/auth/second-factor", json,
+            #"{"sign_in_token":"x","factor_id":"<ACCOUNT>","code":"492039","device_token":"x"}"#),
+        request(
+            "POST /v1/auth/second-factor/code", json, #"{"sign_in_token":"x","factor_id":"x"}"#),
+        request(
+            "POST /v1/account/factor-enrolments", json + bearer,
+            #"{"type":"phone","phone":"+4915123456789"}"#),
+        request("GET /v1/account/factors", "Host: a\n" + bearer, ""),
+        request(
+            "POST /v1/account/factor-enrolments", json + bearer,
+            #"{"type":"totp","issuer":"Example","account_name":"ada"}"#),
+        request(
+            "POST /v1/account/factors", json + bearer,
+            #"{"enrolment_token":"x","code":"492039"}"#),
+        request("POST /v1/account/recovery-codes", json + bearer, "{}"),
+        request("DELETE /v1/account/factors/<ACCOUNT>", "Host: a\n" + bearer, ""),
+        request(
             "POST /v1/auth/sign-up/password", json,
             #"{"email":"ada@example.com","password":"correct horse battery staple"}"#),
         request(

@@ -49,7 +49,7 @@ import Testing
         ],
         "LedgerSignIn": [
             "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON",
-            "Ledger", "LedgerMessages", "OpenID", "Passwords",
+            "Ledger", "LedgerMessages", "OneTimePasswords", "OpenID", "Passwords",
         ],
         "LedgerAPI": [
             "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
@@ -60,7 +60,7 @@ import Testing
         "LedgerTestSupport": [
             "ChildProcesses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP",
             "JSON", "Ledger", "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerWire",
-            "OpenID", "Postgres", "TransparencyLog",
+            "OneTimePasswords", "OpenID", "Postgres", "TransparencyLog",
         ],
         "ledger-load": [
             "Cryptography", "Encodings", "Ledger", "LedgerEngine", "LedgerPostgres",

@@ -21,7 +21,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /**
  * @typedef {"INVALID_REQUEST" | "UNSUPPORTED_PROVIDER" | "CANNOT_UNLINK_ONLY_PROVIDER" | "INVALID_ACCESS_TOKEN"
  *   | "INVALID_REFRESH_TOKEN" | "INVALID_PROVIDER_TOKEN" | "INVALID_CODE" | "INVALID_PASSWORD" | "WEAK_PASSWORD" | "INVALID_API_KEY" | "FORBIDDEN"
- *   | "ACCOUNT_DISABLED"
+ *   | "ACCOUNT_DISABLED" | "SECOND_FACTOR_REQUIRED" | "SECOND_FACTOR_ENROLLED" | "FACTOR_NOT_FOUND" | "FACTOR_REFUSED"
  *   | "REAUTHENTICATION_REQUIRED" | "NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PROVIDER_NOT_LINKED" | "MERGE_NOT_FOUND"
  *   | "METHOD_NOT_ALLOWED" | "PROVIDER_CONFLICT" | "SAME_ACCOUNT" | "MERGE_PLAN_CHANGED" | "MERGE_SUPERSEDED"
  *   | "MERGE_TOO_LARGE" | "LENGTH_REQUIRED" | "PAYLOAD_TOO_LARGE"
@@ -52,6 +52,24 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string} [anonymous_secret]  Of an anonymous account that was opened. Keep it: it is returned only once.
  * @property {string} [device_token]  After a sign-in with a code. Keep it, and send it with later codes.
  *
+ * @typedef {object} Factor
+ * @property {string} factor_id
+ * @property {"totp" | "phone" | "recovery_codes"} type
+ * @property {string} [hint]  The last digits of a phone number.
+ * @property {string} [enrolled_at]
+ * @property {number} [codes_left]  Of recovery codes.
+ *
+ * @typedef {object} Enrolment
+ * @property {string} [enrolment_token]  Of an authenticator app: sent with the first code.
+ * @property {string} [secret]  In base32, to type.
+ * @property {string} [uri]  For a QR code.
+ * @property {string} [challenge_id]  Of a phone: sent with the code that it got.
+ * @property {number} expires_in  In seconds.
+ *
+ * @typedef {object} EnrolledFactor
+ * @property {string} factor_id
+ * @property {string[]} [recovery_codes]  With the first factor. Show them: they are returned only once.
+ *
  * @typedef {object} LinkedProviders
  * @property {string[]} linked_providers
  * @property {string} message  For people.
@@ -60,6 +78,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  *   | { challenge_id: string, code: string, password?: string, device_token?: string }
  *   | { email: string, password: string, device_token?: string }} Proof
  *   By the provider's type: `oidc`, `oauth2`, `anonymous`, `email` and `phone`, or `password`.
+ *
+ * @typedef {{ sign_in_token: string, factor_id: string, code: string, challenge_id?: string, device_token?: string }} SecondStep
  *
  * @typedef {object} SentCode
  * @property {string} challenge_id  Sent with the code.
@@ -122,7 +142,7 @@ export class AccountLedgerError extends Error {
    * @param {ServerErrorCode | ClientErrorCode} fields.code
    * @param {string} fields.message
    * @param {number} [fields.status]
-   * @param {Record<string, string>} [fields.details]
+   * @param {Record<string, any>} [fields.details]
    * @param {string} [fields.requestId]
    * @param {number} [fields.retryAfter]
    * @param {unknown} [fields.cause]
@@ -265,6 +285,105 @@ export class AccountLedger {
     const answer = await this.#transport.send(this.#transport.begin(options), {
       method: "POST", path: `/v1/auth/sign-in/${segment(provider)}`, body: proof, isUnrepeatable: true,
     });
+    return this.#opened(answer);
+  }
+
+  /**
+   * Finishes a sign-in that was refused with `SECOND_FACTOR_REQUIRED`, whose `details` have the token and the
+   * factors. Not repeated, because a code works once.
+   *
+   * @param {SecondStep} step
+   * @param {CallOptions} [options]
+   * @returns {Promise<SignedIn>}
+   */
+  async finishSignIn(step, options = {}) {
+    const answer = await this.#transport.send(this.#transport.begin(options), {
+      method: "POST", path: "/v1/auth/second-factor", body: step, isUnrepeatable: true,
+    });
+    return this.#opened(answer);
+  }
+
+  /**
+   * Sends the code of a phone for a sign-in that was refused with `SECOND_FACTOR_REQUIRED`.
+   *
+   * @param {{ sign_in_token: string, factor_id: string }} step
+   * @param {CallOptions} [options]
+   * @returns {Promise<SentCode>}
+   */
+  sendSecondFactorCode(step, options = {}) {
+    return this.#transport.send(this.#transport.begin(options), {
+      method: "POST", path: "/v1/auth/second-factor/code", body: step, isUnrepeatable: true,
+    });
+  }
+
+  /**
+   * The second factors of the account, and its recovery codes.
+   *
+   * @param {CallOptions} [options]
+   * @returns {Promise<{ factors: Factor[] }>}
+   */
+  factors(options = {}) {
+    return this.#call({ method: "GET", path: "/v1/account/factors" }, options);
+  }
+
+  /**
+   * Makes a secret for an authenticator app, or sends a code to a phone.
+   *
+   * @param {{ type: "totp" | "phone", issuer?: string, account_name?: string, phone?: string }} factor
+   * @param {CallOptions} [options]
+   * @returns {Promise<Enrolment>}
+   */
+  beginFactor(factor, options = {}) {
+    return this.#call({
+      method: "POST", path: "/v1/account/factor-enrolments", body: factor, isUnrepeatable: true,
+    }, options);
+  }
+
+  /**
+   * Enrols the factor with its first code. The first factor ends all sessions and opens a new one here.
+   *
+   * @param {{ enrolment_token?: string, challenge_id?: string, code: string }} confirmation
+   * @param {CallOptions} [options]
+   * @returns {Promise<EnrolledFactor>}
+   */
+  async enrolFactor(confirmation, options = {}) {
+    const { factor_id, recovery_codes, session } = await this.#call({
+      method: "POST", path: "/v1/account/factors", body: confirmation, isUnrepeatable: true,
+    }, options);
+    if (session) await this.#change(() => this.#store.save(sessionOf(session)));
+    return { factor_id, ...(recovery_codes && { recovery_codes }) };
+  }
+
+  /**
+   * Removes a second factor; the recovery codes go with the last one.
+   *
+   * @param {string} factorId
+   * @param {CallOptions} [options]
+   * @returns {Promise<{ factors: Factor[] }>}
+   */
+  removeFactor(factorId, options = {}) {
+    return this.#call({ method: "DELETE", path: `/v1/account/factors/${segment(factorId)}` }, options);
+  }
+
+  /**
+   * Replaces the recovery codes.
+   *
+   * @param {CallOptions} [options]
+   * @returns {Promise<{ recovery_codes: string[] }>}
+   */
+  renewRecoveryCodes(options = {}) {
+    return this.#call({
+      method: "POST", path: "/v1/account/recovery-codes", body: {}, isUnrepeatable: true,
+    }, options);
+  }
+
+  /**
+   * Stores the session of an answer.
+   *
+   * @param {any} answer
+   * @returns {Promise<SignedIn>}
+   */
+  async #opened(answer) {
     await this.#change(() => this.#store.save(sessionOf(answer)));
     const { user_id, is_new_user, linked_providers, anonymous_secret, device_token } = answer;
     return {

@@ -13,7 +13,7 @@ package struct StoredFactor: Sendable {
 
 /// Reads second factors.
 package protocol FactorStore: Sendable {
-    /// Returns the factors of an account and its recovery codes, in the order of their ids.
+    /// Returns the factors of an account and its recovery codes, in the order of their enrolment.
     ///
     /// The command that relies on one checks it again.
     func factors(

@@ -17,7 +17,7 @@ package struct StoredChallenge: Sendable {
     package let name: AddressName
     /// The canonical form of the address.
     package let address: String
-    /// The hash of the password that waits for the confirmation of a sign-up.
+    /// The hash of the password that waits for the confirmation of a sign-up, or the use of a second factor.
     package let secret: String?
     /// The keyed digest of the code and of everything above.
     package let codeDigest: Digest
@@ -51,6 +51,7 @@ package struct CodeMessage: Sendable {
         case merge
         case signUp = "sign_up"
         case reset
+        case secondFactor = "second_factor"
         /// Instead of a code, when an account has the address of a sign-up.
         case addressKnown = "address_known"
     }

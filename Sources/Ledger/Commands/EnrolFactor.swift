@@ -1,4 +1,4 @@
-/// Gives the caller's account a second factor that the caller has proved, or a new set of recovery codes.
+/// Adds a second factor that the caller has proved to the caller's account, or replaces its recovery codes.
 ///
 /// The first factor brings recovery codes with it, ends all sessions and opens a new one for the caller.
 package struct EnrolFactor: Sendable {
@@ -10,6 +10,8 @@ package struct EnrolFactor: Sendable {
         case tooMany = "too_many"
         /// Recovery codes stand in for a second factor, and the account has none.
         case noFactor = "no_factor"
+        /// The account is reached by codes to phones alone, and a second factor is of another kind.
+        case sameKind = "same_kind"
     }
 
     /// The maximum number of second factors of an account.
@@ -19,8 +21,10 @@ package struct EnrolFactor: Sendable {
     package let factor: NewFactor
     /// The recovery codes that come with the first factor.
     package let recoveryCodes: NewFactor
-    /// The token of the enrolment; nil for recovery codes alone.
+    /// The token of the enrolment of an authenticator app.
     package let token: SingleUseIDToken?
+    /// The challenge that proved a phone number.
+    package let challenge: ChallengeID?
     /// The digest of the new session's first refresh token.
     package let refreshToken: Digest
     package let newSession: SessionID
@@ -28,12 +32,13 @@ package struct EnrolFactor: Sendable {
     /// Requests an enrolment.
     package init(
         caller: Caller, factor: NewFactor, recoveryCodes: NewFactor, token: SingleUseIDToken?,
-        refreshToken: Digest, newSession: SessionID
+        challenge: ChallengeID? = nil, refreshToken: Digest, newSession: SessionID
     ) {
         self.caller = caller
         self.factor = factor
         self.recoveryCodes = recoveryCodes
         self.token = token
+        self.challenge = challenge
         self.refreshToken = refreshToken
         self.newSession = newSession
     }
@@ -63,6 +68,14 @@ package struct EnrolFactor: Sendable {
                 effects: [.factorStored(factor)])
         }
         if let token, state.spentIDTokens[token.digest] != nil { return .refused(.invalidCode) }
+        if let challenge, !state.openChallenges.contains(challenge) {
+            return .refused(.invalidCode)
+        }
+        if factor.kind == .phone,
+            account.links.allSatisfy({ state.type(of: $0.provider, under: policy) == .phone })
+        {
+            return .refused(.factorRefused(.sameKind))
+        }
         guard account.secondFactors.count < Self.factorsMax else {
             return .refused(.factorRefused(.tooMany))
         }
@@ -70,7 +83,8 @@ package struct EnrolFactor: Sendable {
             .success(.factorEnrolled(isFirst: isFirst, nil)),
             drafts: [draft(factor, isFirst: isFirst)],
             effects: [.factorStored(factor), .challengesEndedOf([account.id])]
-                + (token.map { [.idTokenSpent($0, now)] } ?? []))
+                + (token.map { [.idTokenSpent($0, now)] } ?? [])
+                + (challenge.map { [.challengeSpent($0)] } ?? []))
         guard isFirst, let link = account.links.first(where: { $0.identity == session.identity })
         else { return decision }
         let opening = SessionOpening(

@@ -68,7 +68,8 @@ package enum Reply: Hashable, Sendable {
         case .relinked(let plan, let event): .relinked(plan, event ?? recorded.last?.recorded.id)
         case .accessChanged(let plan, let event):
             .accessChanged(plan, event ?? recorded.last?.recorded.id)
-        case .factorEnrolled, .factorRemoved, .passwordChanged, .passwordReset, .passwordImported, .opened, .keyRotated,
+        case .factorEnrolled, .factorRemoved, .passwordChanged, .passwordReset, .passwordImported,
+            .opened, .keyRotated,
             .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
             .erasurePlanned, .holdSet, .holdLifted, .restoreRecorded, .mergePlanned,
             .unmergePlanned, .relinkPlanned, .accessPlanned, .accessUnchanged:

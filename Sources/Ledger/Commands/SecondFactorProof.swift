@@ -15,6 +15,11 @@ package struct SecondFactorProof: Hashable, Sendable {
     }
 }
 
+extension FactorUse {
+    /// The change that the use of a phone's code makes.
+    var spent: [Decision.Effect] { challenge.map { [.challengeSpent($0)] } ?? [] }
+}
+
 extension DecisionState {
     /// Returns the factor whose use an account accepts; nil for another account's, and for a code that was used.
     func factor(_ use: FactorUse, of account: AccountID) -> HeldFactor? {
@@ -23,6 +28,7 @@ extension DecisionState {
             switch held.kind {
             case .totp: use.counter > factorCounters[held.id] ?? .max
             case .recoveryCodes: held.usedCodes & (1 << use.counter) == 0
+            case .phone: use.challenge.map(openChallenges.contains) ?? false
             }
         return isUnused ? held : nil
     }
@@ -60,7 +66,9 @@ extension SignIn {
         guard secondFactor.account == account.id,
             state.spentIDTokens[secondFactor.token.digest] == nil
         else { return .refused(.refused(.invalidCode)) }
-        guard let use = secondFactor.use, let factor = state.factor(use, of: account.id) else {
+        guard let use = secondFactor.use, let factor = state.factor(use, of: account.id),
+            factor.kind.mayFollow(proof.methods)
+        else {
             return .refused(refuse(account, identity, in: state, at: now, under: policy))
         }
         let spent = Decision.Effect.idTokenSpent(secondFactor.token, now)
@@ -70,6 +78,9 @@ extension SignIn {
             return .passed(
                 drafts: [], effects: [spent, .factorUsed(factor.id, use.counter)],
                 methods: methods)
+        case .phone:
+            return .passed(
+                drafts: [], effects: [spent] + use.spent, methods: methods)
         case .recoveryCodes:
             let fact = RecoveryCodeUsed(account: account.id, code: use.counter, factor: factor.id)
             return .passed(

@@ -14,7 +14,8 @@ package struct SignIn: Sendable {
 
     /// Requests a session.
     package init(
-        _ proof: Proof, secondFactor: SecondFactorProof? = nil, createAccount: Bool, refreshToken: Digest, newAccount: AccountID,
+        _ proof: Proof, secondFactor: SecondFactorProof? = nil, createAccount: Bool,
+        refreshToken: Digest, newAccount: AccountID,
         newIdentity: IdentityID, newSession: SessionID
     ) {
         self.proof = proof

@@ -60,7 +60,8 @@ package struct StoredAnswer: Hashable, Sendable {
             "merged:" + MergeFields(plan, event).description
         case .success(.unmerged(let plan, let event)):
             "unmerged:" + MergeFields(plan, event).description
-        case .success(.factorEnrolled), .success(.factorRemoved), .success(.passwordChanged), .success(.passwordReset), .success(.passwordImported),
+        case .success(.factorEnrolled), .success(.factorRemoved), .success(.passwordChanged),
+            .success(.passwordReset), .success(.passwordImported),
             .success(.opened),
             .success(.keyRotated),
             .success(.rulesRecorded),

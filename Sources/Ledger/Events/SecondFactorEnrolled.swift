@@ -35,6 +35,7 @@ package struct SecondFactorEnrolled: EventFact {
     package var verb: String {
         switch kind {
         case .totp: "enrolled an authenticator app"
+        case .phone: "enrolled a phone number as a second factor"
         case .recoveryCodes: "got recovery codes"
         }
     }

@@ -1,10 +1,8 @@
 /// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 40 a live
-/// session, and more only for an account that has an address, a second factor, a legal hold or a merge, or is
-/// disabled.
+/// session, and more only for accounts with an address, a factor, a legal hold or a merge, and disabled ones.
 ///
-/// Keeps the state that later events are checked against; the caller takes what is only compared at
-/// the end from each event. A session is dropped when it ends, so reuse of its id is not a fault
-/// here; the comparison with the table of sessions finds it.
+/// Keeps the state that later events are checked against. A session is dropped when it ends, so reuse of its id is
+/// no fault here; the comparison with the table of sessions finds it.
 package struct CompactState {
     package let tenant: TenantID
     package internal(set) var nextPosition = LogPosition(0)
@@ -19,11 +17,9 @@ package struct CompactState {
     private var providers: [ProviderName] = []
     private var holds: [AccountID: [HoldID]] = [:]
     var disabled: [AccountID: LogPosition] = [:]
-    /// Those of erased accounts are left, since finding them would take a look at all.
+    // Those of erased accounts and identities are left, since finding them would take a look at all.
     var addresses: [AddressID: HeldAddress] = [:]
-    /// The versions of passwords; those of erased identities are left, too.
     var passwords: [IdentityID: LogPosition] = [:]
-    /// Those of erased accounts are left, too.
     var factors: [FactorID: HeldFactor] = [:]
     var secondFactors: [AccountID: [FactorID]] = [:]
     /// By survivor; few accounts are ever merged.
@@ -285,8 +281,8 @@ extension CompactState: Fold {
         }
         accounts[index].firstLink = Self.noLink
         accounts[index].isErased = true
-        if !disabled.isEmpty { disabled[account] = nil }
-        if !secondFactors.isEmpty { secondFactors[account] = nil }
+        disabled[account] = nil
+        secondFactors[account] = nil
         if let survivor = survivors.removeValue(forKey: account) {
             remove(mergesOf: survivor) { $0.absorbed == account }
         }
@@ -311,7 +307,7 @@ extension CompactState: Fold {
         merges.isEmpty ? [] : merges[account] ?? []
     }
 
-    /// Returns the account that absorbed an account; nil when it is not merged.
+    /// Returns the account that absorbed an account, if any.
     package func survivor(of account: AccountID) -> AccountID? {
         survivors.isEmpty ? nil : survivors[account]
     }

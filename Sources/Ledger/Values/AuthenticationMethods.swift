@@ -45,6 +45,7 @@ package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertibl
         let method =
             switch factor {
             case .totp, .recoveryCodes: Self.oneTimePassword
+            case .phone: Self.sms
             }
         return adding(method.words + [Self.severalFactors])
     }

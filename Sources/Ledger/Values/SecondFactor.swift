@@ -2,11 +2,18 @@
 package enum FactorKind: String, Hashable, Sendable, CaseIterable {
     /// An authenticator app (RFC 6238).
     case totp
+    /// A phone number that gets a code by SMS.
+    case phone
     /// A set of recovery codes, which stands in for a lost factor and is none by itself.
     case recoveryCodes = "recovery_codes"
 
     /// Whether an account with one needs a second factor at every sign-in.
     package var isRequired: Bool { self != .recoveryCodes }
+
+    /// Whether it is of another kind than the methods of a first step.
+    package func mayFollow(_ methods: AuthenticationMethods) -> Bool {
+        self != .phone || !methods.words.contains(AuthenticationMethods.sms.description)
+    }
 }
 
 /// The kind of a ``FactorID``.
@@ -42,9 +49,10 @@ package struct HeldFactor: Hashable, Sendable {
 package struct NewFactor: Hashable, Sendable, CustomStringConvertible {
     package let id: FactorID
     package let kind: FactorKind
-    /// The bytes that are stored, encrypted: the secret of an authenticator app, or the digests of recovery codes.
+    /// The bytes that are stored, encrypted: the secret of an authenticator app, a phone number, or the
+    /// digests of recovery codes.
     package let secret: [UInt8]
-    /// The time step of the code that proved it; 0 for recovery codes.
+    /// The time step of the code that proved it; 0 without an authenticator app.
     package let counter: Int64
 
     /// Describes a factor.
@@ -63,12 +71,15 @@ package struct NewFactor: Hashable, Sendable, CustomStringConvertible {
 package struct FactorUse: Hashable, Sendable {
     /// The factor, whose secret never changes.
     package let factor: FactorID
-    /// The time step of the code, or the number of the recovery code.
+    /// The time step of the code, or the number of the recovery code; 0 for a phone.
     package let counter: Int64
+    /// The challenge that the code of a phone answers.
+    package let challenge: ChallengeID?
 
     /// Describes a use.
-    package init(factor: FactorID, counter: Int64) {
+    package init(factor: FactorID, counter: Int64, challenge: ChallengeID? = nil) {
         self.factor = factor
         self.counter = counter
+        self.challenge = challenge
     }
 }

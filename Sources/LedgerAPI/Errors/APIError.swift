@@ -1,4 +1,5 @@
 internal import Ledger
+internal import LedgerSignIn
 internal import Passwords
 
 /// The reasons why a request does not succeed: a business refusal, a fault, or an invalid request.
@@ -6,7 +7,7 @@ enum APIError: Error {
     /// The ledger refused the command.
     case refused(Refusal)
     /// The account needs a second factor; the token of the first step, and the factors.
-    case secondFactorRequired(token: String, [HeldFactor])
+    case secondFactorRequired(token: String, [ShownFactor])
     /// The ledger could not decide or read.
     case faulted(LedgerFault)
     /// The request breaks a rule of its route.

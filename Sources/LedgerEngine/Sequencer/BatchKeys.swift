@@ -127,6 +127,9 @@ package struct BatchKeys {
             if let second = intent.secondFactor {
                 add(second.token, tenant)
                 factors[tenant, default: []].append(second.account)
+                if let challenge = second.use?.challenge {
+                    challenges[tenant, default: []].append(challenge)
+                }
             }
         case .linkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
@@ -190,6 +193,9 @@ package struct BatchKeys {
             sessions.add(tenant, intent.caller.session)
             factors[tenant, default: []].append(intent.caller.account)
             add(intent.token, tenant)
+            if let challenge = intent.challenge {
+                challenges[tenant, default: []].append(challenge)
+            }
         case .removeFactor(let intent):
             sessions.add(tenant, intent.caller.session)
             factors[tenant, default: []].append(intent.caller.account)

@@ -11,7 +11,7 @@ package final class PostgresFactorStore: FactorStore {
         "factors_of_account",
         """
         SELECT \(list.sql) FROM factors f
-        WHERE f.tenant_id = $1 AND f.account_id = $2 ORDER BY f.factor_id
+        WHERE f.tenant_id = $1 AND f.account_id = $2 ORDER BY f.version
         """)
 
     private let session: Postgres.Session

@@ -96,7 +96,7 @@ extension Catalogue {
                 .int8("version", [.auditor, .verified, .mac]),
                 .bytes("sealed", [.personal, .mac]),
                 .text("wrapping_key", .mac),
-                .int8("counter", .mac),
+                .int8("counter", [.auditor, .mac]),
                 .bytes("mac", .nullable),
             ]),
         CatalogueTable(

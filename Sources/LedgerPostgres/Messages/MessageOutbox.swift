@@ -76,6 +76,7 @@ extension CodeMessage.Purpose {
         case .merge: .mergeCode
         case .signUp: .signUpCode
         case .reset: .passwordReset
+        case .secondFactor: .secondFactorCode
         case .addressKnown: .addressKnown
         }
     }

@@ -17,6 +17,8 @@ package final class AddressCodes: Sendable {
     /// The digits of a code.
     private static let digits = 6
     static let label = "account-ledger code "
+    /// The beginning of the text in challenges of second factors, which answer nothing else.
+    static let factorPrefix = "factor:"
 
     /// The codes that may be sent to one address within an hour, and requested by one client network.
     package static let sendsPerAddress = 5
@@ -70,6 +72,10 @@ package final class AddressCodes: Sendable {
         case signUp(NewPassword, isKnown: Bool)
         /// The reset of a password of this version; nil when no account has one with the address.
         case reset(PasswordVersion?)
+        /// The enrolment of the number as a second factor by this session.
+        case enrolment(SessionID)
+        /// A second factor, after the first step that the text names.
+        case secondStep(String)
         /// A merge by this session under the plan with this digest.
         case merge(SessionID, plan: String)
     }
@@ -112,6 +118,9 @@ package final class AddressCodes: Sendable {
             (purpose, isSent) = (.reset, version != nil)
             plan = version.map(Self.digest(of:)) ?? .zero
         case .link(let caller): (purpose, session) = (.link, caller)
+        case .enrolment(let caller):
+            (purpose, session, secret) = (.secondFactor, caller, Self.factorPrefix)
+        case .secondStep(let step): (purpose, secret) = (.secondFactor, Self.factorPrefix + step)
         case .merge(let caller, let text):
             (purpose, session, plan) = (.merge, caller, Self.digest(ofPlan: text))
         }
@@ -297,7 +306,7 @@ package final class AddressCodes: Sendable {
     }
 
     /// Returns the digest of the text by which a client agrees to a merge plan.
-    fileprivate static func digest(ofPlan text: String) -> Digest? { Digest(SHA256.hash(text)) }
+    static func digest(ofPlan text: String) -> Digest? { Digest(SHA256.hash(text)) }
 
     /// Returns the digest of the password that a reset replaces.
     static func digest(of version: PasswordVersion) -> Digest {
@@ -348,42 +357,4 @@ extension AddressCodes {
     ) -> [UInt8] {
         Self.message([tenant.description, kind.rawValue, address, Base64URL.encode(id)])
     }
-}
-
-/// The use of a code that a request needs.
-enum RequiredUse {
-    case signIn
-    case signUp
-    case reset
-    case link(SessionID)
-    case mergePreview(SessionID)
-    case merge(SessionID, plan: String)
-
-    /// Whether a challenge was made for the use.
-    ///
-    /// The code of a link also previews a merge and signs in, because that is what follows when the link is
-    /// refused.
-    func accepts(_ challenge: StoredChallenge) -> Bool {
-        switch self {
-        case .signIn: challenge.plan == nil && challenge.secret == nil
-        case .signUp: challenge.secret != nil
-        case .reset:
-            challenge.session == nil && challenge.secret == nil && challenge.plan != nil
-        case .link(let session): challenge.session == session && challenge.plan == nil
-        case .mergePreview(let session): challenge.session == session
-        case .merge(let session, let plan):
-            challenge.session == session && challenge.plan != nil
-                && challenge.plan == AddressCodes.digest(ofPlan: plan)
-        }
-    }
-}
-
-/// The reasons why no code is sent or accepted.
-package enum CodeFailure: Error, Sendable {
-    /// The code is wrong, or its challenge has ended.
-    case wrong
-    /// Too many codes were sent or tried.
-    case limited(retryAfterSeconds: Int64)
-    /// The store failed.
-    case faulted(LedgerFault)
 }

@@ -5,7 +5,7 @@ internal import Ledger
 package struct CodeBody: Sendable {
     /// The challenge; nil for a text that names none.
     let challenge: ChallengeID?
-    let code: String
+    package let code: String
     /// The token that an earlier sign-in returned; nil for a device that has none.
     package let deviceToken: String?
     private let text: String

@@ -72,6 +72,60 @@ package final class SecondFactors: Sendable {
         return (NewFactor(id: id, kind: .totp, secret: bytes, counter: step), token)
     }
 
+    /// Sends a code to a phone number that is to be a second factor.
+    ///
+    /// - Parameters:
+    ///   - number: The canonical form.
+    ///   - provider: The provider of the tenant's codes by SMS.
+    ///   - caller: The account holder, whose session alone can confirm it.
+    ///   - tenant: The tenant.
+    ///   - network: The network of the client.
+    ///   - language: The client's `Accept-Language`.
+    ///   - now: The time of the request.
+    /// - Returns: The id of the challenge.
+    /// - Throws: `limited` when too many codes were sent, `faulted`.
+    package func sendEnrolment(
+        to number: String, of provider: ProviderName, by caller: Caller, in tenant: TenantID,
+        from network: String, language: String?, at now: Timestamp
+    ) async throws(CodeFailure) -> ChallengeID {
+        try await codes.send(
+            to: number, .phone, of: provider, in: tenant, for: .enrolment(caller.session),
+            from: network, language: language, at: now)
+    }
+
+    /// Checks the code that was sent to a phone number.
+    ///
+    /// - Returns: The factor, and the challenge as the command spends it.
+    /// - Throws: `wrong`, `limited` after too many wrong codes, `faulted`.
+    package func confirm(
+        _ body: CodeBody, as id: FactorID, of provider: ProviderName, by caller: Caller,
+        in tenant: TenantID, from network: String, at now: Timestamp
+    ) async throws(CodeFailure) -> (factor: NewFactor, challenge: ChallengeID) {
+        let (challenge, _) = try await codes.check(
+            body, of: provider, in: tenant, for: .enrolment(caller.session), from: network,
+            at: now)
+        return (
+            NewFactor(id: id, kind: .phone, secret: Array(challenge.address.utf8), counter: 0),
+            challenge.id
+        )
+    }
+
+    /// Sends the code of a second factor that is a phone number.
+    ///
+    /// - Returns: The id of the challenge, which answers after this first step alone.
+    /// - Throws: `wrong` for another factor, `limited` when too many codes were sent, `faulted`.
+    package func sendCode(
+        of id: String, after first: SecondFactorTokens.FirstStep, of provider: ProviderName,
+        in tenant: TenantID, from network: String, language: String?, at now: Timestamp
+    ) async throws(CodeFailure) -> ChallengeID {
+        guard let stored = try await factor(id, after: first, in: tenant),
+            stored.factor.kind == .phone, let number = stored.number
+        else { throw .wrong }
+        return try await codes.send(
+            to: number, .phone, of: provider, in: tenant,
+            for: .secondStep(Self.step(stored, first)), from: network, language: language, at: now)
+    }
+
     /// Makes a set of recovery codes.
     package func recoveryCodes(as id: FactorID) -> (factor: NewFactor, codes: [String]) {
         let made = RecoveryCodes()
@@ -80,11 +134,13 @@ package final class SecondFactors: Sendable {
         )
     }
 
-    /// Returns the factors of an account and its recovery codes, in the order of their ids.
+    /// Returns the factors of an account and its recovery codes, in the order of their enrolment.
     package func factors(
         of account: AccountID, in tenant: TenantID
-    ) async throws(LedgerFault) -> [HeldFactor] {
-        try await store.factors(of: account, in: tenant).map(\.factor)
+    ) async throws(LedgerFault) -> [ShownFactor] {
+        try await store.factors(of: account, in: tenant).map {
+            ShownFactor(factor: $0.factor, hint: $0.number.map { String($0.suffix(4)) })
+        }
     }
 
     /// Returns the token of a proof that an account accepts together with a second factor.
@@ -112,38 +168,69 @@ package final class SecondFactors: Sendable {
     /// many are tried at once.
     ///
     /// - Parameters:
-    ///   - code: The code.
+    ///   - body: The code, with the challenge of a phone, and the token by which a device is known to the address
+    ///     that the first step proved.
     ///   - id: The id of the factor, in any form.
+    ///   - provider: The provider of the tenant's codes by SMS, if it has one.
     ///   - first: The first step of the sign-in.
     ///   - tenant: The tenant.
     ///   - network: The network of the client.
-    ///   - device: The token by which a device is known to the address that the first step proved.
     ///   - now: The time of the request.
     /// - Returns: The use of the factor; nil for a wrong code.
     /// - Throws: `limited` after too many wrong codes, `faulted`.
     package func check(
-        _ code: String, of id: String, after first: SecondFactorTokens.FirstStep,
-        in tenant: TenantID, from network: String, knownAs device: String?, at now: Timestamp
+        _ body: CodeBody, of id: String, _ provider: ProviderName?,
+        after first: SecondFactorTokens.FirstStep, in tenant: TenantID, from network: String,
+        at now: Timestamp
     ) async throws(CodeFailure) -> FactorUse? {
+        guard let stored = try await factor(id, after: first, in: tenant) else { return nil }
+        let counts = codes.factorCounts(
+            of: stored.factor, after: first.proof.address, in: tenant, from: network,
+            knownAs: body.deviceToken)
+        if let wait = try await codes.count(counts, in: tenant, at: now) {
+            throw .limited(retryAfterSeconds: wait)
+        }
+        var counter: Int64?
+        var challenge: ChallengeID?
+        switch stored.factor.kind {
+        case .totp: counter = Self.step(of: body.code, stored.secret, at: now)
+        case .recoveryCodes:
+            counter = RecoveryCodes.number(of: body.code, in: stored.secret).map { Int64($0) }
+        case .phone:
+            guard let provider else { return nil }
+            do throws(CodeFailure) {
+                challenge = try await codes.check(
+                    body, of: provider, in: tenant, for: .secondStep(Self.step(stored, first)),
+                    from: network, at: now
+                ).challenge.id
+                counter = 0
+            } catch {
+                guard case .wrong = error else { throw error }
+            }
+        }
+        guard let counter else { return nil }
+        try await codes.uncount(counts, in: tenant)
+        return FactorUse(factor: stored.factor.id, counter: counter, challenge: challenge)
+    }
+
+    /// Returns a factor that may follow a first step.
+    private func factor(
+        _ id: String, after first: SecondFactorTokens.FirstStep, in tenant: TenantID
+    ) async throws(CodeFailure) -> StoredFactor? {
         let known: [StoredFactor]
         do { known = try await store.factors(of: first.account, in: tenant) } catch {
             throw .faulted(error)
         }
-        guard let stored = known.first(where: { $0.factor.id == FactorID(id) }) else { return nil }
-        let counts = codes.factorCounts(
-            of: stored.factor, after: first.proof.address, in: tenant, from: network,
-            knownAs: device)
-        if let wait = try await codes.count(counts, in: tenant, at: now) {
-            throw .limited(retryAfterSeconds: wait)
+        return known.first {
+            $0.factor.id == FactorID(id) && $0.factor.kind.mayFollow(first.proof.methods)
         }
-        let counter: Int64? =
-            switch stored.factor.kind {
-            case .totp: Self.step(of: code, stored.secret, at: now)
-            case .recoveryCodes: RecoveryCodes.number(of: code, in: stored.secret).map { Int64($0) }
-            }
-        guard let counter else { return nil }
-        try await codes.uncount(counts, in: tenant)
-        return FactorUse(factor: stored.factor.id, counter: counter)
+    }
+
+    /// Returns the text that binds a code to a factor and a first step.
+    private static func step(
+        _ stored: StoredFactor, _ first: SecondFactorTokens.FirstStep
+    ) -> String {
+        "\(stored.factor.id):\(first.token.digest)"
     }
 
     private static func step(of code: String, _ secret: [UInt8], at now: Timestamp) -> Int64? {
@@ -151,5 +238,25 @@ package final class SecondFactors: Sendable {
             let code = TOTPCode(code.filter { $0 != " " })
         else { return nil }
         return secret.step(of: code, at: now.seconds)
+    }
+}
+
+/// A second factor as it is shown to people.
+package struct ShownFactor: Sendable {
+    package let factor: HeldFactor
+    /// The last digits of a phone number; nil for any other kind.
+    package let hint: String?
+
+    /// Describes a factor.
+    package init(factor: HeldFactor, hint: String? = nil) {
+        self.factor = factor
+        self.hint = hint
+    }
+}
+
+extension StoredFactor {
+    /// The phone number; nil for any other kind.
+    fileprivate var number: String? {
+        factor.kind == .phone ? String(decoding: secret, as: UTF8.self) : nil
     }
 }

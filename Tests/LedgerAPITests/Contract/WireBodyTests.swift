@@ -47,7 +47,8 @@ import Testing
         try expectTwins(
             ErrorBody(
                 error: .init(
-                    code: .invalidRequest, message: "m", details: [
+                    code: .invalidRequest, message: "m",
+                    details: [
                         "a": "b", "c": .text(Self.strange), "d": .number(300),
                         "e": .factors([FactorAnswer(factorID: "f", type: "totp")]),
                     ])))

@@ -113,7 +113,9 @@ struct DocumentTests {
     func `a route whose answer has a secret refuses an idempotency key, and its document says so`()
         async throws
     {
-        let secrets: Set = ["access_token", "refresh_token", "anonymous_secret"]
+        let secrets: Set = [
+            "access_token", "refresh_token", "anonymous_secret", "secret", "recovery_codes",
+        ]
         let routes = DescribedAPI.all.filter { _, described in
             let content = described.operation.responses["200"]?.members?["content"]?.members
             let schema = content?["application/json"]?.members?["schema"] ?? .null
@@ -122,7 +124,9 @@ struct DocumentTests {
         }
         #expect(
             routes.keys.sorted() == [
-                "POST /v1/account/password", "POST /v1/auth/refresh",
+                "POST /v1/account/factor-enrolments", "POST /v1/account/factors",
+                "POST /v1/account/password", "POST /v1/account/recovery-codes",
+                "POST /v1/auth/refresh", "POST /v1/auth/second-factor",
                 "POST /v1/auth/sign-in/{provider}",
             ])
         for (route, described) in routes {

@@ -25,7 +25,7 @@ struct ExampleRun {
     ) async throws {
         self.operation = operation
         service = try TestService {
-            $0.codes = [.email]
+            $0.codes = [.email, .phone]
             $0.passwords = PasswordRule(lengthMin: 8)
             change(&$0)
         }
@@ -71,6 +71,10 @@ struct ExampleRun {
             let person = try await signUp()
             signedUp = person
             accessToken = person.accessToken
+        case "enrol_factor": try await beginEnrolment()
+        case "send_second_factor_code": try await enrolPhone()
+        case "list_factors", "remove_factor", "renew_recovery_codes", "finish_sign_in":
+            try await enrol()
         case "unlink":
             let linked = try await service.link("apple", subject: "ada-a", by: ada)
             #expect(linked.status == 200)
@@ -116,8 +120,52 @@ struct ExampleRun {
         }
     }
 
+    /// Makes a secret for an authenticator app of the caller, and its first code.
+    mutating func beginEnrolment() async throws {
+        let begun = try await service.send(
+            "POST", "/v1/account/factor-enrolments", "{\"type\":\"totp\"}", token: accessToken)
+        values[ExampleValue.enrolmentToken] = begun.text("enrolment_token")
+        let app = try #require(begun.text("secret").flatMap { AuthenticatorApp(base32: $0) })
+        values[ExampleValue.factorCode] = app.code(at: service.clock.now.seconds)
+    }
+
+    /// Enrols a phone for the caller, and refuses a sign-in without it.
+    private mutating func enrolPhone() async throws {
+        let begun = try await service.send(
+            "POST", "/v1/account/factor-enrolments",
+            "{\"type\":\"phone\",\"phone\":\"+4915123456789\"}", token: accessToken)
+        let challenge = try #require(begun.text("challenge_id"))
+        let code = try #require(service.challenges.sent.last).message.code
+        let enrolled = try await service.send(
+            "POST", "/v1/account/factors",
+            "{\"challenge_id\":\"\(challenge)\",\"code\":\"\(code)\"}", token: accessToken)
+        values[ExampleValue.factor] = enrolled.text("factor_id")
+        let refused = try await service.postSignIn("google", service.idToken("google", "ada"))
+        values[ExampleValue.signInToken] = refused.detail("sign_in_token")?.string
+    }
+
+    /// Enrols an authenticator app for the caller, and refuses a sign-in without it.
+    mutating func enrol() async throws {
+        let (provider, subject) =
+            accessToken == bob.accessToken ? ("apple", "bob") : ("google", "ada")
+        let holder = try await service.enrol(caller)
+        adopt(
+            holder,
+            refused: try await service.postSignIn(provider, service.idToken(provider, subject)))
+    }
+
+    /// Makes a person with a second factor the caller, and their refused sign-in the one to finish.
+    mutating func adopt(_ holder: FactorHolder, refused: Answer) {
+        signedUp = holder.person
+        accessToken = holder.person.accessToken
+        values[ExampleValue.factor] = holder.factor
+        values[ExampleValue.refreshToken] = holder.person.refreshToken
+        values[ExampleValue.signInToken] = refused.detail("sign_in_token")?.string
+        values[ExampleValue.factorCode] = holder.app.code(at: service.clock.now.seconds)
+    }
+
     /// Signs up with the e-mail address and the password of the document.
-    private func signUp() async throws -> Person {
+    func signUp() async throws -> Person {
         let sent = try await service.send(
             "POST", "/v1/auth/sign-up/password",
             "{\"email\":\"ada@example.com\",\"password\":\"\(ExampleValue.password)\"}")

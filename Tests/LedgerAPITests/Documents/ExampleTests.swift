@@ -83,7 +83,7 @@ struct ExampleTests {
         let schema = try #require(api.schemas.schema(at: reference))
         // The type of the example's provider is oidc, which asks for the ID token.
         let stated = schema["required"]?.array?.compactMap(\.string) ?? []
-        let required = stated + ["id_token"]
+        let required = stated + ["id_token", "enrolment_token"]
         let example = content["example"]?.members ?? [:]
         // The members of other types' credentials are ignored.
         let others = [

@@ -10,7 +10,7 @@ import Testing
 /// Gets every refusal that the documents describe, by a changed example.
 struct RefusalTests {
     /// The way to a refusal.
-    private struct Attempt: Sendable {
+    struct Attempt: Sendable {
         var isPrepared = true
         var options: @Sendable (inout TestService.Options) -> Void = { _ in }
         /// Changes the example or the ledger, and sends the example.
@@ -47,6 +47,7 @@ struct RefusalTests {
 
     private static let attempts = ofCallers.merging(ofProofs) { $0 + $1 }
         .merging(ofLookups) { $0 + $1 }.merging(ofStates) { $0 + $1 }
+        .merging(ofFactors) { $0 + $1 }
 
     private static let ofCallers: [String: [Attempt]] = [
         "401 INVALID_ACCESS_TOKEN": [Attempt { try await $0.sendWithoutToken() }],
@@ -341,7 +342,7 @@ extension ExampleRun {
     }
 
     /// Sends the example with a value in place of one of the document, and without an idempotency key.
-    fileprivate mutating func send(_ value: String, for example: String) async throws -> Answer {
+    mutating func send(_ value: String, for example: String) async throws -> Answer {
         values[example] = value
         return try await send(headers: headers.filter { $0.name != "Idempotency-Key" })
     }
@@ -352,7 +353,7 @@ extension ExampleRun {
     }
 
     /// Proves an identity, for the plan if the example has one.
-    fileprivate mutating func prove(_ provider: String, _ subject: String) {
+    mutating func prove(_ provider: String, _ subject: String) {
         let nonce = values[ExampleValue.planDigest].map { ["nonce": "\"\($0)\""] } ?? [:]
         values[ExampleValue.idToken] = service.idToken(provider, subject, claims: nonce)
     }

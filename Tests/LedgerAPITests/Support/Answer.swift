@@ -30,6 +30,11 @@ struct Answer {
 
     var message: String? { json["error"]?.members?["message"]?.string ?? text("message") }
 
+    /// Returns one of the details of an error.
+    func detail(_ name: String) -> JSONValue? {
+        json["error"]?.members?["details"]?.members?[name]
+    }
+
     /// Status and code in one line, for tables.
     var summary: String { "\(status) \(code ?? "OK")" }
 }

@@ -1,4 +1,5 @@
 import Cryptography
+import Encodings
 import JSON
 import Ledger
 import LedgerAPI
@@ -15,11 +16,24 @@ struct Person {
 
     init(_ answer: Answer) throws {
         try #require(answer.status == 200, "\(answer.body)")
-        accessToken = try #require(answer.text("access_token"))
-        refreshToken = try #require(answer.text("refresh_token"))
-        userID = try #require(answer.text("user_id"))
-        providers = try #require(answer.providers)
-        isNew = answer.json["is_new_user"] == .bool(true)
+        try self.init(answer.json)
+    }
+
+    init(_ session: JSONMembers) throws {
+        accessToken = try #require(session["access_token"]?.string)
+        refreshToken = try #require(session["refresh_token"]?.string)
+        userID = try #require(session["user_id"]?.string)
+        let names = try #require(session["linked_providers"]?.array)
+        providers = names.compactMap(\.string)
+        isNew = session["is_new_user"] == .bool(true)
+    }
+
+    /// The `amr` of the access token.
+    var methods: [String] {
+        let payload = accessToken.split(separator: ".").dropFirst().first
+            .flatMap { Base64URL.decode(String($0)) }
+        let words = payload.flatMap { JSONValue(parsing: $0)?.members?["amr"]?.array }
+        return words?.compactMap(\.string) ?? []
     }
 }
 
@@ -87,5 +101,48 @@ extension TestService {
     /// The names of a tenant's events, in order.
     func log(_ tenant: TenantID = .default) -> [String] {
         ledger.events(of: tenant).map(\.name.rawValue)
+    }
+}
+
+/// A person with a second factor.
+struct FactorHolder {
+    var person: Person
+    let factor: String
+    let app: AuthenticatorApp
+    let codes: [String]
+}
+
+extension TestService {
+    /// Enrols an authenticator app; the clock moves on to the next code.
+    func enrol(_ person: Person) async throws -> FactorHolder {
+        let begun = try await send(
+            "POST", "/v1/account/factor-enrolments", "{\"type\":\"totp\"}",
+            token: person.accessToken)
+        let app = try #require(begun.text("secret").flatMap { AuthenticatorApp(base32: $0) })
+        let token = try #require(begun.text("enrolment_token"))
+        let answer = try await send(
+            "POST", "/v1/account/factors",
+            "{\"enrolment_token\":\"\(token)\",\"code\":\"\(app.code(at: clock.now.seconds))\"}",
+            token: person.accessToken)
+        clock.advance(seconds: 30)
+        var person = person
+        if let session = answer.json["session"]?.members {
+            person = try Person(session)
+        }
+        return FactorHolder(
+            person: person, factor: try #require(answer.text("factor_id")), app: app,
+            codes: answer.json["recovery_codes"]?.array?.compactMap(\.string) ?? [])
+    }
+
+    /// Finishes a refused sign-in.
+    func finish(
+        _ refused: Answer, _ factor: String, _ code: String, _ rest: String = "",
+        tenant: String = "", headers: [(name: String, value: String)] = []
+    ) async throws -> Answer {
+        let token = try #require(refused.detail("sign_in_token")?.string, "\(refused.body)")
+        return try await send(
+            "POST", "\(tenant)/v1/auth/second-factor",
+            "{\"sign_in_token\":\"\(token)\",\"factor_id\":\"\(factor)\",\"code\":\"\(code)\"\(rest)}",
+            headers: headers)
     }
 }

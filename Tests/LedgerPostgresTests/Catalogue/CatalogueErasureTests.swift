@@ -21,6 +21,9 @@ import Testing
                 INSERT INTO credentials (tenant_id, identity_id, account_id, version, sealed,
                     wrapping_key)
                 VALUES ('default', gen_random_uuid(), '\(ada)', 1, 'hash', 'key');
+                INSERT INTO factors (tenant_id, factor_id, account_id, kind, version, sealed,
+                    wrapping_key, counter)
+                VALUES ('default', gen_random_uuid(), '\(ada)', 'totp', 1, 'secret', 'key', 1);
                 INSERT INTO messages (tenant_id, message_id, account_id, channel, template, language,
                     wrapping_key, sealed, recipient_key, recipient_digest, created_at, expires_at,
                     next_attempt_at)

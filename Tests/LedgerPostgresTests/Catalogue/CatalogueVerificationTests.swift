@@ -42,6 +42,9 @@ import Testing
         let name = column.name
         if table == "api_keys", name == "role" { return "'admin'" }
         if table == "addresses", name == "kind" { return "'phone'" }
+        if table == "factors", name == "kind" {
+            return "CASE kind WHEN 'totp' THEN 'recovery_codes' ELSE 'totp' END"
+        }
         return switch column.type {
         case "bigint", "integer", "smallint": "coalesce(\(name), 0) + 1000"
         case "uuid": "gen_random_uuid()"
@@ -55,7 +58,8 @@ import Testing
         }
     }
 
-    /// Erases an account, records rules, confirms an address and sets a password.
+    /// Erases an account, records rules, confirms an address, sets a password and enrols a second
+    /// factor.
     private func addRareRows(to ledger: PreparedLedger) async throws {
         let database = ledger.database
         try await SequencerFixture.with(database, isProtected: true, opensLedger: false) {
@@ -71,6 +75,8 @@ import Testing
             _ = try await story.submit(
                 .signIn(SignIn(address: "pat@example.com", password: "hash", &generator))
             ).get()
+            let kim = try await $0.signIn(subject("apple", "kim"))
+            _ = try await story.submit(.enrolFactor(EnrolFactor(by: kim, &generator))).get()
         }
         try await database.fold()
         try await database.destroy()

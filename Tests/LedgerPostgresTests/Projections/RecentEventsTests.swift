@@ -98,7 +98,7 @@ import Testing
                 onCommit: { for events in $0 { appended.add(events) } },
                 onFault: { Issue.record("\($0)") })
             let running = Task { await sequencer.run() }
-            var commands = RandomCommands(seed: 20_261_121)
+            var commands = RandomCommands(seed: 20_261_126)
             let fact = LedgerOpened(mode: .development, encryptionKey: "test", tokenKey: "test")
             _ = try await sequencer.submit(
                 Command(

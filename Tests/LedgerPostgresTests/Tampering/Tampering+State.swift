@@ -39,6 +39,12 @@ extension Tampering {
             "an account is disabled without an event", at: 18,
             sql: "UPDATE accounts SET disabled_position = 18 WHERE merged_into IS NOT NULL"),
         Tampering(
+            "an account has a second factor without an event", at: 18,
+            sql: """
+                UPDATE accounts SET second_factors = ARRAY[gen_random_uuid()]
+                WHERE merged_into IS NOT NULL
+                """),
+        Tampering(
             "an absorbed account is no longer absorbed", at: 18,
             sql: "UPDATE accounts SET merged_into = NULL WHERE merged_into IS NOT NULL"),
         Tampering(

@@ -103,4 +103,40 @@ import Testing
             #expect(report.unreadable(.passwords).count == 1)
         }
     }
+
+    @Test func `second factors are renewed, and changed ones reported`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database, isProtected: true) { fixture in
+                var generator = SeededGenerator(seed: 1)
+                for name in ["ada", "bob"] {
+                    let caller = try await fixture.signIn(subject("apple", name))
+                    _ = try await fixture.submit(
+                        .enrolFactor(EnrolFactor(by: caller, &generator))
+                    ).get()
+                }
+            }
+            let changed =
+                "(SELECT factor_id FROM factors WHERE kind = 'totp' ORDER BY version LIMIT 1)"
+            try await database.asSuperuser.execute(
+                "UPDATE factors SET counter = counter + 1 WHERE factor_id = \(changed)")
+            let report = try await rewrap(database)
+            #expect(report.rewrapped(.factors) == 3)
+            #expect(report.unreadable(.factors).count == 1)
+            #expect(
+                try await database.asSuperuser.texts(
+                    "SELECT DISTINCT wrapping_key FROM factors ORDER BY 1") == ["next", "test"])
+            let store = PostgresFactorStore(
+                url: database.runtimeURL,
+                keyring: WrappingKeyring(
+                    currentID: "next", current: Self.next,
+                    macs: SequencerFixture.strictKeyring.macs),
+                onFault: { Issue.record("\($0)") })
+            let account = try await database.asSuperuser.texts(
+                "SELECT account_id::text FROM factors ORDER BY version DESC LIMIT 1")
+            let stored = try await store.factors(
+                of: try #require(AccountID(account[0])), in: .default)
+            #expect(stored.count == 2)
+            await store.close()
+        }
+    }
 }

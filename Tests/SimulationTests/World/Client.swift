@@ -75,17 +75,17 @@ struct Client {
         let sent =
             switch dice.number(0...99) {
             case ..<20: signIn(in: device.tenant)
-            case ..<54: link(device)
-            case ..<74: unlink(device)
-            case ..<81:
+            case ..<53: link(device)
+            case ..<73: unlink(device)
+            case ..<80:
                 Sent(
                     request: .signOut(
                         device.caller, dice.chance(0.3) ? .everywhere : .session),
                     tenant: device.tenant)
-            case ..<82: Sent(request: .rotateKey, tenant: device.tenant)
-            case ..<86: administer(device)
-            case ..<92: merge(device)
-            case ..<95: relink(device)
+            case ..<81: Sent(request: .rotateKey, tenant: device.tenant)
+            case ..<85: administer(device)
+            case ..<91: merge(device)
+            case ..<94: relink(device)
             case ..<96: changeAccess(device)
             case ..<98: changeFactors(device)
             default: refresh(device)

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import LedgerSignIn
 import LedgerWire
 
@@ -7,7 +8,8 @@ extension FactorAnswer: JSONWritable {
         "Factor",
         [
             .required("factor_id", .factor, "The opaque id"),
-            .required("type", .choice(["totp", "recovery_codes"])),
+            .required("type", .choice(FactorKind.allCases.map(\.rawValue))),
+            .optional("hint", .text("4711"), "The last digits of a phone number"),
             .optional("enrolled_at", .time),
             .optional("codes_left", .integer(10, 0...10), "The unused recovery codes"),
         ])
@@ -16,6 +18,7 @@ extension FactorAnswer: JSONWritable {
         writer.object { writer in
             writer.member("factor_id", factorID)
             writer.member("type", type)
+            if let hint { writer.member("hint", hint) }
             if let enrolledAt { writer.member("enrolled_at", enrolledAt) }
             if let codesLeft {
                 writer.name("codes_left")
@@ -44,23 +47,29 @@ extension EnrolmentAnswer: JSONWritable {
     static let schema = Schema.object(
         "Enrolment",
         [
-            .required(
+            .optional(
                 "enrolment_token", .text(ExampleValue.enrolmentToken),
-                "Presented with the first code"),
-            .required("secret", .text("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"), "In base32, to type"),
-            .required(
+                "Of an authenticator app: presented with its first code"),
+            .optional("secret", .text("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"), "In base32, to type"),
+            .optional(
                 "uri",
                 .text(
                     "otpauth://totp/Example:ada?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Example"
                 ), "For a QR code"),
+            .optional(
+                "challenge_id", .uuid(ExampleValue.challenge),
+                "Of a phone: presented with the code that was sent"),
             .required("expires_in", .integer(SecondFactorTokens.enrolmentSeconds), "In seconds"),
         ])
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.member("enrolment_token", enrolmentToken)
-            writer.member("secret", secret)
-            writer.member("uri", uri)
+            for (name, text) in [
+                ("enrolment_token", enrolmentToken), ("secret", secret), ("uri", uri),
+                ("challenge_id", challengeID),
+            ] {
+                if let text { writer.member(name, text) }
+            }
             writer.name("expires_in")
             writer.number(expiresIn)
         }

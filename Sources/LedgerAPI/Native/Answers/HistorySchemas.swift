@@ -28,6 +28,8 @@ extension [Property] {
         .required("links", .links), .required("ways_to_sign_in", .integer(2)),
         .required("session_count", .integer(1)), .required("sessions", .sessions),
         .required("absorbed", .list(.account)),
+        .required(
+            "second_factors", .list(.factor), "The factors that every sign-in needs one of"),
         .required("legal_holds", .list(.uuid(ExampleValue.hold))),
     ]
     /// The members for an account that was merged into another one.

@@ -73,7 +73,9 @@ extension ErrorAnswer {
                         "sign_in_token": .text(token),
                         "factors": .factors(
                             factors.map {
-                                FactorAnswer(factorID: $0.id.description, type: $0.kind.rawValue)
+                                FactorAnswer(
+                                    factorID: $0.factor.id.description,
+                                    type: $0.factor.kind.rawValue, hint: $0.hint)
                             }),
                         "expires_in": .number(SecondFactorTokens.signInSeconds),
                     ])
@@ -169,7 +171,8 @@ extension ErrorAnswer {
             case .secondFactorEnrolled:
                 Self(
                     409, .secondFactorEnrolled,
-                    "An account with a second factor is merged only by its holder, as the one that remains")
+                    "An account with a second factor is merged only by its holder, as the one that remains"
+                )
             case .unknownAccount: Self(404, .accountNotFound, "There is no such account")
             case .accountDisabled: Self(403, .accountDisabled, "The account is disabled")
             case .accountErased: Self(410, .accountErased, "The account has been erased")

@@ -17,36 +17,73 @@ struct FactorsRoute: Route {
         let factors = try await call.factors(of: caller.account)
         return .json(
             FactorsAnswer(
-                factors: factors.map { factor in
-                    FactorAnswer(
+                factors: factors.map { shown in
+                    let factor = shown.factor
+                    return FactorAnswer(
                         factorID: factor.id.description, type: factor.kind.rawValue,
-                        enrolledAt: factor.id.madeAt.description, codesLeft: factor.codesLeft)
+                        hint: shown.hint, enrolledAt: factor.id.madeAt.description,
+                        codesLeft: factor.codesLeft)
                 }))
     }
 }
 
-/// `POST /v1/account/factors`: makes a secret for an authenticator app.
+/// `POST /v1/account/factor-enrolments`: makes a secret for an authenticator app, or sends a code to a phone.
 struct BeginEnrolmentRoute: Route {
+    private enum Begun {
+        case app(SecondFactors.Enrolment)
+        case phone(String, ProviderName)
+    }
+
     static let method = "POST"
-    static let path = "/v1/account/factors"
+    static let path = "/v1/account/factor-enrolments"
     static let operation = Operation(
-        id: "begin_factor", tag: .account, summary: "Make a secret for an authenticator app",
-        about: "Nothing is stored until the first code confirms it.", access: .accountHolder,
-        parameters: [IdempotencyHeader.refused], body: BeginEnrolmentBody.self,
-        answers: .json(EnrolmentAnswer.schema), refusals: [IdempotencyHeader.refusal])
+        id: "begin_factor", tag: .account,
+        summary: "Make a secret for an authenticator app, or send a code to a phone",
+        about: "Nothing is enrolled until the first code confirms it.", access: .accountHolder,
+        parameters: [IdempotencyHeader.refused, LanguageHeader.parameter],
+        body: BeginEnrolmentBody.self, answers: .json(EnrolmentAnswer.schema),
+        refusals: [
+            .refused(.unsupportedProvider), .refused(.rateLimited(retryAfterSeconds: 60)),
+            IdempotencyHeader.refusal,
+        ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let (caller, enrolment) = try await call.byAccountHolder {
-            caller throws(APIError) -> (Caller, SecondFactors.Enrolment) in
+        let (caller, begun, language) = try await call.byAccountHolder {
+            caller throws(APIError) -> (Caller, Begun, String?) in
             try IdempotencyHeader.refuse(call)
-            let body = try call.body()
-            guard try body.text(BeginEnrolmentBody.type) == FactorKind.totp.rawValue else {
-                throw .invalidRequest(
-                    RequestFlaw("type must be totp", at: .field(BeginEnrolmentBody.type.name)))
+            let begun = try begin(call, by: caller)
+            return (caller, begun, try LanguageHeader.read(call))
+        }
+        _ = try await call.identities(of: caller)
+        switch begun {
+        case .app(let enrolment):
+            return .json(
+                EnrolmentAnswer(
+                    enrolmentToken: enrolment.token, secret: enrolment.secret, uri: enrolment.uri,
+                    expiresIn: SecondFactorTokens.enrolmentSeconds))
+        case .phone(let number, let provider):
+            let challenge: ChallengeID
+            do throws(CodeFailure) {
+                challenge = try await call.services.secondFactors.sendEnrolment(
+                    to: number, of: provider, by: caller, in: call.tenant,
+                    from: call.clientNetwork, language: language, at: call.now)
+            } catch {
+                throw call.error(error, or: .invalidCode)
             }
-            let issuer = try body.text(BeginEnrolmentBody.issuer) ?? call.tenant.description
-            let name =
-                try body.text(BeginEnrolmentBody.accountName) ?? caller.account.description
+            return .json(
+                EnrolmentAnswer(
+                    challengeID: challenge.description,
+                    expiresIn: StoredChallenge.lifetimeSeconds))
+        }
+    }
+
+    private func begin(_ call: RouteCall, by caller: Caller) throws(APIError) -> Begun {
+        let body = try call.body()
+        let issuer = try body.text(BeginEnrolmentBody.issuer) ?? call.tenant.description
+        let name = try body.text(BeginEnrolmentBody.accountName) ?? caller.account.description
+        let typed = try body.text(BeginEnrolmentBody.phone)
+        switch FactorKind(rawValue: try body.text(BeginEnrolmentBody.type)) {
+        case .totp:
             let enrolment = call.services.secondFactors.beginEnrolment(
                 as: call.services.newID(), by: caller, in: call.tenant, issuer: issuer, name: name,
                 at: call.now)
@@ -54,55 +91,87 @@ struct BeginEnrolmentRoute: Route {
                 throw .invalidRequest(
                     RequestFlaw("issuer and account_name must not be empty or have a colon"))
             }
-            return (caller, enrolment)
+            return .app(enrolment)
+        case .phone:
+            guard let typed else { throw .isRequired(BeginEnrolmentBody.phone.name) }
+            guard let provider = call.phoneProvider else { throw .refused(.unsupportedProvider) }
+            guard let number = provider.settings.canonical(typed),
+                provider.settings.mayReceive(number, under: call.configuration.messages)
+            else {
+                throw .invalidRequest(
+                    RequestFlaw(
+                        "phone is not a number that messages can be sent to",
+                        at: .field(BeginEnrolmentBody.phone.name)))
+            }
+            return .phone(number, provider.name)
+        case .recoveryCodes, nil:
+            throw .invalidRequest(
+                RequestFlaw("type must be totp or phone", at: .field(BeginEnrolmentBody.type.name)))
         }
-        _ = try await call.identities(of: caller)
-        return .json(
-            EnrolmentAnswer(
-                enrolmentToken: enrolment.token, secret: enrolment.secret, uri: enrolment.uri,
-                expiresIn: SecondFactorTokens.enrolmentSeconds))
     }
 }
 
-/// `POST /v1/account/factors/confirm`: enrols an authenticator app with its first code.
-struct ConfirmFactorRoute: Route {
+/// `POST /v1/account/factors`: enrols a second factor with its first code.
+struct EnrolFactorRoute: Route {
+    private typealias Confirmed = (
+        factor: NewFactor, token: SingleUseIDToken?, challenge: ChallengeID?
+    )
+
     static let method = "POST"
-    static let path = "/v1/account/factors/confirm"
+    static let path = "/v1/account/factors"
     static let operation = Operation(
-        id: "confirm_factor", tag: .account, summary: "Enrol an authenticator app",
+        id: "enrol_factor", tag: .account, summary: "Enrol a second factor with its first code",
         about:
             "Within ten minutes after a sign-in; with a factor already, after one with it. The first factor"
             + " ends all sessions and opens a new one, and brings ten recovery codes with it.",
         access: .accountHolder, parameters: [IdempotencyHeader.refused],
-        body: ConfirmFactorBody.self, answers: .json(EnrolledAnswer.schema),
+        body: EnrolFactorBody.self, answers: .json(EnrolledAnswer.schema),
         refusals: [APIError].ofFactorChange + [
             .refused(.invalidCode), .refused(.factorRefused(.anonymous)),
+            .refused(.rateLimited(retryAfterSeconds: 60)),
         ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let services = call.services
-        let (caller, confirmed) = try await call.byAccountHolder {
-            caller throws(APIError) -> (Caller, (factor: NewFactor, token: SingleUseIDToken)) in
+        let (caller, token, code) = try await call.byAccountHolder {
+            caller throws(APIError) -> (Caller, String?, CodeBody) in
             try IdempotencyHeader.refuse(call)
             let body = try call.body()
-            let token = try body.text(ConfirmFactorBody.enrolmentToken)
-            let code = try body.text(ConfirmFactorBody.code)
-            do throws(CodeFailure) {
-                return (
-                    caller,
-                    try services.secondFactors.confirm(
-                        token, code: code, by: caller, in: call.tenant, at: call.now)
-                )
-            } catch {
-                throw call.error(error, or: .invalidCode)
+            let code = try body.text(EnrolFactorBody.code)
+            let token = try body.text(EnrolFactorBody.enrolmentToken)
+            let challenge = try body.text(OptionalText.challengeID)
+            guard token != nil || challenge != nil else {
+                throw .isRequired(EnrolFactorBody.enrolmentToken.name)
             }
+            return (caller, token, CodeBody(challenge: challenge ?? "", code: code))
+        }
+        let confirmed: Confirmed
+        do throws(CodeFailure) {
+            confirmed = try await confirm(token, code, call, by: caller)
+        } catch {
+            throw call.error(error, or: .invalidCode)
         }
         let (enrolled, codes, session) = try await call.enrol(
-            confirmed.factor, confirmedBy: confirmed.token, for: caller)
+            confirmed.factor, confirmedBy: confirmed.token, confirmed.challenge, for: caller)
         return .json(
             EnrolledAnswer(
                 factorID: confirmed.factor.id.description,
                 recoveryCodes: enrolled.isFirst ? codes : nil, session: session))
+    }
+
+    private func confirm(
+        _ token: String?, _ code: CodeBody, _ call: RouteCall, by caller: Caller
+    ) async throws(CodeFailure) -> Confirmed {
+        let factors = call.services.secondFactors
+        if let token {
+            let confirmed = try factors.confirm(
+                token, code: code.code, by: caller, in: call.tenant, at: call.now)
+            return (confirmed.factor, confirmed.token, nil)
+        }
+        guard let provider = call.phoneProvider else { throw .wrong }
+        let confirmed = try await factors.confirm(
+            code, as: call.services.newID(), of: provider.name, by: caller, in: call.tenant,
+            from: call.clientNetwork, at: call.now)
+        return (confirmed.factor, nil, confirmed.challenge)
     }
 }
 
@@ -123,7 +192,7 @@ struct RecoveryCodesRoute: Route {
             _ = try call.body()
             return caller
         }
-        let (_, codes, _) = try await call.enrol(nil, confirmedBy: nil, for: caller)
+        let (_, codes, _) = try await call.enrol(nil, confirmedBy: nil, nil, for: caller)
         return .json(RecoveryCodesAnswer(recoveryCodes: codes))
     }
 }
@@ -159,7 +228,7 @@ private enum BeginEnrolmentBody: BodyForm {
     static let name = "FactorRequest"
     static let type = RequiredText(
         name: "type", bytesMax: RequestBody.challengeBytesMax,
-        about: "The kind of the factor: `totp`", example: FactorKind.totp.rawValue)
+        about: "The kind of the factor: `totp` or `phone`", example: FactorKind.totp.rawValue)
     static let issuer = OptionalText(
         name: "issuer", bytesMax: SecondFactors.nameBytesMax,
         about: "The name of the service in the app; the tenant by default", example: "Example")
@@ -167,16 +236,21 @@ private enum BeginEnrolmentBody: BodyForm {
         name: "account_name", bytesMax: SecondFactors.nameBytesMax,
         about: "The name of the account in the app; the user id by default",
         example: "ada@example.com")
-    static let members: [any BodyMember] = [type, issuer, accountName]
+    static let phone = OptionalText(
+        name: "phone", bytesMax: CodeSettings.typedBytesMax,
+        about: "The phone number with a plus sign and its country code; required for `phone`",
+        example: "+4915123456789")
+    static let members: [any BodyMember] = [type, issuer, accountName, phone]
 }
 
-private enum ConfirmFactorBody: BodyForm {
+private enum EnrolFactorBody: BodyForm {
     static let name = "FactorConfirmation"
-    static let enrolmentToken = RequiredText(
+    static let enrolmentToken = OptionalText(
         name: "enrolment_token", bytesMax: SecondFactorTokens.bytesMax,
-        about: "The `enrolment_token` of the secret", example: ExampleValue.enrolmentToken)
+        about: "The `enrolment_token` of the secret; required for an authenticator app",
+        example: ExampleValue.enrolmentToken, isInExample: true)
     static let code = RequiredText.factorCode
-    static let members: [any BodyMember] = [enrolmentToken, code]
+    static let members: [any BodyMember] = [enrolmentToken, OptionalText.challengeID, code]
 }
 
 extension [APIError] {
@@ -195,7 +269,8 @@ extension HeldFactor {
 extension RouteCall {
     /// Enrols a factor, or new recovery codes when there is none.
     fileprivate func enrol(
-        _ factor: NewFactor?, confirmedBy enrolment: SingleUseIDToken?, for caller: Caller
+        _ factor: NewFactor?, confirmedBy enrolment: SingleUseIDToken?,
+        _ challenge: ChallengeID?, for caller: Caller
     ) async throws(APIError) -> (EnrolFactor.Success, codes: [String], SessionAnswer?) {
         let made = services.secondFactors.recoveryCodes(as: services.newID())
         let session: SessionID = services.newID()
@@ -204,7 +279,7 @@ extension RouteCall {
         let enrolled = try await submit(
             EnrolFactor(
                 caller: caller, factor: factor ?? made.factor, recoveryCodes: made.factor,
-                token: enrolment, refreshToken: digest, newSession: session))
+                token: enrolment, challenge: challenge, refreshToken: digest, newSession: session))
         return (
             enrolled, made.codes,
             enrolled.grant.map { sessionAnswer($0, refreshToken: token, isNewUser: false) }

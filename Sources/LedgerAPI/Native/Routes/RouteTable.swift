@@ -3,10 +3,13 @@ enum RouteTable {
     /// Every route but those that describe the others.
     static let withoutDocuments: [any Route.Type] = [
         SignInRoute.self, SignInCodeRoute.self, AccountCodeRoute.self, SignUpRoute.self,
-        SecondFactorRoute.self, BeginResetRoute.self, CompleteResetRoute.self, ChangePasswordRoute.self, RefreshRoute.self,
+        SecondFactorRoute.self, SecondFactorCodeRoute.self, BeginResetRoute.self,
+        CompleteResetRoute.self,
+        ChangePasswordRoute.self, RefreshRoute.self,
         SignOutRoute.self, LinkRoute.self,
         UnlinkRoute.self, AccountRoute.self, FactorsRoute.self, BeginEnrolmentRoute.self,
-        ConfirmFactorRoute.self, RemoveFactorRoute.self, RecoveryCodesRoute.self, KeySetRoute.self, HealthRoute.self,
+        EnrolFactorRoute.self, RemoveFactorRoute.self, RecoveryCodesRoute.self, KeySetRoute.self,
+        HealthRoute.self,
         ReadinessRoute.self, AccessLogRoute.self, EventsRoute.self, EventRoute.self,
         EventStreamRoute.self,
         LogCheckpointRoute.self, LogCheckpointsRoute.self, LogInclusionRoute.self,

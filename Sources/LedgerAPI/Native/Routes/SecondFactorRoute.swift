@@ -9,7 +9,8 @@ struct SecondFactorRoute: Route {
     static let path = "/v1/auth/second-factor"
     static let operation = Operation(
         id: "finish_sign_in", tag: .signIn, summary: "Finish a sign-in with a second factor",
-        about: "With the `sign_in_token` of a refused sign-in, within five minutes. A code works once.",
+        about:
+            "With the `sign_in_token` of a refused sign-in, within five minutes. A code works once.",
         access: .anyone, parameters: [IdempotencyHeader.refused], body: SecondFactorBody.self,
         answers: .json(SessionAnswer.schema),
         refusals: [
@@ -24,23 +25,56 @@ struct SecondFactorRoute: Route {
         let body = try call.body()
         let token = try body.text(SecondFactorBody.signInToken)
         let factor = try body.text(SecondFactorBody.factorID)
-        let code = try body.text(SecondFactorBody.code)
-        let device = try body.text(OptionalText.deviceToken)
+        let code = CodeBody(
+            challenge: try body.text(OptionalText.challengeID) ?? "",
+            code: try body.text(SecondFactorBody.code),
+            deviceToken: try body.text(OptionalText.deviceToken))
         let factors = call.services.secondFactors
         let first: SecondFactorTokens.FirstStep
         let use: FactorUse?
         do throws(CodeFailure) {
             first = try factors.firstStep(token, in: call.tenant, at: call.now)
             use = try await factors.check(
-                code, of: factor, after: first, in: call.tenant, from: call.clientNetwork,
-                knownAs: device, at: call.now)
+                code, of: factor, call.phoneProvider?.name, after: first, in: call.tenant,
+                from: call.clientNetwork, at: call.now)
         } catch {
             throw call.error(error, or: .invalidCode)
         }
         return try await call.opened(
             by: first.proof,
             secondFactor: SecondFactorProof(token: first.token, account: first.account, use: use),
-            createAccount: false, knownAs: device)
+            createAccount: false, knownAs: code.deviceToken)
+    }
+}
+
+/// `POST /v1/auth/second-factor/code`: sends the code of a phone that is a second factor.
+struct SecondFactorCodeRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/auth/second-factor/code"
+    static let operation = Operation(
+        id: "send_second_factor_code", tag: .signIn,
+        summary: "Send the code of a phone that is a second factor",
+        about: "The code finishes the sign-in of this `sign_in_token` alone.", access: .anyone,
+        parameters: [LanguageHeader.parameter], body: SecondFactorCodeBody.self,
+        answers: .json(CodeAnswer.schema),
+        refusals: [
+            .refused(.unsupportedProvider), .refused(.invalidCode),
+            .refused(.rateLimited(retryAfterSeconds: 60)),
+        ])
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let body = try call.body()
+        let token = try body.text(SecondFactorBody.signInToken)
+        let factor = try body.text(SecondFactorBody.factorID)
+        let language = try LanguageHeader.read(call)
+        guard let provider = call.phoneProvider else { throw .refused(.unsupportedProvider) }
+        let factors = call.services.secondFactors
+        return try await call.sent { () async throws(CodeFailure) in
+            let first = try factors.firstStep(token, in: call.tenant, at: call.now)
+            return try await factors.sendCode(
+                of: factor, after: first, of: provider.name, in: call.tenant,
+                from: call.clientNetwork, language: language, at: call.now)
+        }
     }
 }
 
@@ -54,14 +88,21 @@ private enum SecondFactorBody: BodyForm {
         about: "One of the `factors` of the refused sign-in", example: ExampleValue.factor)
     static let code = RequiredText.factorCode
     static let members: [any BodyMember] = [
-        signInToken, factorID, code, OptionalText.deviceToken,
+        signInToken, factorID, code, OptionalText.challengeID, OptionalText.deviceToken,
+    ]
+}
+
+private enum SecondFactorCodeBody: BodyForm {
+    static let name = "SecondFactorCodeRequest"
+    static let members: [any BodyMember] = [
+        SecondFactorBody.signInToken, SecondFactorBody.factorID,
     ]
 }
 
 extension RequiredText {
     static let factorCode = RequiredText(
         name: "code", bytesMax: SecondFactors.codeBytesMax,
-        about: "The code of the authenticator app, or a recovery code",
+        about: "The code of the authenticator app or the phone, or a recovery code",
         example: ExampleValue.factorCode)
 }
 
@@ -94,7 +135,7 @@ extension RouteCall {
             throw .secondFactorRequired(
                 token: services.secondFactors.signInToken(
                     for: proof, of: account, in: tenant, at: now),
-                try await factors(of: account))
+                try await factors(of: account).filter { $0.factor.kind.mayFollow(proof.methods) })
         }
         return self.session(
             opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
@@ -104,8 +145,18 @@ extension RouteCall {
             })
     }
 
+    /// The provider of the tenant's codes by SMS, which also sends those of second factors.
+    var phoneProvider: (name: ProviderName, settings: CodeSettings)? {
+        for provider in configuration.providers.values {
+            if case .code(let settings) = provider.settings, settings.kind == .phone {
+                return (provider.name, settings)
+            }
+        }
+        return nil
+    }
+
     /// Returns the second factors of an account and its recovery codes.
-    func factors(of account: AccountID) async throws(APIError) -> [HeldFactor] {
+    func factors(of account: AccountID) async throws(APIError) -> [ShownFactor] {
         do { return try await services.secondFactors.factors(of: account, in: tenant) } catch {
             throw .faulted(error)
         }

@@ -71,7 +71,7 @@ package enum FactorLoad {
         FROM unnest($2::uuid[]) AS k (account_id)
         CROSS JOIN LATERAL (
             SELECT * FROM factors
-            WHERE account_id = k.account_id AND tenant_id IS NOT DISTINCT FROM $1
+            WHERE tenant_id = $1 AND account_id = k.account_id
             OFFSET 0) f
         """)
 

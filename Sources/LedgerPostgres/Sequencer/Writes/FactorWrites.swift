@@ -45,7 +45,9 @@ enum FactorWrites {
         for batch in batches {
             let changes = batch.changes
             let tenant = Parameter.text(batch.tenant.description)
-            for id in changes.factorsRemoved { calls.append(Call(delete, [tenant, .uuid(id.bits)])) }
+            for id in changes.factorsRemoved {
+                calls.append(Call(delete, [tenant, .uuid(id.bits)]))
+            }
             for (id, new) in changes.factorsStored {
                 guard let factor = batch.state.ledger.factors[id] else { continue }
                 guard let sealed = keyring.seal(secret: new.secret, of: factor, in: batch.tenant)

@@ -1,0 +1,138 @@
+import Ledger
+import LedgerSignIn
+import LedgerTestSupport
+import Testing
+
+@testable import LedgerAPI
+
+extension RefusalTests {
+    /// The refusals of second factors, and those that an account with one adds to other routes.
+    static let ofFactors: [String: [Attempt]] = [
+        "401 INVALID_CODE": [
+            Attempt { run in
+                run.values[ExampleValue.factorCode] = "12345"
+                return try await run.send()
+            },
+            Attempt { try await $0.send("x", for: ExampleValue.signInToken) },
+        ],
+        "400 UNSUPPORTED_PROVIDER": [
+            Attempt { run in
+                run.service = try run.service.restarted { $0.codes = [.email] }
+                return try await run.send(
+                    body: run.operation.id == "begin_factor"
+                        ? "{\"type\":\"phone\",\"phone\":\"+4915123456789\"}" : nil)
+            }
+        ],
+        "401 INVALID_PASSWORD": [
+            Attempt(isPrepared: false) { run in
+                let person = try await run.signUp()
+                let holder = try await run.service.enrol(person)
+                let refused = try await run.service.send(
+                    "POST", "/v1/auth/sign-in/password",
+                    "{\"email\":\"ada@example.com\",\"password\":\"\(ExampleValue.password)\"}")
+                run.adopt(holder, refused: refused)
+                let changed = try await run.service.send(
+                    "POST", "/v1/account/password", "{\"password\":\"another horse staple\"}",
+                    token: holder.person.accessToken)
+                #expect(changed.status == 200, "\(changed.body)")
+                return try await run.send()
+            }
+        ],
+        "401 INVALID_PROVIDER_TOKEN": [
+            Attempt(isPrepared: false, options: { $0.singleUseIDTokens = [.default] }) { run in
+                let holder = try await run.service.enrol(run.ada)
+                let token = run.service.idToken("google", "ada")
+                let first = try await run.service.postSignIn("google", token)
+                let second = try await run.service.postSignIn("google", token)
+                run.adopt(holder, refused: first)
+                #expect(try await run.send().status == 200)
+                run.service.clock.advance(seconds: 90)
+                run.adopt(holder, refused: second)
+                return try await run.send()
+            }
+        ],
+        "404 ACCOUNT_NOT_FOUND": [
+            Attempt { run in
+                let person = run.caller
+                _ = try await run.service.link("apple", subject: "ada-a", by: person)
+                _ = try await run.service.unlink("google", by: person)
+                return try await run.send()
+            }
+        ],
+        "429 RATE_LIMITED": [
+            Attempt { run in
+                let code = run.values[ExampleValue.factorCode]
+                run.values[ExampleValue.factorCode] = "12345"
+                for _ in 1...AddressCodes.triesPerNetwork { _ = try await run.send() }
+                run.values[ExampleValue.factorCode] = code
+                return try await run.send()
+            },
+            Attempt { run in
+                let body = "{\"type\":\"phone\",\"phone\":\"+4915123456789\"}"
+                for _ in 1...AddressCodes.sendsPerAddress { _ = try await run.send(body: body) }
+                return try await run.send(body: body)
+            },
+            Attempt { run in
+                var body = ""
+                for number in 1...3 {
+                    let begun = try await run.service.send(
+                        "POST", "/v1/account/factor-enrolments",
+                        "{\"type\":\"phone\",\"phone\":\"+4915123456789\"}",
+                        token: run.accessToken)
+                    let challenge = begun.text("challenge_id") ?? ""
+                    body = "{\"challenge_id\":\"\(challenge)\",\"code\":\"00000x\"}"
+                    for _ in 1...StoredChallenge.triesMax where number < 3 {
+                        _ = try await run.send(body: body)
+                    }
+                }
+                return try await run.send(body: body)
+            },
+        ],
+        "403 REAUTHENTICATION_REQUIRED": [
+            Attempt { run in
+                try await run.enrol()
+                run.service.clock.advance(seconds: 601)
+                let refreshed = try await run.service.refresh(run.caller.refreshToken)
+                run.accessToken = refreshed.text("access_token") ?? ""
+                return try await run.send()
+            },
+            Attempt(isPrepared: false) { run in
+                run.service.clock.advance(seconds: 601)
+                let refreshed = try await run.service.refresh(run.caller.refreshToken)
+                run.accessToken = refreshed.text("access_token") ?? ""
+                try await run.beginEnrolment()
+                return try await run.send()
+            },
+        ],
+        "403 SECOND_FACTOR_REQUIRED": [
+            Attempt { run in
+                try await run.enrol()
+                run.prove("google", "ada")
+                return try await run.send()
+            }
+        ],
+        "404 FACTOR_NOT_FOUND": [
+            Attempt { run in
+                try await run.send(
+                    "0190a1b2-ffff-7000-8000-000000000001", for: ExampleValue.factor)
+            }
+        ],
+        "409 FACTOR_REFUSED": [
+            Attempt(isPrepared: false) { try await $0.send() },
+            Attempt(options: { $0.anonymous = OpeningBudget(networkLimit: 10, tenantLimit: 10) }) {
+                run in
+                let opened = try await run.service.send(
+                    "POST", "/v1/auth/sign-in/anonymous", "{}")
+                run.accessToken = opened.text("access_token") ?? ""
+                try await run.beginEnrolment()
+                return try await run.send()
+            },
+        ],
+        "409 SECOND_FACTOR_ENROLLED": [
+            Attempt { run in
+                _ = try await run.service.enrol(run.ada)
+                return try await run.send()
+            }
+        ],
+    ]
+}
