@@ -11,10 +11,13 @@ CREATE TABLE factors (
     wrapping_key text COLLATE "C" NOT NULL,
     -- The last time step of an authenticator app, or the used recovery codes: bit n for code n.
     counter bigint NOT NULL,
+    -- When it is removed, because support planned it.
+    removal_due timestamptz,
     mac bytea,
     PRIMARY KEY (tenant_id, factor_id)
 );
 CREATE INDEX factors_by_account ON factors (account_id, tenant_id);
+CREATE INDEX factors_due ON factors (removal_due) WHERE removal_due IS NOT NULL;
 CREATE TRIGGER factors_no_truncate BEFORE TRUNCATE ON factors
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 ALTER TABLE factors ENABLE ALWAYS TRIGGER factors_no_truncate;

@@ -220,6 +220,11 @@ extension Event {
                     moved: fact.moved.map(\.comparable), dropped: fact.dropped.map(\.comparable),
                     replaced: fact.replaced.map(\.comparable),
                     links: fact.links.map(\.comparable), plan: fact.plan))
+        case .secondFactorRemovalPlanned(let fact):
+            .secondFactorRemovalPlanned(
+                SecondFactorRemovalPlanned(
+                    account: fact.account, due: Timestamp(seconds: 0), factor: fact.factor,
+                    kind: fact.kind))
         case .accountsUnmerged(let fact):
             .accountsUnmerged(
                 AccountsUnmerged(
@@ -257,6 +262,9 @@ extension Result<Reply, Refusal> {
             .success(.linked(plan.survivorProviders + plan.absorbedProviders))
         case .success(.factorEnrolled(let isFirst, let grant)):
             .success(.factorEnrolled(isFirst: isFirst, grant?.comparable))
+        // The time of the removal depends on the clock.
+        case .success(.factorRemovalPlanned(let plan, _)):
+            plan.due == nil ? .success(.factorRemoved) : .success(.signedOut)
         case .success(.accessChanged(let plan, _)): .success(.accessChanged(plan, nil))
         case .success, .failure: self
         }

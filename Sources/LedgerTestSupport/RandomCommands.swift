@@ -186,7 +186,17 @@ package struct RandomCommands: Sendable {
         if Bool.random(using: &generator), let known = factors.randomElement(using: &generator),
             let holder = callers.last(where: { $0.account == known.account })
         {
-            return .removeFactor(RemoveFactor(caller: holder, factor: known.factor))
+            switch Int.random(in: 0..<5, using: &generator) {
+            case 0, 1:
+                return .planFactorRemoval(
+                    PlanFactorRemoval(
+                        Bool.random(using: &generator) ? .plan : .stop, of: known.factor,
+                        of: holder.account,
+                        actor: .apiKey(Principal(key: generator.id(), role: .support)),
+                        reason: "lost", caseReference: "case 5"))
+            case 2: return .removeFactor(RemoveFactor(known.factor, by: .keptByHolder(holder)))
+            default: return .removeFactor(RemoveFactor(known.factor, by: .accountHolder(holder)))
+            }
         }
         let token = digest(generator.bytes(32))
         lastToken = token

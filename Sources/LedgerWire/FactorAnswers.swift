@@ -12,10 +12,14 @@ public struct FactorAnswer: Codable, Hashable, Sendable {
     /// The last four digits of a phone number; nil for any other kind.
     public let hint: String?
 
+    /// When it is removed, as an RFC 3339 time, because support planned it; nil otherwise.
+    public let removalDue: String?
+
     enum CodingKeys: String, CodingKey {
         case factorID = "factor_id"
         case type
         case hint
+        case removalDue = "removal_due"
         case enrolledAt = "enrolled_at"
         case codesLeft = "codes_left"
     }
@@ -23,10 +27,11 @@ public struct FactorAnswer: Codable, Hashable, Sendable {
     /// Describes a factor.
     public init(
         factorID: String, type: String, hint: String? = nil, enrolledAt: String? = nil,
-        codesLeft: Int? = nil
+        codesLeft: Int? = nil, removalDue: String? = nil
     ) {
         self.factorID = factorID
         self.hint = hint
+        self.removalDue = removalDue
         self.type = type
         self.enrolledAt = enrolledAt
         self.codesLeft = codesLeft

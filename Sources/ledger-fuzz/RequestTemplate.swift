@@ -148,6 +148,16 @@ enum RequestTemplates {
             "POST /v1/accounts/<ACCOUNT>/end-sessions",
             because + "Content-Type: application/json\n",
             #"{"case":"T-1"}"#),
+        request(
+            "POST /v1/accounts/<ACCOUNT>/factors/<ACCOUNT>/removal",
+            because + "Content-Type: application/json\n",
+            #"{"case":"T-1"}"#),
+        request(
+            "POST /v1/accounts/<ACCOUNT>/factors/<ACCOUNT>/keep",
+            because + "Content-Type: application/json\n",
+            #"{"case":"T-1"}"#),
+        request("POST /v1/accounts/<ACCOUNT>/factors/<ACCOUNT>/removal/preview", because, ""),
+        request("POST /v1/account/factors/<ACCOUNT>/keep", json + bearer, "{}"),
         request("GET /.well-known/jwks.json", "Host: a\n", ""),
         request("GET /openapi.json", "Host: a\n", ""),
         request("GET /docs", "Host: a\n", ""),

@@ -58,6 +58,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string} [hint]  The last digits of a phone number.
  * @property {string} [enrolled_at]
  * @property {number} [codes_left]  Of recovery codes.
+ * @property {string} [removal_due]  When it is removed, because support planned it.
  *
  * @typedef {object} Enrolment
  * @property {string} [enrolment_token]  Of an authenticator app: sent with the first code.
@@ -363,6 +364,19 @@ export class AccountLedger {
    */
   removeFactor(factorId, options = {}) {
     return this.#call({ method: "DELETE", path: `/v1/account/factors/${segment(factorId)}` }, options);
+  }
+
+  /**
+   * Stops the removal of a second factor that support planned.
+   *
+   * @param {string} factorId
+   * @param {CallOptions} [options]
+   * @returns {Promise<{ factors: Factor[] }>}
+   */
+  keepFactor(factorId, options = {}) {
+    return this.#call({
+      method: "POST", path: `/v1/account/factors/${segment(factorId)}/keep`, body: {}, isUnrepeatable: true,
+    }, options);
   }
 
   /**

@@ -23,6 +23,7 @@ package struct Command: Sendable {
         case changeAccess(ChangeAccess)
         case enrolFactor(EnrolFactor)
         case removeFactor(RemoveFactor)
+        case planFactorRemoval(PlanFactorRemoval)
     }
 
     /// The origin of a command: becomes disclosures and the entry's `request`.
@@ -93,6 +94,7 @@ package struct Command: Sendable {
         case .changeAccess(let command): command.decide(given: state)
         case .enrolFactor(let command): command.decide(given: state, at: now, under: policy)
         case .removeFactor(let command): command.decide(given: state, at: now, under: policy)
+        case .planFactorRemoval(let command): command.decide(given: state, at: now)
         }
     }
 }
@@ -105,14 +107,16 @@ extension Command.Intent {
     package var needsConfiguredRules: Bool {
         switch self {
         case .signIn, .linkProvider, .unlinkProvider, .mergeAccounts, .unmergeAccounts,
-            .relinkProvider, .changePassword, .resetPassword, .importPassword, .enrolFactor,
-            .removeFactor:
+            .relinkProvider, .changePassword, .resetPassword, .importPassword, .enrolFactor:
             true
+        case .removeFactor(let command):
+            // A removal that is due reads no rules.
+            if case .planned = command.authority { false } else { true }
         case .eraseAccount(let command):
             // Retention erases only what the rules call anonymous.
             if case .unused = command.agreement { true } else { false }
         case .openLedger, .rotateKey, .signOut, .refreshSession, .setLegalHold,
-            .liftLegalHold, .recordRestore, .setRules, .changeAccess:
+            .liftLegalHold, .recordRestore, .setRules, .changeAccess, .planFactorRemoval:
             false
         }
     }
@@ -164,6 +168,8 @@ package struct Decision: Sendable {
         case passwordStored(IdentityID, NewPassword)
         /// An account got a second factor.
         case factorStored(NewFactor)
+        /// The removal of a factor was planned or stopped.
+        case factorChanged(FactorID)
         /// The last time step or the used codes of a factor changed.
         case factorUsed(FactorID, Int64)
         /// All challenges of an address ended.

@@ -109,7 +109,7 @@ extension DecisionState {
         case .factorStored(let factor): factorCounters[factor.id] = factor.counter
         case .factorUsed(let factor, let counter): factorCounters[factor] = counter
         // None is in the state.
-        case .passwordStored, .challengesEnded, .challengesEndedOf: break
+        case .passwordStored, .challengesEnded, .challengesEndedOf, .factorChanged: break
         case .challengeSpent(let challenge): openChallenges.remove(challenge)
         case .forgotten(let account): forget(account)
         }

@@ -1,28 +1,80 @@
-/// Removes a second factor or the recovery codes of the caller's account.
+/// Removes a second factor or the recovery codes of an account, or keeps one whose removal is planned.
 ///
 /// The recovery codes go with the last factor.
 package struct RemoveFactor: Sendable {
-    package let caller: Caller
+    /// The requester.
+    package enum Authority: Hashable, Sendable {
+        /// The account holder.
+        case accountHolder(Caller)
+        /// The account holder, who keeps the factor.
+        case keptByHolder(Caller)
+        /// Support, whose planned removal is due.
+        case planned(AccountID)
+    }
+
+    package let authority: Authority
     package let factor: FactorID
 
-    /// Requests a removal.
-    package init(caller: Caller, factor: FactorID) {
-        self.caller = caller
+    /// Requests a removal, or its stop.
+    package init(_ factor: FactorID, by authority: Authority) {
         self.factor = factor
+        self.authority = authority
+    }
+
+    /// The account that should have the factor.
+    package var account: AccountID {
+        switch authority {
+        case .accountHolder(let caller), .keptByHolder(let caller): caller.account
+        case .planned(let account): account
+        }
     }
 
     func decide(
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
-        guard let account = state.account(of: caller, at: now) else {
-            return .refused(.sessionEnded)
+        switch authority {
+        case .accountHolder(let caller):
+            guard let account = state.account(of: caller, at: now) else {
+                return .refused(.sessionEnded)
+            }
+            guard let held = held(state) else { return .refused(.unknownFactor) }
+            guard !state.lacksSecondFactor(caller, at: now, under: policy) else {
+                return .refused(.reauthenticationRequired)
+            }
+            return remove(
+                held, of: account, .holder, .account(account.id, session: caller.session), state)
+        case .keptByHolder(let caller):
+            guard let account = state.account(of: caller, at: now) else {
+                return .refused(.sessionEnded)
+            }
+            guard let held = held(state), held.removalDue != nil else {
+                return .refused(.unknownFactor)
+            }
+            let fact = SecondFactorRemovalStopped(
+                account: account.id, cause: .holder, factor: factor)
+            return Decision(
+                .success(.factorRemoved),
+                drafts: [
+                    .init(
+                        .secondFactorRemovalStopped(fact),
+                        actor: .account(account.id, session: caller.session))
+                ], effects: [.factorChanged(factor)])
+        case .planned(let id):
+            guard let account = state.ledger.accounts[id], account.mergedInto == nil,
+                let held = held(state), let due = held.removalDue, due <= now
+            else { return .refused(.unknownFactor) }
+            return remove(held, of: account, .support, .system, state)
         }
-        guard let held = state.ledger.factors[factor], held.account == account.id else {
-            return .refused(.unknownFactor)
-        }
-        guard !state.lacksSecondFactor(caller, at: now, under: policy) else {
-            return .refused(.reauthenticationRequired)
-        }
+    }
+
+    private func held(_ state: DecisionState) -> HeldFactor? {
+        state.ledger.factors[factor].flatMap { $0.account == account ? $0 : nil }
+    }
+
+    private func remove(
+        _ held: HeldFactor, of account: Account, _ cause: SecondFactorRemoved.Cause,
+        _ actor: Actor, _ state: DecisionState
+    ) -> Decision {
         let isLast = account.secondFactors == [factor]
         let codes = state.ledger.factors.values.filter {
             isLast && $0.account == account.id && $0.kind == .recoveryCodes
@@ -33,9 +85,9 @@ package struct RemoveFactor: Sendable {
                 .init(
                     .secondFactorRemoved(
                         SecondFactorRemoved(
-                            account: account.id, cause: .holder, factor: factor.id,
+                            account: account.id, cause: cause, factor: factor.id,
                             kind: factor.kind)),
-                    actor: .account(account.id, session: caller.session))
+                    actor: actor, disclosesRequest: cause == .holder)
             }, effects: [.challengesEndedOf([account.id])])
     }
 }

@@ -27,6 +27,11 @@ package enum Reply: Hashable, Sendable {
     case factorEnrolled(isFirst: Bool, Grant?)
     /// A second factor or recovery codes were removed.
     case factorRemoved
+    /// The plan of the removal of a second factor.
+    case factorRemovalPreviewed(PlanFactorRemoval.Plan)
+    /// The removal of a second factor is planned or stopped, by this event; nil until it is recorded, and when it
+    /// was as requested already.
+    case factorRemovalPlanned(PlanFactorRemoval.Plan, EventID?)
     /// A refresh token was exchanged.
     case refreshed(Grant, RefreshTokenState.Exchange)
     /// An account is erased: the position of its `AccountErased`, appended by this command or
@@ -68,7 +73,10 @@ package enum Reply: Hashable, Sendable {
         case .relinked(let plan, let event): .relinked(plan, event ?? recorded.last?.recorded.id)
         case .accessChanged(let plan, let event):
             .accessChanged(plan, event ?? recorded.last?.recorded.id)
-        case .factorEnrolled, .factorRemoved, .passwordChanged, .passwordReset, .passwordImported,
+        case .factorRemovalPlanned(let plan, let event):
+            .factorRemovalPlanned(plan, event ?? recorded.last?.recorded.id)
+        case .factorEnrolled, .factorRemoved, .factorRemovalPreviewed, .passwordChanged,
+            .passwordReset, .passwordImported,
             .opened, .keyRotated,
             .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
             .erasurePlanned, .holdSet, .holdLifted, .restoreRecorded, .mergePlanned,

@@ -71,26 +71,26 @@ extension SignIn {
         else {
             return .refused(refuse(account, identity, in: state, at: now, under: policy))
         }
-        let spent = Decision.Effect.idTokenSpent(secondFactor.token, now)
-        let methods = proof.methods.with(factor.kind)
+        let actor = Actor.account(account.id, session: newSession)
+        var drafts: [Decision.Draft] = []
+        var effects: [Decision.Effect] = [.idTokenSpent(secondFactor.token, now)]
         switch factor.kind {
-        case .totp:
-            return .passed(
-                drafts: [], effects: [spent, .factorUsed(factor.id, use.counter)],
-                methods: methods)
-        case .phone:
-            return .passed(
-                drafts: [], effects: [spent] + use.spent, methods: methods)
+        case .totp: effects.append(.factorUsed(factor.id, use.counter))
+        case .phone: effects += use.spent
         case .recoveryCodes:
             let fact = RecoveryCodeUsed(account: account.id, code: use.counter, factor: factor.id)
-            return .passed(
-                drafts: [
-                    .init(
-                        .recoveryCodeUsed(fact), actor: .account(account.id, session: newSession))
-                ],
-                effects: [spent, .factorUsed(factor.id, factor.usedCodes | 1 << use.counter)],
-                methods: methods)
+            drafts.append(.init(.recoveryCodeUsed(fact), actor: actor))
+            effects.append(.factorUsed(factor.id, factor.usedCodes | 1 << use.counter))
         }
+        // A factor that is used is not lost.
+        if factor.removalDue != nil {
+            let fact = SecondFactorRemovalStopped(
+                account: account.id, cause: .used, factor: factor.id)
+            drafts.append(.init(.secondFactorRemovalStopped(fact), actor: actor))
+            effects.append(.factorChanged(factor.id))
+        }
+        return .passed(
+            drafts: drafts, effects: effects, methods: proof.methods.with(factor.kind))
     }
 
     /// Appends a refusal once in a budget's window, so that guesses don't make the log grow.

@@ -60,7 +60,9 @@ package struct StoredAnswer: Hashable, Sendable {
             "merged:" + MergeFields(plan, event).description
         case .success(.unmerged(let plan, let event)):
             "unmerged:" + MergeFields(plan, event).description
-        case .success(.factorEnrolled), .success(.factorRemoved), .success(.passwordChanged),
+        case .success(.factorEnrolled), .success(.factorRemoved),
+            .success(.factorRemovalPreviewed), .success(.factorRemovalPlanned),
+            .success(.passwordChanged),
             .success(.passwordReset), .success(.passwordImported),
             .success(.opened),
             .success(.keyRotated),

@@ -32,6 +32,8 @@ package enum Event: Hashable, Sendable {
     case secondFactorRemoved(SecondFactorRemoved)
     case secondFactorRefused(SecondFactorRefused)
     case recoveryCodeUsed(RecoveryCodeUsed)
+    case secondFactorRemovalPlanned(SecondFactorRemovalPlanned)
+    case secondFactorRemovalStopped(SecondFactorRemovalStopped)
 
     /// The stored names, which never change.
     package enum Name: String, CaseIterable, Sendable {
@@ -63,6 +65,8 @@ package enum Event: Hashable, Sendable {
         case secondFactorRemoved = "SecondFactorRemoved"
         case secondFactorRefused = "SecondFactorRefused"
         case recoveryCodeUsed = "RecoveryCodeUsed"
+        case secondFactorRemovalPlanned = "SecondFactorRemovalPlanned"
+        case secondFactorRemovalStopped = "SecondFactorRemovalStopped"
     }
 
     /// The version in which the fact was read or is written.
@@ -105,6 +109,8 @@ package enum Event: Hashable, Sendable {
         case .secondFactorRemoved(let fact): fact
         case .secondFactorRefused(let fact): fact
         case .recoveryCodeUsed(let fact): fact
+        case .secondFactorRemovalPlanned(let fact): fact
+        case .secondFactorRemovalStopped(let fact): fact
         }
     }
 
@@ -139,6 +145,8 @@ package enum Event: Hashable, Sendable {
         case .secondFactorRemoved: .secondFactorRemoved
         case .secondFactorRefused: .secondFactorRefused
         case .recoveryCodeUsed: .recoveryCodeUsed
+        case .secondFactorRemovalPlanned: .secondFactorRemovalPlanned
+        case .secondFactorRemovalStopped: .secondFactorRemovalStopped
         }
     }
 
@@ -207,6 +215,12 @@ package enum Event: Hashable, Sendable {
         case .recoveryCodeUsed:
             self = .recoveryCodeUsed(
                 try RecoveryCodeUsed(details: details, accounts: accounts))
+        case .secondFactorRemovalPlanned:
+            self = .secondFactorRemovalPlanned(
+                try SecondFactorRemovalPlanned(details: details, accounts: accounts))
+        case .secondFactorRemovalStopped:
+            self = .secondFactorRemovalStopped(
+                try SecondFactorRemovalStopped(details: details, accounts: accounts))
         }
     }
 }
@@ -246,6 +260,8 @@ extension Event.Name {
         case .secondFactorRemoved: SecondFactorRemoved.self
         case .secondFactorRefused: SecondFactorRefused.self
         case .recoveryCodeUsed: RecoveryCodeUsed.self
+        case .secondFactorRemovalPlanned: SecondFactorRemovalPlanned.self
+        case .secondFactorRemovalStopped: SecondFactorRemovalStopped.self
         }
     }
 }

@@ -29,7 +29,8 @@ extension Event {
             .unlinkRejected, .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted,
             .ledgerRestored, .rulesSet, .addressConfirmed, .addressReleased, .passwordSet,
             .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
-            .secondFactorRemoved, .secondFactorRefused, .recoveryCodeUsed:
+            .secondFactorRemoved, .secondFactorRefused, .recoveryCodeUsed,
+            .secondFactorRemovalPlanned, .secondFactorRemovalStopped:
             .none
         }
     }

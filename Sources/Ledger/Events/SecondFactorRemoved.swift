@@ -4,7 +4,7 @@ package struct SecondFactorRemoved: EventFact {
     package enum Cause: String, Sendable, CaseIterable {
         /// The account holder removed it.
         case holder
-        /// Support removed it for a person who lost it.
+        /// Support planned it for a person who lost it, and it was due.
         case support
     }
 
@@ -44,7 +44,7 @@ package struct SecondFactorRemoved: EventFact {
     package var attributes: EventAttributes { EventAttributes(reason: cause.rawValue) }
 
     package var requiredDisclosures: [Disclosure.Name] {
-        cause == .holder ? [.clientIP] : [.caseReference, .reason]
+        cause == .holder ? [.clientIP] : []
     }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {

@@ -27,7 +27,33 @@ extension Fold {
 
     mutating func remove(_ fact: SecondFactorRemoved) throws(FoldFault) {
         try requireAccount(fact.account)
-        release(try requireFactor(fact.factor, fact.kind, of: fact.account))
+        let known = try requireFactor(fact.factor, fact.kind, of: fact.account)
+        // The recovery codes go with the last factor, without a plan of their own.
+        guard fact.cause == .holder || !fact.kind.isRequired || known.removalDue != nil else {
+            throw .impossible("the removal of factor \(fact.factor) was not planned")
+        }
+        release(known)
+    }
+
+    mutating func plan(
+        _ fact: SecondFactorRemovalPlanned, at time: Timestamp
+    ) throws(FoldFault) {
+        try requireAccount(fact.account)
+        var known = try requireFactor(fact.factor, fact.kind, of: fact.account)
+        guard known.removalDue == nil, fact.kind.isRequired, fact.due > time else {
+            throw .impossible("the removal of factor \(fact.factor) is already planned")
+        }
+        known.removalDue = fact.due
+        hold(known)
+    }
+
+    mutating func stop(_ fact: SecondFactorRemovalStopped) throws(FoldFault) {
+        try requireAccount(fact.account)
+        guard var known = factor(fact.factor), known.account == fact.account,
+            known.removalDue != nil
+        else { throw .impossible("no removal of factor \(fact.factor) is planned") }
+        known.removalDue = nil
+        hold(known)
     }
 
     mutating func use(_ fact: RecoveryCodeUsed) throws(FoldFault) {

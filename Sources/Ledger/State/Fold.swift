@@ -244,6 +244,8 @@ extension Fold {
         case .secondFactorEnrolled(let fact): try enrol(fact, at: recorded.position)
         case .secondFactorRemoved(let fact): try remove(fact)
         case .recoveryCodeUsed(let fact): try use(fact)
+        case .secondFactorRemovalPlanned(let fact): try plan(fact, at: recorded.recordedAt)
+        case .secondFactorRemovalStopped(let fact): try stop(fact)
         case .secondFactorRefused(let fact):
             try requireLink(of: fact.identity, to: fact.account)
             try requireSecondFactor(fact.account)

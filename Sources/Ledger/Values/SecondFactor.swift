@@ -31,17 +31,20 @@ package struct HeldFactor: Hashable, Sendable {
     package let position: LogPosition
     /// The used codes of a set of recovery codes: bit n for code n.
     package internal(set) var usedCodes: Int64
+    /// When it is removed, because support planned it; nil otherwise.
+    package internal(set) var removalDue: Timestamp?
 
     /// Describes a factor.
     package init(
         id: FactorID, kind: FactorKind, account: AccountID, position: LogPosition,
-        usedCodes: Int64 = 0
+        usedCodes: Int64 = 0, removalDue: Timestamp? = nil
     ) {
         self.id = id
         self.kind = kind
         self.account = account
         self.position = position
         self.usedCodes = usedCodes
+        self.removalDue = removalDue
     }
 }
 

@@ -7,7 +7,8 @@ extension TenantVerification {
     mutating func compareFactors(on connection: Connection) throws(PostgresError) {
         var expected = state.factors
         try eachRow(
-            of: .factors, "factor_id, account_id, kind, version, counter", on: connection
+            of: .factors, "factor_id, account_id, kind, version, counter, removal_due",
+            on: connection
         ) { check, result, row throws(PostgresError) in
             let id = FactorID(bits: try result.uuid(row, result.column("factor_id")))
             guard let factor = expected.removeValue(forKey: id) else {
@@ -17,8 +18,10 @@ extension TenantVerification {
             let kind = try result.text(row, result.column("kind"))
             let version = try result.int8(row, result.column("version"))
             let counter = try result.int8(row, result.column("counter"))
+            let due = try result.optionalTimestamp(row, result.column("removal_due"))
             if account != factor.account.bits || kind != factor.kind.rawValue
                 || version != factor.position.value
+                || due != factor.removalDue?.microseconds
                 || factor.kind == .recoveryCodes && counter != factor.usedCodes
             {
                 check.add(

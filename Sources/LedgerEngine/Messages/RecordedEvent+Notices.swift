@@ -22,6 +22,7 @@ extension RecordedEvent {
             fact.kind.isRequired ? (.factorAdded, [fact.account]) : nil
         case .secondFactorRemoved(let fact):
             fact.kind.isRequired ? (.factorRemoved, [fact.account]) : nil
+        case .secondFactorRemovalPlanned(let fact): (.removalPlanned, [fact.account])
         case .recoveryCodeUsed(let fact): (.recoveryCodeUsed, [fact.account])
         case .accountDisabled(let fact): (.accountDisabled, [fact.account])
         default: nil

@@ -91,6 +91,7 @@ extension MACMessage {
         message.raw(sealed)
         message.text(wrappingKey)
         message.int8(counter)
+        message.optional(factor.removalDue) { $0.int8($1.microseconds) }
         return message
     }
 

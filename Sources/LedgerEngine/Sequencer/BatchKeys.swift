@@ -197,8 +197,15 @@ package struct BatchKeys {
                 challenges[tenant, default: []].append(challenge)
             }
         case .removeFactor(let intent):
-            sessions.add(tenant, intent.caller.session)
-            factors[tenant, default: []].append(intent.caller.account)
+            factors[tenant, default: []].append(intent.account)
+            switch intent.authority {
+            case .accountHolder(let caller), .keptByHolder(let caller):
+                sessions.add(tenant, caller.session)
+            case .planned(let account): accounts.add(tenant, account)
+            }
+        case .planFactorRemoval(let intent):
+            accounts.add(tenant, intent.account)
+            factors[tenant, default: []].append(intent.account)
         case .setRules(let intent):
             rules.append((tenant: tenant, request: intent))
         }

@@ -142,7 +142,7 @@ package struct BatchChanges {
 
     /// The factors and recovery codes that accounts got.
     package private(set) var factorsStored: [FactorID: NewFactor] = [:]
-    /// The factors whose codes were used.
+    /// The factors whose codes were used, or whose removal was planned or stopped.
     package private(set) var factorsUsed: Set<FactorID> = []
     package private(set) var factorsRemoved: [FactorID] = []
     /// The accounts that got or lost factors.
@@ -222,7 +222,7 @@ package struct BatchChanges {
             accountsFactored.insert(fact.account)
             factorsRemoved.append(fact.factor)
         // The row has the codes that were used, which the effect brings.
-        case .recoveryCodeUsed: break
+        case .recoveryCodeUsed, .secondFactorRemovalPlanned, .secondFactorRemovalStopped: break
         case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected,
             .ledgerRestored, .secondFactorRefused:
             break
@@ -259,7 +259,7 @@ package struct BatchChanges {
             addressesNamed.append((name: name, address: address))
         case .passwordStored(let identity, let password): passwordsStored[identity] = password
         case .factorStored(let factor): factorsStored[factor.id] = factor
-        case .factorUsed(let factor, _): factorsUsed.insert(factor)
+        case .factorUsed(let factor, _), .factorChanged(let factor): factorsUsed.insert(factor)
         case .challengesEnded(let names): challengesEnded += names
         case .challengesEndedOf(let accounts): challengesEndedOf += accounts
         case .challengeSpent(let challenge): challengesSpent.append(challenge)

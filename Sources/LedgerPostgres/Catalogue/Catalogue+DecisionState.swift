@@ -97,6 +97,7 @@ extension Catalogue {
                 .bytes("sealed", [.personal, .mac]),
                 .text("wrapping_key", .mac),
                 .int8("counter", [.auditor, .mac]),
+                .time("removal_due", [.auditor, .nullable, .verified, .mac]),
                 .bytes("mac", .nullable),
             ]),
         CatalogueTable(

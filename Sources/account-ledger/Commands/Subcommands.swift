@@ -42,6 +42,7 @@ extension Program<Environment> {
         Subcommand(syntax: DisableCommand.syntax, body: DisableCommand.run),
         Subcommand(syntax: EnableCommand.syntax, body: EnableCommand.run),
         Subcommand(syntax: EndSessionsCommand.syntax, body: EndSessionsCommand.run),
+        Subcommand(syntax: RemoveFactorCommand.syntax, body: RemoveFactorCommand.run),
         Subcommand(
             syntax: ImportPasswordsCommand.syntax, body: ImportPasswordsCommand.run),
         Subcommand(syntax: HoldSetCommand.syntax, body: HoldSetCommand.run),

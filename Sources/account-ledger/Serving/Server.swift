@@ -162,6 +162,9 @@ struct Server: Sendable {
             async let _ = RetentionWorker(
                 url: configuration.databaseURL, tenants: tenants, commands: commands, log: log
             ).run()
+            async let _ = RemovalWorker(
+                url: configuration.databaseURL, commands: commands, log: log
+            ).run()
             log.write(
                 .info, "ready",
                 [

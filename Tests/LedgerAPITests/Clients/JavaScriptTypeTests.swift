@@ -50,7 +50,8 @@ struct JavaScriptTypeTests {
             methods.map(\.name) == [
                 "signIn", "finishSignIn", "sendSecondFactorCode", "factors", "beginFactor",
                 "enrolFactor",
-                "removeFactor", "renewRecoveryCodes", "sendCode", "sendAccountCode", "signOut",
+                "removeFactor", "keepFactor", "renewRecoveryCodes", "sendCode", "sendAccountCode",
+                "signOut",
                 "account", "link", "unlink",
                 "previewMerge", "merge", "#renew", "previewUndo", "undoMerge",
             ])

@@ -73,6 +73,13 @@ struct ExampleRun {
             accessToken = person.accessToken
         case "enrol_factor": try await beginEnrolment()
         case "send_second_factor_code": try await enrolPhone()
+        case "preview_factor_removal", "plan_factor_removal", "stop_factor_removal":
+            try await enrol()
+        case "keep_factor":
+            try await enrol()
+            let factor = values[ExampleValue.factor] ?? ""
+            _ = try await support(
+                "/v1/accounts/\(ada.userID)/factors/\(factor)/removal", "{\"case\":\"T-1\"}")
         case "list_factors", "remove_factor", "renew_recovery_codes", "finish_sign_in":
             try await enrol()
         case "unlink":

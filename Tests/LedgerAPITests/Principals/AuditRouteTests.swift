@@ -45,6 +45,12 @@ import Testing
         "POST /v1/accounts/{id}/enable": "/v1/accounts/ACCOUNT/enable",
         "POST /v1/accounts/{id}/end-sessions/preview": "/v1/accounts/ACCOUNT/end-sessions/preview",
         "POST /v1/accounts/{id}/end-sessions": "/v1/accounts/ACCOUNT/end-sessions",
+        "POST /v1/accounts/{id}/factors/{factor_id}/removal/preview":
+            "/v1/accounts/ACCOUNT/factors/IDENTITY/removal/preview",
+        "POST /v1/accounts/{id}/factors/{factor_id}/removal":
+            "/v1/accounts/ACCOUNT/factors/IDENTITY/removal",
+        "POST /v1/accounts/{id}/factors/{factor_id}/keep":
+            "/v1/accounts/ACCOUNT/factors/IDENTITY/keep",
     ]
 
     /// The bodies of the others; `OTHER` is replaced by another account's id.
@@ -56,6 +62,8 @@ import Testing
         "POST /v1/accounts/{id}/disable": #"{"case":"T"}"#,
         "POST /v1/accounts/{id}/enable": #"{"case":"T"}"#,
         "POST /v1/accounts/{id}/end-sessions": #"{"case":"T"}"#,
+        "POST /v1/accounts/{id}/factors/{factor_id}/removal": #"{"case":"T"}"#,
+        "POST /v1/accounts/{id}/factors/{factor_id}/keep": #"{"case":"T"}"#,
     ]
 
     /// The requests that the ledger refuses, which add a second record: Ada is under a hold, the
@@ -65,6 +73,9 @@ import Testing
         "POST /v1/merges/{event_id}/undo/preview": 404, "POST /v1/merges/{event_id}/undo": 404,
         "POST /v1/accounts/{id}/identities/{identity_id}/relink/preview": 409,
         "POST /v1/accounts/{id}/identities/{identity_id}/relink": 409,
+        "POST /v1/accounts/{id}/factors/{factor_id}/removal/preview": 404,
+        "POST /v1/accounts/{id}/factors/{factor_id}/removal": 404,
+        "POST /v1/accounts/{id}/factors/{factor_id}/keep": 404,
     ]
 
     /// The routes that take an access token or nothing.
@@ -77,7 +88,7 @@ import Testing
         "POST /v1/auth/second-factor/code",
         "GET /v1/account/factors", "POST /v1/account/factor-enrolments",
         "POST /v1/account/factors", "DELETE /v1/account/factors/{factor_id}",
-        "POST /v1/account/recovery-codes",
+        "POST /v1/account/recovery-codes", "POST /v1/account/factors/{factor_id}/keep",
         "POST /v1/auth/link/{provider}", "DELETE /v1/auth/link/{provider}", "GET /v1/account",
         "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz", "GET /openapi.json",
         "GET /docs",

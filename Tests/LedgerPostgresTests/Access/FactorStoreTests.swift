@@ -162,7 +162,7 @@ import Testing
             let other = EnrolFactor(by: session, &generator)
             _ = try await scene.fixture.submit(.enrolFactor(other)).get()
             _ = try await scene.fixture.submit(
-                .removeFactor(RemoveFactor(caller: session, factor: scene.enrolled.factor.id))
+                .removeFactor(RemoveFactor(scene.enrolled.factor.id, by: .accountHolder(session)))
             ).get()
             let listed = try await scene.database.asSuperuser.texts(
                 "SELECT second_factors::text FROM accounts WHERE second_factors IS NOT NULL")
@@ -175,6 +175,38 @@ import Testing
             ).get()
             #expect(try await scene.rows() == [])
             #expect(try await scene.findings() == [])
+        }
+    }
+
+    @Test func `a planned removal is stored, found when it is due, and stopped`() async throws {
+        try await with { scene in
+            let factor = scene.enrolled.factor.id
+            func change(_ change: PlanFactorRemoval.Change) async throws -> PlanFactorRemoval.Plan?
+            {
+                let result = try await scene.fixture.submit(
+                    .planFactorRemoval(
+                        PlanFactorRemoval(
+                            change, of: factor, of: scene.account, actor: .system,
+                            reason: "lost phone", caseReference: "5"))
+                ).get()
+                return PlanFactorRemoval.success(in: result)?.plan
+            }
+            let due = try #require(try await change(.plan)?.due)
+            let finder = DueRemovals(url: scene.database.runtimeURL)
+            #expect(try await finder.find(at: due.adding(seconds: -1)).isEmpty)
+            let found = try await finder.find(at: due)
+            #expect(found.map(\.factor) == [factor] && found.map(\.account) == [scene.account])
+            let stored = try await scene.store.factors(of: scene.account, in: .default)
+            #expect(stored.first { $0.factor.id == factor }?.factor.removalDue == due)
+            #expect(try await scene.findings() == [])
+            // The clock of the database decides, not the finder.
+            let early = RemoveFactor(factor, by: .planned(scene.account))
+            #expect(
+                try await scene.fixture.submit(.removeFactor(early)) == .failure(.unknownFactor))
+            #expect(try await change(.stop)?.due == nil)
+            #expect(try await finder.find(at: due).isEmpty)
+            #expect(try await scene.findings() == [])
+            await finder.close()
         }
     }
 }

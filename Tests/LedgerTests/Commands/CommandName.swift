@@ -23,6 +23,7 @@ enum CommandName: String, CaseIterable {
     case changeAccess = "ChangeAccess"
     case enrolFactor = "EnrolFactor"
     case removeFactor = "RemoveFactor"
+    case planFactorRemoval = "PlanFactorRemoval"
 
     /// Names a command.
     ///
@@ -51,6 +52,7 @@ enum CommandName: String, CaseIterable {
             case .changeAccess: .changeAccess
             case .enrolFactor: .enrolFactor
             case .removeFactor: .removeFactor
+            case .planFactorRemoval: .planFactorRemoval
             }
     }
 
@@ -70,6 +72,7 @@ enum CommandName: String, CaseIterable {
         case .importPassword: "ImportPasswordTests"
         case .changeAccess: "AccessTests"
         case .enrolFactor, .removeFactor: "SecondFactorTests"
+        case .planFactorRemoval: "FactorRemovalTests"
         }
     }
 }

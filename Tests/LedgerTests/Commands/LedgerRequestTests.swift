@@ -156,8 +156,14 @@ struct LedgerRequestTests {
                 token: nil, refreshToken: .zero, newSession: SessionID(bits: 26)))
         let session = try #require(enrolled.grant).session
         try ledger.accept(
+            PlanFactorRemoval.Preview(of: factor, of: grant.account, actor: .system))
+        try ledger.accept(
+            PlanFactorRemoval(
+                .plan, of: factor, of: grant.account, actor: .system, reason: "r",
+                caseReference: "c"))
+        try ledger.accept(
             RemoveFactor(
-                caller: Caller(account: grant.account, session: session), factor: factor))
+                factor, by: .accountHolder(Caller(account: grant.account, session: session))))
     }
 
     private static func mergeAndUndo(

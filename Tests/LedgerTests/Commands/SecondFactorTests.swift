@@ -215,7 +215,7 @@ struct SecondFactorTests {
         let command = story.enrol(token: token)
         _ = try story.scenario.when(command).result.get()
         _ = try story.scenario.when(
-            RemoveFactor(caller: story.ada, factor: command.factor.id)
+            RemoveFactor(command.factor.id, by: .accountHolder(story.ada))
         ).result.get()
         #expect(try story.scenario.when(story.enrol(token: token)) == refused(.invalidCode))
     }
@@ -249,15 +249,15 @@ struct SecondFactorTests {
                     account: story.ada.account, cause: .holder, factor: factor, kind: kind))
         }
         #expect(
-            try story.scenario.when(RemoveFactor(caller: story.ada, factor: other.factor.id))
+            try story.scenario.when(RemoveFactor(other.factor.id, by: .accountHolder(story.ada)))
                 == then(.factorRemoved, removed(other.factor.id, .totp)))
         #expect(
-            try story.scenario.when(RemoveFactor(caller: story.ada, factor: story.factor))
+            try story.scenario.when(RemoveFactor(story.factor, by: .accountHolder(story.ada)))
                 == then(
                     .factorRemoved, removed(story.factor, .totp),
                     removed(story.codes, .recoveryCodes)))
         #expect(
-            try story.scenario.when(RemoveFactor(caller: story.ada, factor: story.factor))
+            try story.scenario.when(RemoveFactor(story.factor, by: .accountHolder(story.ada)))
                 == refused(.unknownFactor))
         #expect(try story.scenario.when(story.signIn()).events.count == 1)
     }
@@ -271,7 +271,7 @@ struct SecondFactorTests {
             #expect(try story.when(story.link("google"), after: seconds) == late)
             #expect(try story.when(story.enrol(), after: seconds) == late)
             #expect(try story.when(story.enrol(.recoveryCodes), after: seconds) == late)
-            let removal = RemoveFactor(caller: story.ada, factor: story.factor)
+            let removal = RemoveFactor(story.factor, by: .accountHolder(story.ada))
             #expect(try story.when(removal, after: seconds) == late)
             let merge = MergeAccounts.Preview(
                 authority: .accountHolder(
@@ -304,7 +304,7 @@ struct SecondFactorTests {
         _ = try story.scenario.when(SignOut(caller: story.ada, scope: .session)).result.get()
         #expect(try story.scenario.when(story.enrol()) == refused(.sessionEnded))
         #expect(
-            try story.scenario.when(RemoveFactor(caller: story.ada, factor: story.factor))
+            try story.scenario.when(RemoveFactor(story.factor, by: .accountHolder(story.ada)))
                 == refused(.sessionEnded))
     }
 

@@ -123,6 +123,14 @@ enum Examples {
         case .secondFactorRemoved:
             .secondFactorRemoved(
                 SecondFactorRemoved(account: account, cause: .holder, factor: id(16), kind: .totp))
+        case .secondFactorRemovalPlanned:
+            .secondFactorRemovalPlanned(
+                SecondFactorRemovalPlanned(
+                    account: account, due: Timestamp(seconds: 1_790_086_400), factor: id(16),
+                    kind: .phone))
+        case .secondFactorRemovalStopped:
+            .secondFactorRemovalStopped(
+                SecondFactorRemovalStopped(account: account, cause: .used, factor: id(16)))
         case .secondFactorRefused:
             .secondFactorRefused(
                 SecondFactorRefused(account: account, identity: identity, provider: google))

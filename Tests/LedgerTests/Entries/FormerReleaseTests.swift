@@ -30,7 +30,8 @@ import Testing
         let later: Set<Event.Name> = [
             .rulesSet, .addressConfirmed, .addressReleased, .passwordSet, .accountDisabled,
             .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
-            .secondFactorRefused, .recoveryCodeUsed,
+            .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
+            .secondFactorRemovalStopped,
         ]
         #expect(names == Set(Event.Name.allCases).subtracting(later.union([.sessionRevoked])))
         #expect(state.sessions.count > 10)

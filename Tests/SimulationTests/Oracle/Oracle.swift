@@ -186,7 +186,8 @@ extension Command {
         case .openLedger, .rotateKey, .signIn, .signOut, .refreshSession, .eraseAccount,
             .setLegalHold,
             .liftLegalHold, .recordRestore, .relinkProvider, .setRules, .changePassword,
-            .resetPassword, .importPassword, .changeAccess, .enrolFactor, .removeFactor:
+            .resetPassword, .importPassword, .changeAccess, .enrolFactor, .removeFactor,
+            .planFactorRemoval:
             nil
         }
     }

@@ -200,7 +200,8 @@ struct TenantReplay {
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored,
             .rulesSet, .addressConfirmed, .addressReleased, .passwordSet, .accountDisabled,
             .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
-            .secondFactorRefused, .recoveryCodeUsed:
+            .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
+            .secondFactorRemovalStopped:
             break
         }
     }

@@ -75,15 +75,15 @@ struct Client {
         let sent =
             switch dice.number(0...99) {
             case ..<20: signIn(in: device.tenant)
-            case ..<53: link(device)
-            case ..<73: unlink(device)
-            case ..<80:
+            case ..<51: link(device)
+            case ..<71: unlink(device)
+            case ..<78:
                 Sent(
                     request: .signOut(
                         device.caller, dice.chance(0.3) ? .everywhere : .session),
                     tenant: device.tenant)
-            case ..<81: Sent(request: .rotateKey, tenant: device.tenant)
-            case ..<85: administer(device)
+            case ..<79: Sent(request: .rotateKey, tenant: device.tenant)
+            case ..<83: administer(device)
             case ..<91: merge(device)
             case ..<94: relink(device)
             case ..<96: changeAccess(device)
@@ -164,7 +164,13 @@ struct Client {
             .map(\.factor).filter { $0.account == device.caller.account }.sorted { $0.id < $1.id }
         if !known.isEmpty, dice.chance(0.4) {
             let factor = known.randomElement(dice).id
-            return Sent(request: .removeFactor(device.caller, factor), tenant: device.tenant)
+            return Sent(
+                request: dice.chance(0.3)
+                    ? .planRemoval(device.caller.account, factor)
+                    : .removeFactor(
+                        dice.chance(0.2)
+                            ? .keptByHolder(device.caller) : .accountHolder(device.caller), factor),
+                tenant: device.tenant)
         }
         return Sent(
             request: .enrol(device.caller, dice.chance(0.7) ? .totp : .recoveryCodes),
@@ -305,11 +311,15 @@ extension Command {
         case .signOut(let intent): intent.caller
         case .changePassword(let intent): intent.caller
         case .enrolFactor(let intent): intent.caller
-        case .removeFactor(let intent): intent.caller
+        case .removeFactor(let intent):
+            switch intent.authority {
+            case .accountHolder(let caller), .keptByHolder(let caller): caller
+            case .planned: nil
+            }
         case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
             .liftLegalHold,
             .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider, .setRules,
-            .resetPassword, .importPassword, .changeAccess:
+            .resetPassword, .importPassword, .changeAccess, .planFactorRemoval:
             nil
         }
     }
@@ -331,7 +341,7 @@ extension Request {
         case .link(_, _, _, let key, _), .unlink(_, _, let key), .unmerge(_, _, _, let key): key
         case .merge(let intent): intent.idempotency
         case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore,
-            .relink, .setRules, .changeAccess, .enrol, .removeFactor, .secondStep:
+            .relink, .setRules, .changeAccess, .enrol, .removeFactor, .planRemoval, .secondStep:
             nil
         }
     }

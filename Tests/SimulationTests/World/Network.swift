@@ -17,7 +17,8 @@ enum Request: Sendable {
     case lift(AccountID, HoldID)
     case changeAccess(AccountID, ChangeAccess.Change)
     case enrol(Caller, FactorKind)
-    case removeFactor(Caller, FactorID)
+    case removeFactor(RemoveFactor.Authority, FactorID)
+    case planRemoval(AccountID, FactorID)
     /// A sign-in that an account refused without a second factor.
     case secondStep(Proof, AccountID)
     case recordRestore
@@ -151,8 +152,13 @@ extension World {
                 EnrolFactor(
                     caller: caller, factor: factor(kind), recoveryCodes: factor(.recoveryCodes),
                     token: nil, refreshToken: dice.digest(), newSession: dice.id()))
-        case .removeFactor(let caller, let factor):
-            .removeFactor(RemoveFactor(caller: caller, factor: factor))
+        case .removeFactor(let authority, let factor):
+            .removeFactor(RemoveFactor(factor, by: authority))
+        case .planRemoval(let account, let factor):
+            .planFactorRemoval(
+                PlanFactorRemoval(
+                    dice.chance(0.7) ? .plan : .stop, of: factor, of: account, actor: .system,
+                    reason: "lost", caseReference: "5"))
         case .secondStep(let proof, let account):
             .signIn(
                 SignIn(
@@ -224,7 +230,9 @@ extension Command {
         case .enrolFactor(let intent):
             return start + "enrol \(intent.factor.kind) for \(short(intent.caller.account))"
         case .removeFactor(let intent):
-            return start + "remove \(short(intent.factor)) of \(short(intent.caller.account))"
+            return start + "remove \(short(intent.factor)) of \(short(intent.account))"
+        case .planFactorRemoval(let intent):
+            return start + "\(intent.change) removal of \(short(intent.factor))"
         case .recordRestore: return start + "restored"
         case .setRules: return start + "set rules"
         case .changePassword(let intent):

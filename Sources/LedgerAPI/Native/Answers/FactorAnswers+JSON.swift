@@ -12,6 +12,7 @@ extension FactorAnswer: JSONWritable {
             .optional("hint", .text("4711"), "The last digits of a phone number"),
             .optional("enrolled_at", .time),
             .optional("codes_left", .integer(10, 0...10), "The unused recovery codes"),
+            .optional("removal_due", .time, "When it is removed, because support planned it"),
         ])
 
     func write(to writer: inout JSONWriter) {
@@ -24,6 +25,7 @@ extension FactorAnswer: JSONWritable {
                 writer.name("codes_left")
                 writer.number(Int64(codesLeft))
             }
+            if let removalDue { writer.member("removal_due", removalDue) }
         }
     }
 }

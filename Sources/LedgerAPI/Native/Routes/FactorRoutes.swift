@@ -22,7 +22,7 @@ struct FactorsRoute: Route {
                     return FactorAnswer(
                         factorID: factor.id.description, type: factor.kind.rawValue,
                         hint: shown.hint, enrolledAt: factor.id.madeAt.description,
-                        codesLeft: factor.codesLeft)
+                        codesLeft: factor.codesLeft, removalDue: factor.removalDue?.description)
                 }))
     }
 }
@@ -213,13 +213,29 @@ struct RemoveFactorRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let (caller, factor) = try await call.byAccountHolder {
-            caller throws(APIError) -> (Caller, FactorID) in
-            guard let factor = call.captures["factor_id"].flatMap({ FactorID($0) }) else {
-                throw .refused(.unknownFactor)
-            }
-            return (caller, factor)
+            caller throws(APIError) in (caller, try call.factor())
         }
-        try await call.submit(RemoveFactor(caller: caller, factor: factor))
+        try await call.submit(RemoveFactor(factor, by: .accountHolder(caller)))
+        return try await FactorsRoute().answer(call)
+    }
+}
+
+/// `POST /v1/account/factors/{factor_id}/keep`: stops the removal that support planned.
+struct KeepFactorRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/account/factors/{factor_id}/keep"
+    static let operation = Operation(
+        id: "keep_factor", tag: .account, summary: "Stop the planned removal of a second factor",
+        about: "A sign-in with the factor stops it, too.", access: .accountHolder,
+        body: EmptyBody.self, answers: .json(FactorsAnswer.schema),
+        refusals: [.refused(.unknownFactor), .faulted(.rulesDiffer)])
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let (caller, factor) = try await call.byAccountHolder { caller throws(APIError) in
+            _ = try call.body()
+            return (caller, try call.factor())
+        }
+        try await call.submit(RemoveFactor(factor, by: .keptByHolder(caller)))
         return try await FactorsRoute().answer(call)
     }
 }
@@ -267,6 +283,16 @@ extension HeldFactor {
 }
 
 extension RouteCall {
+    /// Returns the factor that the path names.
+    ///
+    /// - Throws: 404 when the id is malformed.
+    func factor() throws(APIError) -> FactorID {
+        guard let factor = captures["factor_id"].flatMap({ FactorID($0) }) else {
+            throw .refused(.unknownFactor)
+        }
+        return factor
+    }
+
     /// Enrols a factor, or new recovery codes when there is none.
     fileprivate func enrol(
         _ factor: NewFactor?, confirmedBy enrolment: SingleUseIDToken?,

@@ -8,7 +8,8 @@ enum RouteTable {
         ChangePasswordRoute.self, RefreshRoute.self,
         SignOutRoute.self, LinkRoute.self,
         UnlinkRoute.self, AccountRoute.self, FactorsRoute.self, BeginEnrolmentRoute.self,
-        EnrolFactorRoute.self, RemoveFactorRoute.self, RecoveryCodesRoute.self, KeySetRoute.self,
+        EnrolFactorRoute.self, RemoveFactorRoute.self, KeepFactorRoute.self,
+        RecoveryCodesRoute.self, KeySetRoute.self,
         HealthRoute.self,
         ReadinessRoute.self, AccessLogRoute.self, EventsRoute.self, EventRoute.self,
         EventStreamRoute.self,
@@ -22,7 +23,8 @@ enum RouteTable {
         SupportMergePreviewRoute.self, SupportMergeRoute.self, UnmergePreviewRoute.self,
         UnmergeRoute.self, RelinkPreviewRoute.self, RelinkRoute.self, DisablePreviewRoute.self,
         DisableRoute.self, EnablePreviewRoute.self, EnableRoute.self, EndSessionsPreviewRoute.self,
-        EndSessionsRoute.self, SearchRoute.self,
+        EndSessionsRoute.self, FactorRemovalPreviewRoute.self, FactorRemovalRoute.self,
+        FactorRemovalStopRoute.self, SearchRoute.self,
     ]
 
     /// The routes that describe the others; an operator can switch them off.

@@ -136,6 +136,11 @@ struct RowSummer {
         image.text(factor.kind.rawValue)
         image.int8(factor.position.value)
         image.int8(factor.usedCodes)
+        if let due = factor.removalDue {
+            image.timestamp(due.microseconds)
+        } else {
+            image.null()
+        }
         sums.factors.add(image.hash(key))
     }
 

@@ -97,7 +97,7 @@ enum TableScan: Sendable {
             }
         case .factors:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
-                sums.factors.add(summer.hash($0, 0..<5))
+                sums.factors.add(summer.hash($0, 0..<6))
             }
         }
         return isSound
@@ -162,7 +162,7 @@ enum TableScan: Sendable {
             case .factors:
                 """
                 SELECT factor_id, account_id, kind, version,
-                    CASE kind WHEN 'recovery_codes' THEN counter ELSE 0 END
+                    CASE kind WHEN 'recovery_codes' THEN counter ELSE 0 END, removal_due
                 FROM factors \(condition)
                 """
             }

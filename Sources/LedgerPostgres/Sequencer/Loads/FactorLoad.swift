@@ -21,9 +21,10 @@ package enum FactorLoad {
     package struct Columns: Sendable {
         private static let names = [
             "factor_id", "account_id", "kind", "version", "sealed", "wrapping_key", "counter",
+            "removal_due",
         ]
 
-        private let id, account, kind, version, sealed, wrappingKey, counter: Int
+        private let id, account, kind, version, sealed, wrappingKey, counter, removalDue: Int
 
         /// Returns the columns for the list of the statement.
         package static func selected(_ f: String) -> SelectList {
@@ -39,6 +40,7 @@ package enum FactorLoad {
             sealed = list["\(f).sealed"]
             wrappingKey = list["\(f).wrapping_key"]
             counter = list["\(f).counter"]
+            removalDue = list["\(f).removal_due"]
         }
 
         /// Reads a row.
@@ -54,7 +56,9 @@ package enum FactorLoad {
                     id: FactorID(bits: try result.uuid(row, id)), kind: kind,
                     account: AccountID(bits: try result.uuid(row, account)),
                     position: LogPosition(try result.count(row, version)),
-                    usedCodes: kind == .recoveryCodes ? counter : 0),
+                    usedCodes: kind == .recoveryCodes ? counter : 0,
+                    removalDue: try result.optionalTimestamp(row, removalDue)
+                        .map { Timestamp(microseconds: $0) }),
                 sealed: try result.bytes(row, sealed),
                 wrappingKey: try result.text(row, wrappingKey), counter: counter)
         }

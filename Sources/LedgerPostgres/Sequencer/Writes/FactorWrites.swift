@@ -8,15 +8,15 @@ enum FactorWrites {
         "store_factor",
         """
         INSERT INTO factors (tenant_id, factor_id, account_id, kind, version, sealed, wrapping_key,
-            counter, mac)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            counter, mac, removal_due)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
         """)
 
     private static let update = Statement(
         "use_factor",
         """
         WITH written AS (
-            UPDATE factors SET counter = $3, mac = $4
+            UPDATE factors SET counter = $3, mac = $4, removal_due = $5
             WHERE tenant_id = $1 AND factor_id = $2
             RETURNING 1)
         SELECT ledger_expect(count(*), 1, 'factors') FROM written
@@ -65,6 +65,7 @@ enum FactorWrites {
                             .text(factor.kind.rawValue), .int8(factor.position.value),
                             .bytes(sealed.wrapped), .text(sealed.wrappingKey), .int8(counter),
                             .bytes(mac),
+                            factor.removalDue.map { .timestamp($0.microseconds) } ?? .null,
                         ]))
             }
             for id in changes.factorsUsed where changes.factorsStored[id] == nil {
@@ -77,7 +78,12 @@ enum FactorWrites {
                         factor, secret.wrapped, secret.wrappingKey, counter: counter,
                         of: batch.tenant))
                 calls.append(
-                    Call(update, [tenant, .uuid(id.bits), .int8(counter), .bytes(mac)]))
+                    Call(
+                        update,
+                        [
+                            tenant, .uuid(id.bits), .int8(counter), .bytes(mac),
+                            factor.removalDue.map { .timestamp($0.microseconds) } ?? .null,
+                        ]))
             }
             for id in changes.accountsFactored {
                 guard let account = batch.state.ledger.accounts[id],

@@ -1,0 +1,126 @@
+/// Plans the removal of a second factor that a person lost, for support, stops a planned one, or returns the plan.
+///
+/// The person has a day to stop it: support can be deceived.
+package struct PlanFactorRemoval: Sendable {
+    /// The kind of a change.
+    package enum Change: Hashable, Sendable {
+        case plan
+        case stop
+        /// Nothing changes; the plan is returned.
+        case preview
+    }
+
+    /// The planned removal of a factor.
+    package struct Plan: Hashable, Sendable {
+        package let account: AccountID
+        package let factor: FactorID
+        package let kind: FactorKind
+        /// When it is removed; nil once it is stopped.
+        package let due: Timestamp?
+        /// Whether the account keeps another second factor.
+        package let keepsFactor: Bool
+    }
+
+    /// The seconds between the plan and the removal.
+    package static let delaySeconds: Int64 = 86_400
+
+    package let change: Change
+    package let account: AccountID
+    package let factor: FactorID
+    package let actor: Actor
+    package let reason: String
+    package let caseReference: String
+
+    /// Requests a change.
+    package init(
+        _ change: Change, of factor: FactorID, of account: AccountID, actor: Actor,
+        reason: String = "", caseReference: String = ""
+    ) {
+        self.change = change
+        self.account = account
+        self.factor = factor
+        self.actor = actor
+        self.reason = reason
+        self.caseReference = caseReference
+    }
+
+    func decide(given state: DecisionState, at now: Timestamp) -> Decision {
+        guard let known = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
+        guard known.erasedPosition == nil else { return .refused(.accountErased) }
+        if let survivor = known.mergedInto { return .refused(.accountMerged(into: survivor)) }
+        guard let held = state.ledger.factors[factor], held.account == account,
+            held.kind.isRequired
+        else { return .refused(.unknownFactor) }
+        func plan(_ due: Timestamp?) -> Plan {
+            Plan(
+                account: account, factor: factor, kind: held.kind, due: due,
+                keepsFactor: known.secondFactors.count > 1)
+        }
+        // The event may be dated after the clock, if that was set back.
+        let recordedAt = max(now, state.ledger.lastRecordedAt)
+        let due = held.removalDue ?? recordedAt.adding(seconds: Self.delaySeconds)
+        let event: Event? =
+            switch (change, held.removalDue) {
+            case (.plan, nil):
+                .secondFactorRemovalPlanned(
+                    SecondFactorRemovalPlanned(
+                        account: account, due: due, factor: factor, kind: held.kind))
+            case (.stop, _?):
+                .secondFactorRemovalStopped(
+                    SecondFactorRemovalStopped(account: account, cause: .support, factor: factor))
+            case (.plan, _?), (.stop, nil), (.preview, _): nil
+            }
+        guard let event else {
+            let shown = change == .stop ? nil : due
+            return Decision(
+                .success(
+                    change == .preview
+                        ? .factorRemovalPreviewed(plan(shown))
+                        : .factorRemovalPlanned(plan(shown), nil)))
+        }
+        return Decision(
+            .success(.factorRemovalPlanned(plan(change == .plan ? due : nil), nil)),
+            drafts: [
+                .init(
+                    event, actor: actor,
+                    disclosures: [
+                        Disclosure(.caseReference, caseReference), Disclosure(.reason, reason),
+                    ], disclosesRequest: false)
+            ], effects: [.factorChanged(factor)])
+    }
+}
+
+extension PlanFactorRemoval: LedgerRequest {
+    /// A change that has its effect.
+    package struct Success: Hashable, Sendable {
+        package let plan: Plan
+        /// The event; nil when the removal was as requested already.
+        package let event: EventID?
+    }
+
+    /// Requests the plan alone.
+    package struct Preview: LedgerRequest {
+        private let command: PlanFactorRemoval
+
+        /// Requests the plan of a removal.
+        package init(of factor: FactorID, of account: AccountID, actor: Actor) {
+            command = PlanFactorRemoval(.preview, of: factor, of: account, actor: actor)
+        }
+
+        package var intent: Command.Intent { .planFactorRemoval(command) }
+
+        /// Returns the plan in a reply to the preview.
+        package static func success(in reply: Reply) -> Plan? {
+            guard case .factorRemovalPreviewed(let plan) = reply else { return nil }
+            return plan
+        }
+    }
+
+    package var intent: Command.Intent { .planFactorRemoval(self) }
+
+    /// Returns the result in a reply to the command.
+    package static func success(in reply: Reply) -> Success? {
+        guard case .factorRemovalPlanned(let plan, let event) = reply else { return nil }
+        return Success(plan: plan, event: event)
+    }
+}
