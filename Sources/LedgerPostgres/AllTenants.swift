@@ -26,6 +26,13 @@ package enum AllTenants {
         ORDER BY h.tenant_id, e.position
         """)
 
+    static let dueRemovals = Statement(
+        "due_factor_removals",
+        """
+        SELECT tenant_id, account_id, factor_id FROM factors
+        WHERE removal_due <= $1 ORDER BY removal_due LIMIT $2
+        """)
+
     static let sealerLogs = Statement(
         "sealer_logs",
         """

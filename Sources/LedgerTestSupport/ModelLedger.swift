@@ -263,7 +263,8 @@ extension Result<Reply, Refusal> {
         case .success(.factorEnrolled(let isFirst, let grant)):
             .success(.factorEnrolled(isFirst: isFirst, grant?.comparable))
         // The time of the removal depends on the clock.
-        case .success(.factorRemovalPlanned(let plan, _)):
+        case .success(.factorRemovalPlanned(let plan, _)),
+            .success(.factorRemovalUnchanged(let plan)):
             plan.due == nil ? .success(.factorRemoved) : .success(.signedOut)
         case .success(.accessChanged(let plan, _)): .success(.accessChanged(plan, nil))
         case .success, .failure: self

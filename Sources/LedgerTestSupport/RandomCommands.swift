@@ -49,6 +49,8 @@ package struct RandomCommands: Sendable {
             []
     private var lastEnrolled: EnrolFactor?
     private var lastSignIn: SignIn?
+    /// The factor whose removal was planned last, which its holder then keeps.
+    private var losing: PlanFactorRemoval.Plan?
     /// The account that refused the last sign-in without a second factor.
     private var refusing: AccountID?
     /// The merge with the last requested plan, which the next command executes.
@@ -75,6 +77,10 @@ package struct RandomCommands: Sendable {
         let intent: Command.Intent =
             if let agreed {
                 .mergeAccounts(agreed)
+            } else if let plan = losing.take(),
+                let holder = callers.last(where: { $0.account == plan.account })
+            {
+                .removeFactor(RemoveFactor(plan.factor, by: .keptByHolder(holder)))
             } else if let account = refusing.take(), let refused = lastSignIn {
                 secondStep(refused, account)
             } else {
@@ -125,6 +131,7 @@ package struct RandomCommands: Sendable {
             }
             if let grant { callers.append(Caller(account: grant.account, session: grant.session)) }
         case .failure(.secondFactorRequired(let account)): refusing = account
+        case .success(.factorRemovalPlanned(let plan, _?)): losing = plan.due == nil ? nil : plan
         case .success(.holdSet(let hold)):
             if let lastHeld { holds.append((account: lastHeld, hold: hold)) }
         case .success(.mergePlanned(_, let digest)):
@@ -190,11 +197,11 @@ package struct RandomCommands: Sendable {
             case 0, 1:
                 return .planFactorRemoval(
                     PlanFactorRemoval(
-                        Bool.random(using: &generator) ? .plan : .stop, of: known.factor,
+                        Int.random(in: 0..<3, using: &generator) > 0 ? .plan : .stop,
+                        of: known.factor,
                         of: holder.account,
                         actor: .apiKey(Principal(key: generator.id(), role: .support)),
                         reason: "lost", caseReference: "case 5"))
-            case 2: return .removeFactor(RemoveFactor(known.factor, by: .keptByHolder(holder)))
             default: return .removeFactor(RemoveFactor(known.factor, by: .accountHolder(holder)))
             }
         }

@@ -76,7 +76,7 @@ package struct PlanFactorRemoval: Sendable {
                 .success(
                     change == .preview
                         ? .factorRemovalPreviewed(plan(shown))
-                        : .factorRemovalPlanned(plan(shown), nil)))
+                        : .factorRemovalUnchanged(plan(shown))))
         }
         return Decision(
             .success(.factorRemovalPlanned(plan(change == .plan ? due : nil), nil)),
@@ -120,7 +120,10 @@ extension PlanFactorRemoval: LedgerRequest {
 
     /// Returns the result in a reply to the command.
     package static func success(in reply: Reply) -> Success? {
-        guard case .factorRemovalPlanned(let plan, let event) = reply else { return nil }
-        return Success(plan: plan, event: event)
+        switch reply {
+        case .factorRemovalPlanned(let plan, let event?): Success(plan: plan, event: event)
+        case .factorRemovalUnchanged(let plan): Success(plan: plan, event: nil)
+        default: nil
+        }
     }
 }

@@ -29,9 +29,10 @@ package enum Reply: Hashable, Sendable {
     case factorRemoved
     /// The plan of the removal of a second factor.
     case factorRemovalPreviewed(PlanFactorRemoval.Plan)
-    /// The removal of a second factor is planned or stopped, by this event; nil until it is recorded, and when it
-    /// was as requested already.
+    /// The removal of a second factor was planned or stopped, by this event; nil until it is recorded.
     case factorRemovalPlanned(PlanFactorRemoval.Plan, EventID?)
+    /// The removal of a second factor is as requested already.
+    case factorRemovalUnchanged(PlanFactorRemoval.Plan)
     /// A refresh token was exchanged.
     case refreshed(Grant, RefreshTokenState.Exchange)
     /// An account is erased: the position of its `AccountErased`, appended by this command or
@@ -75,7 +76,8 @@ package enum Reply: Hashable, Sendable {
             .accessChanged(plan, event ?? recorded.last?.recorded.id)
         case .factorRemovalPlanned(let plan, let event):
             .factorRemovalPlanned(plan, event ?? recorded.last?.recorded.id)
-        case .factorEnrolled, .factorRemoved, .factorRemovalPreviewed, .passwordChanged,
+        case .factorEnrolled, .factorRemoved, .factorRemovalPreviewed, .factorRemovalUnchanged,
+            .passwordChanged,
             .passwordReset, .passwordImported,
             .opened, .keyRotated,
             .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,

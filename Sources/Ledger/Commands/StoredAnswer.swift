@@ -62,6 +62,7 @@ package struct StoredAnswer: Hashable, Sendable {
             "unmerged:" + MergeFields(plan, event).description
         case .success(.factorEnrolled), .success(.factorRemoved),
             .success(.factorRemovalPreviewed), .success(.factorRemovalPlanned),
+            .success(.factorRemovalUnchanged),
             .success(.passwordChanged),
             .success(.passwordReset), .success(.passwordImported),
             .success(.opened),

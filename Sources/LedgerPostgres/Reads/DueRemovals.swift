@@ -6,13 +6,6 @@ package final class DueRemovals: Sendable {
     /// The most factors of one search; the next one finds the rest.
     private static let countMax: Int64 = 1_000
 
-    private static let statement = Statement(
-        "due_factor_removals",
-        """
-        SELECT tenant_id, account_id, factor_id FROM factors
-        WHERE removal_due <= $1 ORDER BY removal_due LIMIT $2
-        """)
-
     /// A factor to remove.
     package struct Removal: Sendable {
         package let tenant: TenantID
@@ -37,7 +30,7 @@ package final class DueRemovals: Sendable {
     package func find(at now: Timestamp) async throws -> [Removal] {
         try await session.run { connection in
             let result = try connection.query(
-                Self.statement, [.timestamp(now.microseconds), .int8(Self.countMax)])
+                AllTenants.dueRemovals, [.timestamp(now.microseconds), .int8(Self.countMax)])
             return try (0..<result.rowCount).compactMap { row in
                 // `verify` reports a row with an invalid tenant.
                 guard let tenant = TenantID(try result.text(row, result.column("tenant_id")))

@@ -71,7 +71,7 @@ struct FactorRemovalTests {
             ])
         let again = try #require(story.plan(due: due))
         #expect(
-            try story.scenario.when(story.change(.plan)) == then(.factorRemovalPlanned(again, nil)))
+            try story.scenario.when(story.change(.plan)) == then(.factorRemovalUnchanged(again)))
         let removal = RemoveFactor(story.factor, by: .planned(story.account))
         #expect(try story.scenario.when(removal) == refused(.unknownFactor))
         #expect(try story.when(removal, after: 86_399).isEmpty)
@@ -130,7 +130,7 @@ struct FactorRemovalTests {
         let nothing = try #require(story.plan(due: nil))
         #expect(
             try story.scenario.when(story.change(.stop))
-                == then(.factorRemovalPlanned(nothing, nil)))
+                == then(.factorRemovalUnchanged(nothing)))
         #expect(
             try story.scenario.when(RemoveFactor(story.factor, by: .keptByHolder(story.holder)))
                 == refused(.unknownFactor))

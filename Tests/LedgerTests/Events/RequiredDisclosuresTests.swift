@@ -20,7 +20,7 @@ import Testing
         throws
     {
         var seen: Set<Event.Name> = []
-        for seed in UInt64(1)...20 {
+        for seed in UInt64(1)...32 {
             for step in try RandomLog(seed: seed, commands: 400, hasEveryType: true).steps {
                 Self.expectTable(of: step.recorded.event, disclosing: step.disclosed)
                 seen.insert(step.recorded.event.name)

@@ -257,6 +257,20 @@ struct Client {
                 Device(
                     caller: Caller(account: grant.account, session: grant.session),
                     tenant: command.tenant, tokens: [intent.refreshToken]))
+            guard dice.chance(0.5) else { return }
+            planned = Sent(
+                request: dice.chance(0.6)
+                    ? .planRemoval(grant.account, intent.factor.id)
+                    : .removeFactor(
+                        .accountHolder(Caller(account: grant.account, session: grant.session)),
+                        intent.factor.id),
+                tenant: command.tenant)
+        case (.success(.factorRemovalPlanned(let plan, _?)), _):
+            let holder = devices.last { $0.caller.account == plan.account }
+            guard let holder, plan.due != nil else { return }
+            planned = Sent(
+                request: .removeFactor(.keptByHolder(holder.caller), plan.factor),
+                tenant: command.tenant)
         case (.success(.merged(let plan, let event?)), _):
             merges.append((event: event, plan: plan, tenant: command.tenant))
         case (.failure(.sessionEnded), _):
