@@ -87,7 +87,7 @@ struct Client {
             case ..<91: merge(device)
             case ..<94: relink(device)
             case ..<96: changeAccess(device)
-            case ..<98: changeFactors(device)
+            case ..<97: changeFactors(device)
             default: refresh(device)
             }
         if sent.request.hasKey { lastKeyed = sent }
