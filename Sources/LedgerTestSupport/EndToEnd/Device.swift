@@ -68,8 +68,10 @@ package struct Device: Sendable {
     /// Stores the tokens of an answer that has some.
     package mutating func keep(_ answer: WireClient.Answer) {
         guard answer.status == 200 else { return }
-        accessToken = answer.text("access_token") ?? ""
-        refreshToken = answer.text("refresh_token") ?? ""
-        userID = answer.text("user_id") ?? ""
+        // The first second factor opens a session beside what it answers.
+        let session = answer.json["session"] as? [String: any Sendable] ?? answer.json
+        accessToken = session["access_token"] as? String ?? ""
+        refreshToken = session["refresh_token"] as? String ?? ""
+        userID = session["user_id"] as? String ?? ""
     }
 }
