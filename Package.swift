@@ -233,6 +233,10 @@ let package = Package(
             name: "PasswordsTests",
             dependencies: ["ChildProcesses", "Cryptography", "Encodings", "Passwords"]),
         .testTarget(
+            name: "PasskeysTests",
+            dependencies: ["ChildProcesses", "Cryptography", "Encodings", "JSON", "Passkeys"],
+            exclude: ["Browser"], resources: [.copy("Fixtures")]),
+        .testTarget(
             name: "OpenIDTests",
             dependencies: [
                 "Cryptography", "Encodings", "HTTPClient", "JSON", "LoopbackServers", "OpenID",
