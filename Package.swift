@@ -208,7 +208,7 @@ let package = Package(
             dependencies: [
                 "Addresses", "BlockingCalls", "Cryptography", "DevelopmentIdentityProvider",
                 "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn",
-                "LedgerTestSupport", "OpenID", "Passwords", "Postgres", "Sockets",
+                "LedgerTestSupport", "OpenID", "Passkeys", "Passwords", "Postgres", "Sockets",
                 "TransparencyLog",
             ]),
 
@@ -234,7 +234,9 @@ let package = Package(
             dependencies: ["ChildProcesses", "Cryptography", "Encodings", "Passwords"]),
         .testTarget(
             name: "PasskeysTests",
-            dependencies: ["ChildProcesses", "Cryptography", "Encodings", "JSON", "Passkeys"],
+            dependencies: [
+                "CFIDO2", "ChildProcesses", "Cryptography", "Encodings", "JSON", "Passkeys",
+            ],
             exclude: ["Browser"], resources: [.copy("Fixtures")]),
         .testTarget(
             name: "OpenIDTests",

@@ -87,6 +87,8 @@ import Testing
         expectFault(.wrongOrigin) { $0.origin = "https://login.example.com.evil.example" }
         expectFault(.wrongOrigin) { $0.origin = "HTTPS://login.example.com" }
         expectFault(.wrongOrigin) { $0.origin = "https://login.example.com." }
+        expectFault(.wrongOrigin) { $0.origin = "https://login.example.co" }
+        expectFault(.wrongOrigin) { $0.origin = "" }
         expectFault(.wrongOrigin) { $0.origin = "null" }
         expectFault(.crossOrigin) { $0.members = #","crossOrigin":true"# }
         expectFault(nil) { $0.members = #","crossOrigin":false,"topOrigin":null,"a":[1]"# }

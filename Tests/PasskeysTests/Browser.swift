@@ -22,9 +22,12 @@ final class Browser {
     init() throws {
         let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Browser/drive.mjs").path
+        // Without what a sanitizer's run sets.
+        let environment = ProcessInfo.processInfo.environment.filter {
+            ["PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH"].contains($0.key)
+        }
         process = try ChildProcess(
-            executable: "/usr/bin/env", arguments: ["node", program],
-            environment: ProcessInfo.processInfo.environment,
+            executable: "/usr/bin/env", arguments: ["node", program], environment: environment,
             input: .file(commands.fileHandleForReading.fileDescriptor),
             output: .file(answers.fileHandleForWriting.fileDescriptor), errors: .inherited)
         try commands.fileHandleForReading.close()

@@ -1,3 +1,4 @@
+import CFIDO2
 import Passkeys
 import Testing
 
@@ -80,6 +81,28 @@ import Testing
             let response = try response.changed(clientDataJSON: clientData)
             #expect(throws: PasskeyFault.self) { try ceremony.verify(response) }
         }
+    }
+
+    /// Other users of OpenSSL on the thread, such as TLS, would take them for their own.
+    @Test func `refusals leave no errors in OpenSSL's queue`() throws {
+        for name in Fixture.names {
+            let fixture = try Fixture(name)
+            let response = try fixture.assertionResponse()
+            let passkey = try fixture.stored()
+            ERR_clear_error()
+            for signature in truncations(of: response.signature) {
+                let damaged = try response.changed(signature: signature)
+                #expect(throws: PasskeyFault.invalidSignature) {
+                    try fixture.request().verify(damaged, of: passkey)
+                }
+                #expect(ERR_peek_error() == 0)
+            }
+        }
+        ERR_clear_error()
+        #expect(throws: PasskeyFault.invalidPublicKey) {
+            try PasskeyPublicKey(algorithm: .es256, bytes: [UInt8](repeating: 1, count: 64))
+        }
+        #expect(ERR_peek_error() == 0)
     }
 
     @Test func `hostile structures are refused in little time`() throws {

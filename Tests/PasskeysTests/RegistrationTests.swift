@@ -121,6 +121,21 @@ import Testing
         }
     }
 
+    @Test func `a statement is signed by the key of its certificate`() throws {
+        var authenticator = SoftwareAuthenticator()
+        authenticator.hasCertificate = true
+        #expect(try outcome(authenticator).attestation == .certificate)
+        expectFault(.invalidAttestation) {
+            $0.hasCertificate = true
+            $0.algorithm = -7
+        }
+        // FIDO U2F knows keys on P-256 only.
+        expectFault(.invalidAttestation) {
+            $0.hasCertificate = true
+            $0.format = "fido-u2f"
+        }
+    }
+
     @Test func `ids of up to 1023 bytes are accepted`() throws {
         var authenticator = SoftwareAuthenticator()
         authenticator.format = "none"

@@ -37,6 +37,8 @@ struct SoftwareAuthenticator {
     var algorithm = -8
     /// The statement; nil for a true one of the format.
     var statement: [UInt8]?
+    /// Whether the statement is signed by the key of a certificate, which is the credential's own.
+    var hasCertificate = false
 
     static func ceremony(
         _ verification: PasskeyCeremony.UserVerification = .required
@@ -87,14 +89,8 @@ struct SoftwareAuthenticator {
             [UInt8](repeating: 0xAA, count: 16) + CBOR.bigEndian(UInt32(credentialID.count), 2)
             + credentialID + cose
         let data = authenticatorData(hasCredential ? credential : nil)
-        let signature = key.sign(data + SHA256.hash(clientData))
         let made =
-            format == "none"
-            ? CBOR.map([])
-            : CBOR.map([
-                (CBOR.text("alg"), CBOR.integer(algorithm)),
-                (CBOR.text("sig"), CBOR.bytes(signature)),
-            ])
+            format == "none" ? CBOR.map([]) : signedStatement(data, SHA256.hash(clientData))
         return try RegistrationResponse(
             credentialID: credentialID.isEmpty || credentialID.count > 1_023 ? [1] : credentialID,
             clientDataJSON: clientData,
@@ -103,6 +99,41 @@ struct SoftwareAuthenticator {
                 (CBOR.text("attStmt"), statement ?? made),
                 (CBOR.text("authData"), CBOR.bytes(data)),
             ]))
+    }
+
+    private func signedStatement(_ data: [UInt8], _ clientDataHash: [UInt8]) -> [UInt8] {
+        // FIDO U2F signs a point on P-256, which the library reads from the memory of any key.
+        let point = key.publicKey.bytes + [UInt8](repeating: 0, count: 32)
+        let signed =
+            format == "fido-u2f"
+            ? SHA256.hash(
+                [0], SHA256.hash(rpID), clientDataHash, credentialID, [4], point)
+            : data + clientDataHash
+        var pairs = [
+            (CBOR.text("alg"), CBOR.integer(algorithm)),
+            (CBOR.text("sig"), CBOR.bytes(key.sign(signed))),
+        ]
+        if hasCertificate {
+            pairs.append((CBOR.text("x5c"), CBOR.array([CBOR.bytes(certificate)])))
+        }
+        return CBOR.map(pairs)
+    }
+
+    /// An X.509 certificate of the key, with empty names and a wrong signature.
+    private var certificate: [UInt8] {
+        func der(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] {
+            let content = Array(parts.joined())
+            let count = UInt8(content.count)
+            return (count < 0x80 ? [tag, count] : [tag, 0x81, count]) + content
+        }
+        let ed25519 = der(0x30, der(0x06, [0x2B, 0x65, 0x70]))
+        let name = der(0x30)
+        let time = der(0x17, Array("260101000000Z".utf8))
+        let publicKey = der(0x30, ed25519, der(0x03, [0] + key.publicKey.bytes))
+        return der(
+            0x30,
+            der(0x30, der(0x02, [1]), ed25519, name, der(0x30, time, time), name, publicKey),
+            ed25519, der(0x03, [0]))
     }
 
     func assert(

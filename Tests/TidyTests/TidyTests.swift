@@ -70,7 +70,7 @@ import Testing
         "ledger-fuzz": [
             "Addresses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP", "JSON",
             "BlockingCalls", "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn",
-            "LedgerTestSupport", "OpenID", "Passwords",
+            "LedgerTestSupport", "OpenID", "Passkeys", "Passwords",
             "Postgres", "Sockets", "TransparencyLog",
         ],
     ]

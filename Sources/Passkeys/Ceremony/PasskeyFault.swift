@@ -28,6 +28,8 @@ package enum PasskeyFault: Error, Hashable, Sendable, CaseIterable {
     /// The key is for another algorithm than those of ``PasskeyAlgorithm``.
     case unsupportedAlgorithm
     /// The key is not one of its algorithm, such as a point off the curve.
+    ///
+    /// Also for answers to extensions after the key that the library can't decode.
     case invalidPublicKey
     /// The format of the attestation is not one of ``PasskeyAttestation``.
     case unsupportedAttestation

@@ -53,6 +53,9 @@ internal import CFIDO2
 
     /// Verifies the signature.
     ///
+    /// The library hashes up to 1,024 bytes for Ed25519: longer authenticator data, which only answers to
+    /// extensions could make, are refused.
+    ///
     /// - Throws: `invalidSignature`, and the faults of a key that can't be imported.
     borrowing func verify(by key: PasskeyPublicKey) throws(PasskeyFault) {
         let imported = try FIDOPublicKey.imported(key)
