@@ -18,8 +18,8 @@ final class Browser {
     private let commands = Pipe()
     private let answers = Pipe()
 
-    /// Opens the page; blocks, like every command.
-    init() throws {
+    /// Opens the page.
+    init() async throws {
         let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Browser/drive.mjs").path
         // Without what a sanitizer's run sets.
@@ -32,7 +32,7 @@ final class Browser {
             output: .file(answers.fileHandleForWriting.fileDescriptor), errors: .inherited)
         try commands.fileHandleForReading.close()
         try answers.fileHandleForWriting.close()
-        origin = try Self.answer(answers, "origin")
+        origin = try await Self.answer(answers, "origin")
     }
 
     deinit {
@@ -41,36 +41,36 @@ final class Browser {
     }
 
     /// Plugs in an authenticator in place of the former one.
-    func plugIn(transport: String, storesCredentials: Bool = true) throws {
+    func plugIn(transport: String, storesCredentials: Bool = true) async throws {
         try send(
             """
             {"authenticator":{"protocol":"ctap2","transport":"\(transport)",\
             "hasResidentKey":\(storesCredentials),"hasUserVerification":true,"isUserVerified":true}}
             """)
-        _ = try Self.answer(answers, nil)
+        _ = try await Self.answer(answers, nil)
     }
 
     /// Sets whether the authenticator recognises its user.
-    func setUserVerified(_ isVerified: Bool) throws {
+    func setUserVerified(_ isVerified: Bool) async throws {
         try send(#"{"isUserVerified":\#(isVerified)}"#)
-        _ = try Self.answer(answers, nil)
+        _ = try await Self.answer(answers, nil)
     }
 
     /// Calls `navigator.credentials.create()`; returns `RegistrationResponseJSON`.
-    func create(_ options: some JSONWritable) throws -> [UInt8] {
-        try credential("create", options)
+    func create(_ options: some JSONWritable) async throws -> [UInt8] {
+        try await credential("create", options)
     }
 
     /// Calls `navigator.credentials.get()`; returns `AuthenticationResponseJSON`.
-    func get(_ options: some JSONWritable) throws -> [UInt8] {
-        try credential("get", options)
+    func get(_ options: some JSONWritable) async throws -> [UInt8] {
+        try await credential("get", options)
     }
 
-    private func credential(_ name: String, _ options: some JSONWritable) throws -> [UInt8] {
+    private func credential(_ name: String, _ options: some JSONWritable) async throws -> [UInt8] {
         var writer = JSONWriter()
         options.write(to: &writer)
         try send("{\"\(name)\":\(String(decoding: writer.bytes, as: UTF8.self))}")
-        return Array(try Self.answer(answers, "credential").utf8)
+        return Array(try await Self.answer(answers, "credential").utf8)
     }
 
     private func send(_ command: String) throws {
@@ -78,17 +78,30 @@ final class Browser {
         try commands.fileHandleForWriting.write(contentsOf: Data((command + "\n").utf8))
     }
 
-    /// Reads a line, and a member of its object.
-    private static func answer(_ pipe: Pipe, _ member: String?) throws -> String {
-        var line: [UInt8] = []
-        while let byte = try pipe.fileHandleForReading.read(upToCount: 1)?.first, byte != 0x0A {
-            line.append(byte)
-        }
+    /// Returns a member of the next answer.
+    private static func answer(_ pipe: Pipe, _ member: String?) async throws -> String {
+        let line = try await line(from: pipe.fileHandleForReading)
         let members = JSONValue(parsing: line)?.members
         guard let members, members["error"] == nil else {
             throw Failure(message: String(decoding: line, as: UTF8.self))
         }
         guard let member else { return "" }
         return try #require(members[member]?.string)
+    }
+
+    /// Reads a line, outside the threads that run tests.
+    private static func line(from file: FileHandle) async throws -> [UInt8] {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    with: Result {
+                        var line: [UInt8] = []
+                        while let byte = try file.read(upToCount: 1)?.first, byte != 0x0A {
+                            line.append(byte)
+                        }
+                        return line
+                    })
+            }
+        }
     }
 }

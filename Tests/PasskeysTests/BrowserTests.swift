@@ -20,11 +20,11 @@ import Testing
     private func register(
         _ browser: Browser, _ ceremony: PasskeyCeremony,
         excluding excluded: [PasskeyDescriptor] = []
-    ) throws -> NewPasskey {
+    ) async throws -> NewPasskey {
         let user = try #require(
             PasskeyCreationOptions.User(handle: handle, name: "ada@example.com", displayName: "Ada")
         )
-        let json = try browser.create(
+        let json = try await browser.create(
             PasskeyCreationOptions(
                 for: ceremony, user: user, excluding: excluded, timeout: timeout))
         return try ceremony.verify(RegistrationResponse(parsing: json))
@@ -32,22 +32,22 @@ import Testing
 
     private func signIn(
         _ browser: Browser, _ ceremony: PasskeyCeremony, allowing allowed: [PasskeyDescriptor] = []
-    ) throws -> AssertionResponse {
-        try AssertionResponse(
-            parsing: browser.get(
-                PasskeyRequestOptions(for: ceremony, allowing: allowed, timeout: timeout)))
+    ) async throws -> AssertionResponse {
+        let json = try await browser.get(
+            PasskeyRequestOptions(for: ceremony, allowing: allowed, timeout: timeout))
+        return try AssertionResponse(parsing: json)
     }
 
-    @Test func `a stored passkey signs in without a name`() throws {
-        let browser = try Browser()
-        try browser.plugIn(transport: "internal")
-        let passkey = try register(browser, ceremony(browser, .required))
+    @Test func `a stored passkey signs in without a name`() async throws {
+        let browser = try await Browser()
+        try await browser.plugIn(transport: "internal")
+        let passkey = try await register(browser, ceremony(browser, .required))
         #expect(passkey.isUserVerified)
         #expect(passkey.attestation == .none)
         #expect(passkey.transports == ["internal"])
 
         let ceremony = try ceremony(browser, .required)
-        let response = try signIn(browser, ceremony)
+        let response = try await signIn(browser, ceremony)
         #expect(response.credentialID == passkey.credentialID)
         #expect(response.userHandle == handle)
         let stored = StoredPasskey(passkey, userHandle: handle)
@@ -60,17 +60,17 @@ import Testing
         #expect(throws: PasskeyFault.wrongChallenge) { try next.verify(response, of: stored) }
     }
 
-    @Test func `a user who is not verified is told from one who is`() throws {
-        let browser = try Browser()
-        try browser.plugIn(transport: "usb")
-        let passkey = try register(browser, ceremony(browser, .discouraged))
+    @Test func `a user who is not verified is told from one who is`() async throws {
+        let browser = try await Browser()
+        try await browser.plugIn(transport: "usb")
+        let passkey = try await register(browser, ceremony(browser, .discouraged))
         let stored = StoredPasskey(passkey, userHandle: handle)
         let allowed = [
             PasskeyDescriptor(
                 credentialID: passkey.credentialID, transports: passkey.transports)
         ]
         let discouraged = try ceremony(browser, .discouraged)
-        let touched = try signIn(browser, discouraged, allowing: allowed)
+        let touched = try await signIn(browser, discouraged, allowing: allowed)
         #expect(try !discouraged.verify(touched, of: stored).isUserVerified)
         let strict = try #require(
             PasskeyCeremony(
@@ -79,32 +79,34 @@ import Testing
         #expect(throws: PasskeyFault.userNotVerified) { try strict.verify(touched, of: stored) }
 
         let required = try ceremony(browser, .required)
-        let verified = try signIn(browser, required, allowing: allowed)
+        let verified = try await signIn(browser, required, allowing: allowed)
         #expect(try required.verify(verified, of: stored).isUserVerified)
 
         // The authenticator does not recognise its user.
-        try browser.setUserVerified(false)
-        #expect(throws: Browser.Failure.self) { try signIn(browser, required, allowing: allowed) }
+        try await browser.setUserVerified(false)
+        await #expect(throws: Browser.Failure.self) {
+            try await signIn(browser, required, allowing: allowed)
+        }
     }
 
-    @Test func `an excluded authenticator makes no second passkey`() throws {
-        let browser = try Browser()
-        try browser.plugIn(transport: "internal")
-        let passkey = try register(browser, ceremony(browser, .preferred))
+    @Test func `an excluded authenticator makes no second passkey`() async throws {
+        let browser = try await Browser()
+        try await browser.plugIn(transport: "internal")
+        let passkey = try await register(browser, ceremony(browser, .preferred))
         let excluded = [PasskeyDescriptor(credentialID: passkey.credentialID)]
-        #expect(throws: Browser.Failure.self) {
-            try register(browser, ceremony(browser, .preferred), excluding: excluded)
+        await #expect(throws: Browser.Failure.self) {
+            try await register(browser, ceremony(browser, .preferred), excluding: excluded)
         }
-        try browser.plugIn(transport: "internal")
-        let other = try register(browser, ceremony(browser, .preferred), excluding: excluded)
+        try await browser.plugIn(transport: "internal")
+        let other = try await register(browser, ceremony(browser, .preferred), excluding: excluded)
         #expect(other.credentialID != passkey.credentialID)
     }
 
-    @Test func `an authenticator without storage is not accepted`() throws {
-        let browser = try Browser()
-        try browser.plugIn(transport: "usb", storesCredentials: false)
-        #expect(throws: Browser.Failure.self) {
-            try register(browser, ceremony(browser, .preferred))
+    @Test func `an authenticator without storage is not accepted`() async throws {
+        let browser = try await Browser()
+        try await browser.plugIn(transport: "usb", storesCredentials: false)
+        await #expect(throws: Browser.Failure.self) {
+            try await register(browser, ceremony(browser, .preferred))
         }
     }
 }
