@@ -42,6 +42,8 @@ let package = Package(
         .systemLibrary(
             name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
+        .systemLibrary(
+            name: "CFIDO2", pkgConfig: "libfido2", providers: [.apt(["libfido2-dev"])]),
         .systemLibrary(name: "COATH", pkgConfig: "liboath", providers: [.apt(["liboath-dev"])]),
         .systemLibrary(name: "CUnistring", providers: [.apt(["libunistring-dev"])]),
         // A C interface of a library in C++.
@@ -60,6 +62,8 @@ let package = Package(
         .target(
             name: "Passwords",
             dependencies: ["CArgon2", "CCrypt", "Cryptography", "Encodings", "UnicodeText"]),
+        .target(
+            name: "Passkeys", dependencies: ["CFIDO2", "Cryptography", "Encodings", "JSON"]),
         .target(name: "HTTPClient", dependencies: ["CCurl"]),
         .target(name: "OpenID", dependencies: ["Cryptography", "Encodings", "HTTPClient", "JSON"]),
         .target(
@@ -204,7 +208,7 @@ let package = Package(
             dependencies: [
                 "Addresses", "BlockingCalls", "Cryptography", "DevelopmentIdentityProvider",
                 "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn",
-                "LedgerTestSupport", "OpenID", "Passwords", "Postgres", "Sockets",
+                "LedgerTestSupport", "OpenID", "Passkeys", "Passwords", "Postgres", "Sockets",
                 "TransparencyLog",
             ]),
 
@@ -228,6 +232,12 @@ let package = Package(
         .testTarget(
             name: "PasswordsTests",
             dependencies: ["ChildProcesses", "Cryptography", "Encodings", "Passwords"]),
+        .testTarget(
+            name: "PasskeysTests",
+            dependencies: [
+                "CFIDO2", "ChildProcesses", "Cryptography", "Encodings", "JSON", "Passkeys",
+            ],
+            exclude: ["Browser"], resources: [.copy("Fixtures")]),
         .testTarget(
             name: "OpenIDTests",
             dependencies: [

@@ -8,7 +8,8 @@ enum Catalogue {
     static let shares: [(name: String, share: Int)] = [
         ("base64url", 60), ("hex", 20), ("values", 60), ("media-type", 40), ("forwarded-for", 60),
         ("settings", 40), ("email-address", 40), ("phone-number", 20), ("password-hash", 40),
-        ("password", 40), ("password-import", 20), ("json", 110),
+        ("password", 40), ("password-import", 20),
+        ("passkey-registration", 20), ("passkey-assertion", 20), ("json", 110),
         ("request-head", 50), ("request-target", 60),
         ("providers-file", 60),
         ("entries", 120), ("disclosures", 40), ("rows", 80), ("id-token", 50),
@@ -44,7 +45,7 @@ enum Catalogue {
                 executable: options.executable, directory: options.directory)
         default:
             let others =
-                TextTargets.all + AddressTargets.all + PasswordTargets.all
+                TextTargets.all + AddressTargets.all + PasswordTargets.all + PasskeyTargets.all
                 + TokenTargets.all(service) + PlantedTargets.all + [LogTargets.notes]
             guard let target = others.first(where: { $0.name == name }) else {
                 throw UsageError("unknown target '\(name)'")

@@ -9,6 +9,7 @@ import Testing
         "Cryptography": ["Encodings", "JSON"],
         "OneTimePasswords": ["Cryptography", "Encodings"],
         "Passwords": ["Cryptography", "Encodings", "UnicodeText"],
+        "Passkeys": ["Cryptography", "Encodings", "JSON"],
         "HTTPClient": [],
         "OpenID": ["Cryptography", "Encodings", "HTTPClient", "JSON"],
         "StandardWebhooks": ["Cryptography", "Encodings", "HTTPClient"],
@@ -69,7 +70,7 @@ import Testing
         "ledger-fuzz": [
             "Addresses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP", "JSON",
             "BlockingCalls", "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn",
-            "LedgerTestSupport", "OpenID", "Passwords",
+            "LedgerTestSupport", "OpenID", "Passkeys", "Passwords",
             "Postgres", "Sockets", "TransparencyLog",
         ],
     ]
@@ -77,8 +78,8 @@ import Testing
     /// The wrappers of C libraries, and the simulator, because running a task's job by hand is unsafe.
     private static let wrappers: Set<String> = [
         "Addresses", "Archive", "BlockingCalls", "ChildProcesses", "Cryptography", "DurableFiles",
-        "HTTP", "HTTPClient", "JSON", "LoopbackServers", "OneTimePasswords", "Passwords",
-        "Postgres", "Sockets", "UnicodeText",
+        "HTTP", "HTTPClient", "JSON", "LoopbackServers", "OneTimePasswords", "Passkeys",
+        "Passwords", "Postgres", "Sockets", "UnicodeText",
         "CryptographyTests", "HTTPTests", "OpenIDTests", "PasswordsTests", "PostgresTests",
         "SimulationTests",
     ]

@@ -1,0 +1,17 @@
+internal import CFIDO2
+
+/// The numbers of libfido2's functions.
+enum FIDOLibrary {
+    /// Prepares the library, once.
+    static let isReady: Bool = {
+        fido_init(0)
+        return true
+    }()
+
+    /// Returns whether a call succeeded, and removes what a failed one has left for OpenSSL's next caller.
+    static func succeeded(_ status: Int32) -> Bool {
+        guard status != FIDO_OK else { return true }
+        ERR_clear_error()
+        return false
+    }
+}

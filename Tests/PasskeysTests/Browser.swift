@@ -1,0 +1,107 @@
+import ChildProcesses
+import Foundation
+import JSON
+import Testing
+
+/// Chromium with a virtual authenticator, driven by `Browser/drive.mjs`.
+///
+/// The program ends with its standard input, and after two minutes.
+final class Browser {
+    /// The program or the page has failed; with its message.
+    struct Failure: Error {
+        let message: String
+    }
+
+    /// The origin of the page.
+    let origin: String
+    private let process: ChildProcess
+    private let commands = Pipe()
+    private let answers = Pipe()
+
+    /// Opens the page.
+    init() async throws {
+        let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("Browser/drive.mjs").path
+        // Without what a sanitizer's run sets.
+        let environment = ProcessInfo.processInfo.environment.filter {
+            ["PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH"].contains($0.key)
+        }
+        process = try ChildProcess(
+            executable: "/usr/bin/env", arguments: ["node", program], environment: environment,
+            input: .file(commands.fileHandleForReading.fileDescriptor),
+            output: .file(answers.fileHandleForWriting.fileDescriptor), errors: .inherited)
+        try commands.fileHandleForReading.close()
+        try answers.fileHandleForWriting.close()
+        origin = try await Self.answer(answers, "origin")
+    }
+
+    deinit {
+        try? commands.fileHandleForWriting.close()
+        _ = process.waitUntilExit()
+    }
+
+    /// Plugs in an authenticator in place of the former one.
+    func plugIn(transport: String, storesCredentials: Bool = true) async throws {
+        try send(
+            """
+            {"authenticator":{"protocol":"ctap2","transport":"\(transport)",\
+            "hasResidentKey":\(storesCredentials),"hasUserVerification":true,"isUserVerified":true}}
+            """)
+        _ = try await Self.answer(answers, nil)
+    }
+
+    /// Sets whether the authenticator recognises its user.
+    func setUserVerified(_ isVerified: Bool) async throws {
+        try send(#"{"isUserVerified":\#(isVerified)}"#)
+        _ = try await Self.answer(answers, nil)
+    }
+
+    /// Calls `navigator.credentials.create()`; returns `RegistrationResponseJSON`.
+    func create(_ options: some JSONWritable) async throws -> [UInt8] {
+        try await credential("create", options)
+    }
+
+    /// Calls `navigator.credentials.get()`; returns `AuthenticationResponseJSON`.
+    func get(_ options: some JSONWritable) async throws -> [UInt8] {
+        try await credential("get", options)
+    }
+
+    private func credential(_ name: String, _ options: some JSONWritable) async throws -> [UInt8] {
+        var writer = JSONWriter()
+        options.write(to: &writer)
+        try send("{\"\(name)\":\(String(decoding: writer.bytes, as: UTF8.self))}")
+        return Array(try await Self.answer(answers, "credential").utf8)
+    }
+
+    private func send(_ command: String) throws {
+        guard process.ending == nil else { throw Failure(message: "the program has ended") }
+        try commands.fileHandleForWriting.write(contentsOf: Data((command + "\n").utf8))
+    }
+
+    /// Returns a member of the next answer.
+    private static func answer(_ pipe: Pipe, _ member: String?) async throws -> String {
+        let line = try await line(from: pipe.fileHandleForReading)
+        let members = JSONValue(parsing: line)?.members
+        guard let members, members["error"] == nil else {
+            throw Failure(message: String(decoding: line, as: UTF8.self))
+        }
+        guard let member else { return "" }
+        return try #require(members[member]?.string)
+    }
+
+    /// Reads a line, outside the threads that run tests.
+    private static func line(from file: FileHandle) async throws -> [UInt8] {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    with: Result {
+                        var line: [UInt8] = []
+                        while let byte = try file.read(upToCount: 1)?.first, byte != 0x0A {
+                            line.append(byte)
+                        }
+                        return line
+                    })
+            }
+        }
+    }
+}
