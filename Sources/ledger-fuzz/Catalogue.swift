@@ -9,7 +9,7 @@ enum Catalogue {
         ("base64url", 60), ("hex", 20), ("values", 60), ("media-type", 40), ("forwarded-for", 60),
         ("settings", 40), ("email-address", 40), ("phone-number", 20), ("password-hash", 40),
         ("password", 40), ("password-import", 20),
-        ("passkey-registration", 20), ("passkey-assertion", 20), ("json", 110),
+        ("passkey-creation", 20), ("passkey-assertion", 20), ("json", 110),
         ("request-head", 50), ("request-target", 60),
         ("providers-file", 60),
         ("entries", 120), ("disclosures", 40), ("rows", 80), ("id-token", 50),

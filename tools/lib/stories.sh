@@ -11,7 +11,7 @@
 # The functions used by the commands, to be pasted once before them.
 # shellcheck disable=SC2016 # the person's shell expands it, or walk-through's eval
 readonly story_prelude='# An ID token of a provider for a name, from the development identity provider
-id_token() { curl -sS "$base/dev/idp/$1/token?name=$2-$run" | jq -r .id_token; }
+id_token() { curl -sS "$base/dev/idp/$1/token?name=$2-$run${3:+&nonce=$3}" | jq -r .id_token; }
 # An access token of Facebook or GitHub, from the same
 access_token() { curl -sS "$base/dev/idp/$1/token?name=$2-$run" | jq -r .access_token; }
 # One call: method, path, provider and name whose ID token to send, access token
@@ -21,6 +21,8 @@ member() { jq -r ".$1" <<<"$2"; }
 # The code that was sent to an address last, from the outbox of the development mode
 code() { curl -sS "$base/dev/outbox" | jq -r --arg to "$1" \
     "[.messages[] | select(.to == \$to)][0].text" | grep -oE "[0-9]{6}" | head -1; }
+# The code of an authenticator app: its secret, the time
+totp() { oathtool --base32 --totp --now "$2" "$1"; }
 # A call with a body: method, path, body, access token
 send() { curl -sS -X "$1" "$base$2" ${4:+-H "Authorization: Bearer $4"} \
     -H "Content-Type: application/json" -d "$3"; }'
@@ -110,6 +112,28 @@ tell_stories() {
     step 'send POST /v1/auth/sign-in/password \
     "{\"email\":\"pat-$run@example.com\",\"password\":\"another horse battery staple\"}" | jq .' \
         200 '.is_new_user == false'
+
+    story 'An authenticator app is asked at every sign-in, and an account with one absorbs another'
+    step 'kim=$(ask POST /v1/auth/sign-in/apple apple kim); app=$(send POST /v1/account/factor-enrolments \
+    "{\"type\":\"totp\"}" "$(member access_token "$kim")"); jq . <<<"$app"' \
+        200 '.expires_in == 600'
+    step 'kim=$(send POST /v1/account/factors "{\"enrolment_token\":\"$(member enrolment_token "$app")\",\
+\"code\":\"$(totp "$(member secret "$app")" now)\"}" "$(member access_token "$kim")"); jq . <<<"$kim"' \
+        200 '.recovery_codes | length == 10'
+    step 'lee=$(ask POST /v1/auth/sign-in/google google lee); ask POST /v1/auth/link/apple apple kim \
+    "$(member access_token "$lee")" | jq .' \
+        409 '.error.code == "PROVIDER_CONFLICT"'
+    step 'step=$(ask POST /v1/auth/sign-in/apple apple kim); jq . <<<"$step"' \
+        403 '.error.code == "SECOND_FACTOR_REQUIRED"'
+    step 'kim=$(send POST /v1/auth/second-factor "{\"sign_in_token\":\"$(member error.details.sign_in_token "$step")\",\
+\"factor_id\":\"$(member factor_id "$kim")\",\"code\":\"$(totp "$(member secret "$app")" "now + 30 seconds")\"}"); jq . <<<"$kim"' \
+        200 '.is_new_user == false'
+    step 'plan=$(send POST /v1/account/merge/preview \
+    "{\"provider\":\"google\",\"id_token\":\"$(id_token google lee)\"}" "$(member access_token "$kim")"); jq . <<<"$plan"' \
+        200 '.linked_providers == ["apple", "google"]'
+    step 'send POST /v1/account/merge "{\"provider\":\"google\",\"plan_digest\":\"$(member plan_digest "$plan")\",\
+\"id_token\":\"$(id_token google lee "$(member plan_digest "$plan")")\"}" "$(member access_token "$kim")" | jq .' \
+        200 '.linked_providers == ["apple", "google"]'
 
     story 'Support disables an account, to which nothing signs in until it is enabled'
     step 'tools/ledger disable "$(member user_id "$ben")" --reason "stolen phone" --case T-6'

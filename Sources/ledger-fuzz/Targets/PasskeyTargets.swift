@@ -7,7 +7,7 @@ enum PasskeyTargets {
 
     /// A response in JSON, or an attestation object with the client data of a valid response.
     private static let registration = FuzzTarget(
-        "passkey-registration",
+        "passkey-creation",
         bytes: [Array(ExamplePasskeys.registration.utf8)]
             + [ExamplePasskeys.certified, ExamplePasskeys.extended, ExamplePasskeys.edDSA]
             .compactMap { Base64URL.decode($0) },
