@@ -50,7 +50,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {boolean} is_new_user
  * @property {string[]} linked_providers
  * @property {string} [anonymous_secret]  Of an anonymous account that was opened. Keep it: it is returned only once.
- * @property {string} [device_token]  After a sign-in with a code. Keep it, and send it with later codes.
+ * @property {string} [device_token]  After a sign-in with a code, a password or a second factor. Keep it, and
+ *   send it with later ones.
  *
  * @typedef {object} Factor
  * @property {string} factor_id
@@ -307,7 +308,7 @@ export class AccountLedger {
   /**
    * Sends the code of a phone for a sign-in that was refused with `SECOND_FACTOR_REQUIRED`.
    *
-   * @param {{ sign_in_token: string, factor_id: string }} step
+   * @param {{ sign_in_token: string, factor_id: string, device_token?: string }} step
    * @param {CallOptions} [options]
    * @returns {Promise<SentCode>}
    */
@@ -363,7 +364,9 @@ export class AccountLedger {
    * @returns {Promise<{ factors: Factor[] }>}
    */
   removeFactor(factorId, options = {}) {
-    return this.#call({ method: "DELETE", path: `/v1/account/factors/${segment(factorId)}` }, options);
+    return this.#call({
+      method: "DELETE", path: `/v1/account/factors/${segment(factorId)}`, isUnrepeatable: true,
+    }, options);
   }
 
   /**

@@ -62,9 +62,15 @@ package struct CodeMessage: Sendable {
     package let language: String?
     /// Whether it is sent: false for the reset of a password that no account has, which leaves the same rows.
     package let isSent: Bool
+    /// The account of a second factor, with which the message is erased.
+    package let account: AccountID?
 
     /// Describes a text.
-    package init(purpose: Purpose, code: String, language: String?, isSent: Bool = true) {
+    package init(
+        purpose: Purpose, code: String, language: String?, isSent: Bool = true,
+        account: AccountID? = nil
+    ) {
+        self.account = account
         self.purpose = purpose
         self.code = code
         self.language = language

@@ -55,7 +55,8 @@ package struct MessageOutbox: CodeOutbox {
                 template, message.code, minutes: Int(StoredChallenge.lifetimeSeconds / 60))
             : try MessageContent.addressKnown()
         let outgoing = try OutgoingMessage(
-            id: MessageID(at: now(), random: random()), tenant: challenge.tenant, account: nil,
+            id: MessageID(at: now(), random: random()), tenant: challenge.tenant,
+            account: message.account,
             channel: challenge.name.kind.channel, to: challenge.address, content: content,
             language: .wanted(
                 by: message.language, else: settings(challenge.tenant).language),

@@ -8,7 +8,7 @@ package import Ledger
 /// and covers the whole challenge, so access to the database alone neither reveals a code nor makes a challenge of
 /// another one.
 package final class AddressCodes: Sendable {
-    private enum Purpose: String, CaseIterable {
+    enum Purpose: String, CaseIterable {
         case code
         case count
         case device
@@ -35,7 +35,7 @@ package final class AddressCodes: Sendable {
     package static let factorTriesMax = 100
     package static let factorTriesSeconds: Int64 = 90 * 86_400
 
-    private let keys: PurposeKeys<Purpose>
+    let keys: PurposeKeys<Purpose>
     private let names: AddressNames
     private let store: any ChallengeStore
     private let random: @Sendable () -> UInt128
@@ -72,10 +72,10 @@ package final class AddressCodes: Sendable {
         case signUp(NewPassword, isKnown: Bool)
         /// The reset of a password of this version; nil when no account has one with the address.
         case reset(PasswordVersion?)
-        /// The enrolment of the number as a second factor by this session.
-        case enrolment(SessionID)
-        /// A second factor, after the first step that the text names.
-        case secondStep(String)
+        /// The enrolment of the number as a second factor by this account holder.
+        case enrolment(Caller)
+        /// This second factor, after the first step that the text names.
+        case secondStep(String, HeldFactor)
         /// A merge by this session under the plan with this digest.
         case merge(SessionID, plan: String)
     }
@@ -91,7 +91,7 @@ package final class AddressCodes: Sendable {
     ///   - tenant: The tenant of the provider.
     ///   - use: The use of the code.
     ///   - network: The network of the client.
-    ///   - device: The device token of the client; one for another address counts as none.
+    ///   - device: The device token of the client; one for another address or account counts as none.
     ///   - language: The client's `Accept-Language`.
     ///   - now: The time of the request.
     /// - Returns: The id of the challenge.
@@ -110,6 +110,7 @@ package final class AddressCodes: Sendable {
         var secret: String?
         var session: SessionID?
         var plan: Digest?
+        var account: AccountID?
         switch use {
         case .signIn: purpose = .signIn
         case .signUp(let password, let isKnown):
@@ -119,8 +120,11 @@ package final class AddressCodes: Sendable {
             plan = version.map(Self.digest(of:)) ?? .zero
         case .link(let caller): (purpose, session) = (.link, caller)
         case .enrolment(let caller):
-            (purpose, session, secret) = (.secondFactor, caller, Self.factorPrefix)
-        case .secondStep(let step): (purpose, secret) = (.secondFactor, Self.factorPrefix + step)
+            (purpose, session, secret) = (.secondFactor, caller.session, Self.factorPrefix)
+            account = caller.account
+        case .secondStep(let step, let factor):
+            (purpose, secret) = (.secondFactor, Self.factorPrefix + step)
+            account = factor.account
         case .merge(let caller, let text):
             (purpose, session, plan) = (.merge, caller, Self.digest(ofPlan: text))
         }
@@ -133,26 +137,14 @@ package final class AddressCodes: Sendable {
         let challenge = StoredChallenge(
             id: id, tenant: tenant, provider: provider, session: session, plan: plan, name: name,
             address: address, secret: secret, codeDigest: digest, expiresAt: expiresAt)
-        let device = device.flatMap { self.device($0, address, kind, tenant) }
-        let counts: [CodeCount?] =
-            if let device {
-                [
-                    counted("sent to device", name.digest, device, Self.sendsPerAddress, tenant),
-                    counted("sent to devices", name.digest, "", Self.sendsToDevices, tenant),
-                    counted("sent for", .zero, network, Self.sendsPerNetwork, tenant),
-                ]
-            } else {
-                [
-                    counted("sent to", name.digest, "", Self.sendsPerAddress, tenant),
-                    counted("sent for", .zero, network, Self.sendsPerNetwork, tenant),
-                ]
-            }
+        let counts = sendCounts(of: challenge, for: use, from: network, knownAs: device)
         let wait = try await stored { () async throws(LedgerFault) in
             try await self.store.open(
                 challenge,
                 CodeMessage(
-                    purpose: purpose, code: code, language: language, isSent: isSent),
-                counting: counts.compactMap { $0 }, at: now)
+                    purpose: purpose, code: code, language: language, isSent: isSent,
+                    account: account),
+                counting: counts, at: now)
         }
         if let wait { throw .limited(retryAfterSeconds: wait) }
         return id
@@ -171,7 +163,7 @@ package final class AddressCodes: Sendable {
             try await self.store.countTry(of: id, in: tenant, at: now)
         }
         guard let challenge = counted else { throw .wrong }
-        let counts = counts(of: body, for: challenge, from: network)
+        let counts = tryCounts(of: body, for: challenge, use, from: network)
         let wait = try await count(counts, in: tenant, at: now)
         if let wait { throw .limited(retryAfterSeconds: wait) }
         guard let digest = digest(of: body.code, for: challenge),
@@ -180,49 +172,6 @@ package final class AddressCodes: Sendable {
         try await uncount(counts, in: tenant)
         guard challenge.provider == provider, use.accepts(challenge) else { throw .wrong }
         return (challenge, names(of: challenge.address, challenge.name.kind, in: tenant))
-    }
-
-    /// Returns the counts of a wrong password: those of a known device are its own.
-    func passwordCounts(
-        of address: String, _ names: [AddressName], in tenant: TenantID, from network: String,
-        knownAs token: String?
-    ) -> [CodeCount] {
-        guard let digest = names.first?.digest else { return [] }
-        let device = token.flatMap { self.device($0, address, .email, tenant) }
-        let limit = PasswordChecks.triesPerNetwork
-        let counts: [CodeCount?] =
-            if let device {
-                [counted("password by device", digest, device, limit, tenant)]
-            } else {
-                [
-                    counted("password by", digest, network, limit, tenant),
-                    counted("password for", digest, "", PasswordChecks.triesPerAddress, tenant),
-                ]
-            }
-        return counts.compactMap { $0 }
-    }
-
-    /// Returns the counts of a wrong second factor: those of a known device are its own.
-    ///
-    /// A code of an authenticator app can be guessed, so a factor also has a limit for 90 days.
-    func factorCounts(
-        of factor: HeldFactor, after address: ProvedAddress?, in tenant: TenantID,
-        from network: String, knownAs token: String?
-    ) -> [CodeCount] {
-        guard let digest = Digest(SHA256.hash("factor:\(factor.id)")) else { return [] }
-        let device = address.flatMap { address in
-            token.flatMap { self.device($0, address.text, address.kind, tenant) }
-        }
-        let other = device ?? network
-        let counts: [CodeCount?] = [
-            counted("factor by", digest, other, Self.triesPerNetwork, tenant),
-            device == nil
-                ? counted("factor for", digest, "", Self.triesPerAddress, tenant) : nil,
-            counted(
-                "factor for long", digest, device ?? "", Self.factorTriesMax, tenant,
-                windowSeconds: Self.factorTriesSeconds),
-        ]
-        return counts.compactMap { $0 }
     }
 
     /// Adds one to counts, unless one of them has reached its limit; returns the seconds to wait then.
@@ -239,26 +188,6 @@ package final class AddressCodes: Sendable {
         try await stored { () async throws(LedgerFault) in
             try await self.store.uncount(counts, in: tenant)
         }
-    }
-
-    /// Returns the counts of a try: those of a known device are its own, so that strangers can't use them up.
-    private func counts(
-        of body: CodeBody, for challenge: StoredChallenge, from network: String
-    ) -> [CodeCount] {
-        let (tenant, digest) = (challenge.tenant, challenge.name.digest)
-        let device = body.deviceToken.flatMap {
-            self.device($0, challenge.address, challenge.name.kind, tenant)
-        }
-        let counts: [CodeCount?] =
-            if let device {
-                [counted("tried by device", digest, device, Self.triesPerNetwork, tenant)]
-            } else {
-                [
-                    counted("tried by", digest, network, Self.triesPerNetwork, tenant),
-                    counted("tried for", digest, "", Self.triesPerAddress, tenant),
-                ]
-            }
-        return counts.compactMap { $0 }
     }
 
     private func stored<Value>(
@@ -291,15 +220,6 @@ package final class AddressCodes: Sendable {
             .flatMap { Digest($0.mac) }
     }
 
-    private func counted(
-        _ action: String, _ address: Digest, _ network: String, _ limit: Int, _ tenant: TenantID,
-        windowSeconds: Int64 = CodeCount.windowSeconds
-    ) -> CodeCount? {
-        let message = Self.message([action, tenant.description, address.description, network])
-        return keys.macs(of: message, .count).first.flatMap { Digest($0.mac) }
-            .map { CodeCount(scope: $0, limit: limit, windowSeconds: windowSeconds) }
-    }
-
     /// Returns the texts, each with its length, so that different lists have different bytes.
     static func message(_ texts: [String]) -> [UInt8] {
         Array(texts.map { "\($0.utf8.count):\($0)" }.joined().utf8)
@@ -317,44 +237,5 @@ package final class AddressCodes: Sendable {
     private static func code(from random: UInt128) -> String {
         let number = String(random % 1_000_000)
         return String(repeating: "0", count: digits - number.count) + number
-    }
-}
-
-extension AddressCodes {
-    private static let tokenBytes = 16
-
-    /// Returns the token by which a device that has just proved an address is recognised for it: the presented
-    /// one, or a new one.
-    ///
-    /// 16 random bytes and as many of their MAC with the address, so that nothing is stored.
-    package func deviceToken(
-        for address: ProvedAddress, presented token: String?, in tenant: TenantID
-    ) -> String {
-        if let token, device(token, address.text, address.kind, tenant) != nil { return token }
-        let id = SecureRandom.bytes(Self.tokenBytes)
-        let mac = keys.macs(of: deviceMessage(id, address.text, address.kind, tenant), .device)
-            .first?.mac.prefix(Self.tokenBytes)
-        return Base64URL.encode(id + (mac ?? []))
-    }
-
-    /// Returns the name of a device; nil for a token that no key has made for the address.
-    private func device(
-        _ token: String, _ address: String, _ kind: AddressKind, _ tenant: TenantID
-    ) -> String? {
-        guard let bytes = Base64URL.decode(token), bytes.count == 2 * Self.tokenBytes else {
-            return nil
-        }
-        let id = Array(bytes.prefix(Self.tokenBytes))
-        let isKnown = keys.macs(of: deviceMessage(id, address, kind, tenant), .device).contains {
-            constantTimeEqual(
-                Array($0.mac.prefix(Self.tokenBytes)), Array(bytes.suffix(Self.tokenBytes)))
-        }
-        return isKnown ? Base64URL.encode(id) : nil
-    }
-
-    private func deviceMessage(
-        _ id: [UInt8], _ address: String, _ kind: AddressKind, _ tenant: TenantID
-    ) -> [UInt8] {
-        Self.message([tenant.description, kind.rawValue, address, Base64URL.encode(id)])
     }
 }

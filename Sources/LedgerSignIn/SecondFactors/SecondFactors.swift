@@ -89,7 +89,7 @@ package final class SecondFactors: Sendable {
         from network: String, language: String?, at now: Timestamp
     ) async throws(CodeFailure) -> ChallengeID {
         try await codes.send(
-            to: number, .phone, of: provider, in: tenant, for: .enrolment(caller.session),
+            to: number, .phone, of: provider, in: tenant, for: .enrolment(caller),
             from: network, language: language, at: now)
     }
 
@@ -116,14 +116,16 @@ package final class SecondFactors: Sendable {
     /// - Throws: `wrong` for another factor, `limited` when too many codes were sent, `faulted`.
     package func sendCode(
         of id: String, after first: SecondFactorTokens.FirstStep, of provider: ProviderName,
-        in tenant: TenantID, from network: String, language: String?, at now: Timestamp
+        in tenant: TenantID, from network: String, knownAs device: String?, language: String?,
+        at now: Timestamp
     ) async throws(CodeFailure) -> ChallengeID {
         guard let stored = try await factor(id, after: first, in: tenant),
             stored.factor.kind == .phone, let number = stored.number
         else { throw .wrong }
         return try await codes.send(
             to: number, .phone, of: provider, in: tenant,
-            for: .secondStep(Self.step(stored, first)), from: network, language: language, at: now)
+            for: .secondStep(Self.step(stored, first), stored.factor), from: network,
+            knownAs: device, language: language, at: now)
     }
 
     /// Makes a set of recovery codes.
@@ -168,8 +170,7 @@ package final class SecondFactors: Sendable {
     /// many are tried at once.
     ///
     /// - Parameters:
-    ///   - body: The code, with the challenge of a phone, and the token by which a device is known to the address
-    ///     that the first step proved.
+    ///   - body: The code, with the challenge of a phone, and the token by which a device is known to the account.
     ///   - id: The id of the factor, in any form.
     ///   - provider: The provider of the tenant's codes by SMS, if it has one.
     ///   - first: The first step of the sign-in.
@@ -185,32 +186,51 @@ package final class SecondFactors: Sendable {
     ) async throws(CodeFailure) -> FactorUse? {
         guard let stored = try await factor(id, after: first, in: tenant) else { return nil }
         let counts = codes.factorCounts(
-            of: stored.factor, after: first.proof.address, in: tenant, from: network,
-            knownAs: body.deviceToken)
+            of: stored.factor, in: tenant, from: network, knownAs: body.deviceToken)
         if let wait = try await codes.count(counts, in: tenant, at: now) {
             throw .limited(retryAfterSeconds: wait)
         }
-        var counter: Int64?
-        var challenge: ChallengeID?
+        let use: FactorUse?
+        do throws(CodeFailure) {
+            use = try await compare(
+                body, with: stored, provider, after: first, in: tenant, from: network, at: now)
+        } catch {
+            // Nothing was compared.
+            try await codes.uncount(counts, in: tenant)
+            throw error
+        }
+        if use != nil { try await codes.uncount(counts, in: tenant) }
+        return use
+    }
+
+    /// Compares a code with a factor.
+    ///
+    /// - Returns: nil for a wrong code.
+    private func compare(
+        _ body: CodeBody, with stored: StoredFactor, _ provider: ProviderName?,
+        after first: SecondFactorTokens.FirstStep, in tenant: TenantID, from network: String,
+        at now: Timestamp
+    ) async throws(CodeFailure) -> FactorUse? {
+        let id = stored.factor.id
         switch stored.factor.kind {
-        case .totp: counter = Self.step(of: body.code, stored.secret, at: now)
+        case .totp:
+            return Self.step(of: body.code, stored.secret, at: now)
+                .map { FactorUse(factor: id, counter: $0) }
         case .recoveryCodes:
-            counter = RecoveryCodes.number(of: body.code, in: stored.secret).map { Int64($0) }
+            return RecoveryCodes.number(of: body.code, in: stored.secret)
+                .map { FactorUse(factor: id, counter: Int64($0)) }
         case .phone:
             guard let provider else { return nil }
             do throws(CodeFailure) {
-                challenge = try await codes.check(
+                let (challenge, _) = try await codes.check(
                     body, of: provider, in: tenant, for: .secondStep(Self.step(stored, first)),
-                    from: network, at: now
-                ).challenge.id
-                counter = 0
+                    from: network, at: now)
+                return FactorUse(factor: id, counter: 0, challenge: challenge.id)
             } catch {
                 guard case .wrong = error else { throw error }
+                return nil
             }
         }
-        guard let counter else { return nil }
-        try await codes.uncount(counts, in: tenant)
-        return FactorUse(factor: stored.factor.id, counter: counter, challenge: challenge)
     }
 
     /// Returns a factor that may follow a first step.

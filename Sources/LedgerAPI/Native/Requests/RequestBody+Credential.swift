@@ -121,7 +121,8 @@ extension OptionalText {
         example: ExampleValue.password)
     static let deviceToken = OptionalText(
         name: "device_token", bytesMax: RequestBody.challengeBytesMax,
-        about: "The token that an earlier sign-in with a code for the same address returned",
+        about:
+            "The `device_token` of an earlier sign-in with the same address, or with a second factor of the account",
         example: ExampleValue.deviceToken)
     static let nonce = OptionalText(
         name: "nonce", bytesMax: RequestBody.nonceBytesMax,

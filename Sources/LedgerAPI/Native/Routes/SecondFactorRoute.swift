@@ -66,6 +66,7 @@ struct SecondFactorCodeRoute: Route {
         let body = try call.body()
         let token = try body.text(SecondFactorBody.signInToken)
         let factor = try body.text(SecondFactorBody.factorID)
+        let device = try body.text(OptionalText.deviceToken)
         let language = try LanguageHeader.read(call)
         guard let provider = call.phoneProvider else { throw .refused(.unsupportedProvider) }
         let factors = call.services.secondFactors
@@ -73,7 +74,7 @@ struct SecondFactorCodeRoute: Route {
             let first = try factors.firstStep(token, in: call.tenant, at: call.now)
             return try await factors.sendCode(
                 of: factor, after: first, of: provider.name, in: call.tenant,
-                from: call.clientNetwork, language: language, at: call.now)
+                from: call.clientNetwork, knownAs: device, language: language, at: call.now)
         }
     }
 }
@@ -95,7 +96,7 @@ private enum SecondFactorBody: BodyForm {
 private enum SecondFactorCodeBody: BodyForm {
     static let name = "SecondFactorCodeRequest"
     static let members: [any BodyMember] = [
-        SecondFactorBody.signInToken, SecondFactorBody.factorID,
+        SecondFactorBody.signInToken, SecondFactorBody.factorID, OptionalText.deviceToken,
     ]
 }
 
@@ -140,9 +141,8 @@ extension RouteCall {
         return self.session(
             opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
             anonymousSecret: newSecret,
-            deviceToken: proof.address.map {
-                services.codes.deviceToken(for: $0, presented: device, in: tenant)
-            })
+            deviceToken: services.codes.deviceToken(
+                for: proof.address, secondFactor?.account, presented: device, in: tenant))
     }
 
     /// The provider of the tenant's codes by SMS, which also sends those of second factors.

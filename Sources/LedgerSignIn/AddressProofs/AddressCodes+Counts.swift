@@ -1,0 +1,116 @@
+internal import Cryptography
+import Ledger
+
+/// The counts that limit how many codes are sent and tried. Those of a known device are its own, so that strangers
+/// can't use them up.
+extension AddressCodes {
+    /// Returns the counts of a code to be sent.
+    ///
+    /// Codes of a second factor count by the factor: strangers who know the number alone do not use these up.
+    func sendCounts(
+        of challenge: StoredChallenge, for use: Use, from network: String, knownAs token: String?
+    ) -> [CodeCount] {
+        let (tenant, digest) = (challenge.tenant, challenge.name.digest)
+        let byNetwork = counted("sent for", .zero, network, Self.sendsPerNetwork, tenant)
+        if case .secondStep(_, let factor) = use {
+            let device = token.flatMap { self.device($0, of: factor.account, in: tenant) }
+            return [
+                counted(
+                    "factor sent to", Self.digest(of: factor), device ?? "", Self.sendsPerAddress,
+                    tenant), byNetwork,
+            ].compactMap { $0 }
+        }
+        let device = token.flatMap {
+            self.device($0, of: challenge.address, challenge.name.kind, in: tenant)
+        }
+        let counts: [CodeCount?] =
+            if let device {
+                [
+                    counted("sent to device", digest, device, Self.sendsPerAddress, tenant),
+                    counted("sent to devices", digest, "", Self.sendsToDevices, tenant),
+                    byNetwork,
+                ]
+            } else {
+                [counted("sent to", digest, "", Self.sendsPerAddress, tenant), byNetwork]
+            }
+        return counts.compactMap { $0 }
+    }
+
+    /// Returns the counts of a tried code; none for a second factor, whose tries count by the factor.
+    func tryCounts(
+        of body: CodeBody, for challenge: StoredChallenge, _ use: RequiredUse,
+        from network: String
+    ) -> [CodeCount] {
+        if case .secondStep = use { return [] }
+        let (tenant, digest) = (challenge.tenant, challenge.name.digest)
+        let device = body.deviceToken.flatMap {
+            self.device($0, of: challenge.address, challenge.name.kind, in: tenant)
+        }
+        let counts: [CodeCount?] =
+            if let device {
+                [counted("tried by device", digest, device, Self.triesPerNetwork, tenant)]
+            } else {
+                [
+                    counted("tried by", digest, network, Self.triesPerNetwork, tenant),
+                    counted("tried for", digest, "", Self.triesPerAddress, tenant),
+                ]
+            }
+        return counts.compactMap { $0 }
+    }
+
+    /// Returns the counts of a wrong password.
+    func passwordCounts(
+        of address: String, _ names: [AddressName], in tenant: TenantID, from network: String,
+        knownAs token: String?
+    ) -> [CodeCount] {
+        guard let digest = names.first?.digest else { return [] }
+        let device = token.flatMap { self.device($0, of: address, .email, in: tenant) }
+        let limit = PasswordChecks.triesPerNetwork
+        let counts: [CodeCount?] =
+            if let device {
+                [counted("password by device", digest, device, limit, tenant)]
+            } else {
+                [
+                    counted("password by", digest, network, limit, tenant),
+                    counted("password for", digest, "", PasswordChecks.triesPerAddress, tenant),
+                ]
+            }
+        return counts.compactMap { $0 }
+    }
+
+    /// Returns the counts of a wrong second factor.
+    ///
+    /// A code of six digits can be guessed, so such a factor also has limits for all networks together, one of them
+    /// for 90 days. A recovery code cannot, so strangers don't use up the last way in.
+    func factorCounts(
+        of factor: HeldFactor, in tenant: TenantID, from network: String, knownAs token: String?
+    ) -> [CodeCount] {
+        let digest = Self.digest(of: factor)
+        let device = token.flatMap { self.device($0, of: factor.account, in: tenant) }
+        let other = device ?? network
+        var counts = [counted("factor by", digest, other, Self.triesPerNetwork, tenant)]
+        if factor.kind.isRequired {
+            if device == nil {
+                counts.append(counted("factor for", digest, "", Self.triesPerAddress, tenant))
+            }
+            counts.append(
+                counted(
+                    "factor for long", digest, device ?? "", Self.factorTriesMax, tenant,
+                    windowSeconds: Self.factorTriesSeconds))
+        }
+        return counts.compactMap { $0 }
+    }
+
+    private static func digest(of factor: HeldFactor) -> Digest {
+        Digest(SHA256.hash("factor:\(factor.id)")) ?? .zero
+    }
+
+    private func counted(
+        _ action: String, _ address: Digest, _ network: String, _ limit: Int, _ tenant: TenantID,
+        windowSeconds: Int64 = CodeCount.windowSeconds
+    ) -> CodeCount? {
+        let message = Self.message([action, tenant.description, address.description, network])
+        return keys.macs(of: message, .count).first.flatMap { Digest($0.mac) }
+            .map { CodeCount(scope: $0, limit: limit, windowSeconds: windowSeconds) }
+    }
+}
