@@ -29,8 +29,9 @@ package enum AllTenants {
     static let dueRemovals = Statement(
         "due_factor_removals",
         """
-        SELECT tenant_id, account_id, factor_id FROM factors
-        WHERE removal_due <= $1 ORDER BY removal_due LIMIT $2
+        SELECT tenant_id, account_id, factor_id, removal_due FROM factors
+        WHERE removal_due <= $1 AND (removal_due, factor_id) > ($3, $4)
+        ORDER BY removal_due, factor_id LIMIT $2
         """)
 
     static let sealerLogs = Statement(

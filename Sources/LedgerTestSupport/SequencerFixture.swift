@@ -47,8 +47,8 @@ package struct SequencerFixture: Sendable {
     /// - Throws: an error of the body.
     package static func with<Value: Sendable>(
         _ database: ScratchDatabase, policy: TenantPolicy = unlimitedPolicy, queueLimit: Int = 4096,
-        batchLimit: Int = 256, isProtected: Bool = false, opensLedger: Bool = true,
-        noticeLanguage: MessageLanguage? = nil,
+        batchLimit: Int = 256, isProtected: Bool = false, keyring: WrappingKeyring? = nil,
+        opensLedger: Bool = true, noticeLanguage: MessageLanguage? = nil,
         _ body: (SequencerFixture) async throws -> Value
     ) async throws -> Value {
         let faults = FaultList()
@@ -60,7 +60,7 @@ package struct SequencerFixture: Sendable {
         configuration.waitMax = .seconds(600)
         let sequencer = Sequencer(
             configuration: configuration, policy: { _ in policy },
-            keyring: isProtected ? strictKeyring : keyring,
+            keyring: keyring ?? (isProtected ? strictKeyring : Self.keyring),
             onCommit: { _ in }, onFault: { faults.add($0) })
         let fixture = SequencerFixture(
             sequencer: sequencer, database: database, faults: faults, isProtected: isProtected)

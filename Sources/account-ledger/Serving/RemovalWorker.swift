@@ -1,5 +1,5 @@
-import Cryptography
 import Ledger
+import LedgerEngine
 import LedgerPostgres
 
 /// Removes the second factors whose removal support planned, once it is due.
@@ -21,33 +21,19 @@ struct RemovalWorker: Sendable {
     /// Works once a minute until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
-            await removeDue(at: .now)
+            await due.removeAll(
+                at: .now, by: commands,
+                onRemoval: { removal in
+                    log.write(
+                        .info, "second factor removed",
+                        [
+                            "tenant": .text(removal.tenant.description),
+                            "account": .text(removal.account.description),
+                        ])
+                }, onFault: { log.write(.warning, "removal fault", ["detail": .text("\($0)")]) })
             // A cancelled sleep ends the loop.
             try? await Task.sleep(for: Self.pause)
         }
         await due.close()
-    }
-
-    /// Removes the factors that are due at a time.
-    func removeDue(at now: Timestamp) async {
-        do {
-            for removal in try await due.find(at: now) where !Task.isCancelled {
-                let command = Command(
-                    id: CommandID(at: now, random: SecureRandom.uint128()),
-                    tenant: removal.tenant,
-                    origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
-                    intent: .removeFactor(
-                        RemoveFactor(removal.factor, by: .planned(removal.account))))
-                guard case .success = try await commands.submit(command) else { continue }
-                log.write(
-                    .info, "second factor removed",
-                    [
-                        "tenant": .text(removal.tenant.description),
-                        "account": .text(removal.account.description),
-                    ])
-            }
-        } catch {
-            log.write(.warning, "removal fault", ["detail": .text("\(error)")])
-        }
     }
 }

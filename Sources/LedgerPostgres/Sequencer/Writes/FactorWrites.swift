@@ -16,7 +16,8 @@ enum FactorWrites {
         "use_factor",
         """
         WITH written AS (
-            UPDATE factors SET counter = $3, mac = $4, removal_due = $5
+            UPDATE factors SET counter = $3, mac = $4, removal_due = $5, sealed = $6,
+                wrapping_key = $7
             WHERE tenant_id = $1 AND factor_id = $2
             RETURNING 1)
         SELECT ledger_expect(count(*), 1, 'factors') FROM written
@@ -36,6 +37,9 @@ enum FactorWrites {
         """)
 
     /// Writes the state of factors at the end of a batch.
+    ///
+    /// A factor that changes is encrypted again: its MAC covers the ciphertext, and `keys rewrap`, which waits for no
+    /// batch, may replace that between the load and the write.
     ///
     /// - Throws: `BatchFault.damaged` if no key encrypts or authenticates a row.
     static func calls(
@@ -73,9 +77,15 @@ enum FactorWrites {
                     let counter = batch.state.factorCounters[id],
                     let secret = batch.factorSecrets[id]
                 else { continue }
+                guard
+                    let opened = keyring.openSecret(
+                        secret.wrapped, wrappingKey: secret.wrappingKey, of: factor,
+                        in: batch.tenant),
+                    let sealed = keyring.seal(secret: opened, of: factor, in: batch.tenant)
+                else { throw .damaged("the wrapping key") }
                 let mac = try batch.macs.mac(
                     of: .factor(
-                        factor, secret.wrapped, secret.wrappingKey, counter: counter,
+                        factor, sealed.wrapped, sealed.wrappingKey, counter: counter,
                         of: batch.tenant))
                 calls.append(
                     Call(
@@ -83,6 +93,7 @@ enum FactorWrites {
                         [
                             tenant, .uuid(id.bits), .int8(counter), .bytes(mac),
                             factor.removalDue.map { .timestamp($0.microseconds) } ?? .null,
+                            .bytes(sealed.wrapped), .text(sealed.wrappingKey),
                         ]))
             }
             for id in changes.accountsFactored {
