@@ -68,6 +68,8 @@ enum EnglishTexts {
         case .factorAdded: notice("A second factor was added", "A second factor was added")
         case .factorRemoved: notice("A second factor was removed", "A second factor was removed")
         case .recoveryCodeUsed: notice("A recovery code was used", "A recovery code was used")
+        case .recoveryCodesReplaced:
+            notice("Your recovery codes were replaced", "The recovery codes were replaced")
         case .newDevice: notice("A new device signed in", "A device signed in for the first time")
         case .accountDisabled:
             notice(

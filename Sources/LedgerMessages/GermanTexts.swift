@@ -88,6 +88,9 @@ enum GermanTexts {
         case .recoveryCodeUsed:
             notice(
                 "Wiederherstellungscode verwendet", "Ein Wiederherstellungscode wurde verwendet")
+        case .recoveryCodesReplaced:
+            notice(
+                "Wiederherstellungscodes ersetzt", "Die Wiederherstellungscodes wurden ersetzt")
         case .newDevice:
             notice("Neues Gerät", "Ein Gerät hat sich zum ersten Mal angemeldet")
         case .accountDisabled:

@@ -21,6 +21,7 @@ package enum MessageTemplate: String, Hashable, Sendable, CaseIterable {
     case factorAdded = "factor_added"
     case factorRemoved = "factor_removed"
     case recoveryCodeUsed = "recovery_code_used"
+    case recoveryCodesReplaced = "recovery_codes_replaced"
     case newDevice = "new_device"
     case accountDisabled = "account_disabled"
     /// Support removes a factor or a way to sign in, unless the person stops it.
@@ -46,7 +47,8 @@ package enum MessageTemplate: String, Hashable, Sendable, CaseIterable {
         case .addressKnown: []
         case .providerLinked, .providerUnlinked: [.provider, .time]
         case .accountsMerged, .mergeUndone, .passwordChanged, .addressChanged, .factorAdded,
-            .factorRemoved, .recoveryCodeUsed, .newDevice, .accountDisabled, .removalPlanned:
+            .factorRemoved, .recoveryCodeUsed, .recoveryCodesReplaced, .newDevice, .accountDisabled,
+            .removalPlanned:
             [.time]
         }
     }

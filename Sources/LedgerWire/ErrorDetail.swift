@@ -6,15 +6,17 @@ public enum ErrorDetail: Codable, Hashable, Sendable, ExpressibleByStringInterpo
     case number(Int64)
     /// The second factors of an account.
     case factors([FactorAnswer])
+    /// A value that this release does not know.
+    case unknown
 
     /// Wraps a text.
     public init(stringLiteral value: String) {
         self = .text(value)
     }
 
-    /// Reads a value.
+    /// Reads a value; any other one is ``unknown``, so that a client reads the error of a later release.
     ///
-    /// - Throws: `DecodingError` for any other value.
+    /// - Throws: Nothing for a value inside a document.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) {
@@ -22,7 +24,7 @@ public enum ErrorDetail: Codable, Hashable, Sendable, ExpressibleByStringInterpo
         } else if let number = try? container.decode(Int64.self) {
             self = .number(number)
         } else {
-            self = .factors(try container.decode([FactorAnswer].self))
+            self = (try? container.decode([FactorAnswer].self)).map { .factors($0) } ?? .unknown
         }
     }
 
@@ -35,6 +37,7 @@ public enum ErrorDetail: Codable, Hashable, Sendable, ExpressibleByStringInterpo
         case .text(let text): try container.encode(text)
         case .number(let number): try container.encode(number)
         case .factors(let factors): try container.encode(factors)
+        case .unknown: try container.encodeNil()
         }
     }
 }

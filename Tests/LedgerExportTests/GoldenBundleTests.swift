@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "456a3ec7b5f853e3c38372a036746c66f62a2223d45984035df23031d7b73af1"),
+        (nil, false, "1fba428cb56ad7da825fcd2ff5682704b04e12e93847ee278441a1f7146f3c9e"),
         (
             ExampleLog.accounts[0], true,
-            "64043990c3c4cb2cd970705a71d32047deaef98d7adc8f652a5dd1fc225a69e2"
+            "e08b119686b727266d50920f9d2eaad29eee4caa85990f4f9af7cdd1033d5a4c"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

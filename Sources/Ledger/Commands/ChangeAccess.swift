@@ -60,15 +60,25 @@ package struct ChangeAccess: Sendable {
             case (.disable, true), (.enable, false), (.endSessions, true): nil
             }
         guard let event else { return Decision(.success(.accessUnchanged(plan))) }
+        // The holder of a disabled account had no session in which to stop a planned removal.
+        let stopped =
+            change == .enable
+            ? known.secondFactors.filter { state.ledger.factors[$0]?.removalDue != nil } : []
+        let stops = stopped.map {
+            Event.secondFactorRemovalStopped(
+                SecondFactorRemovalStopped(account: account, cause: .support, factor: $0))
+        }
         return Decision(
             .success(.accessChanged(plan, nil)),
-            drafts: [
+            drafts: ([event] + stops).map {
                 .init(
-                    event, actor: actor,
+                    $0, actor: actor,
                     disclosures: [
                         Disclosure(.caseReference, caseReference), Disclosure(.reason, reason),
                     ], disclosesRequest: false)
-            ], effects: change == .enable ? [] : [.challengesEndedOf(plan.covers)])
+            },
+            effects: change == .enable
+                ? stopped.map { .factorChanged($0) } : [.challengesEndedOf(plan.covers)])
     }
 }
 

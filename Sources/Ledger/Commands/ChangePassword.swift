@@ -43,17 +43,13 @@ package struct ChangePassword: Sendable {
         }
         let opener =
             former == nil ? account.links.first { $0.identity == session.identity } ?? link : link
-        // The second factor of the caller's session is one of the new session, too.
-        let hasFactor = session.methods.includesSecondFactor
+        // The new session lacks a second factor, whose time would otherwise start again.
         let opening = SessionOpening(
             SignedIn(
                 account: account.id,
                 authenticatedAt: former == nil ? min(session.authenticatedAt, now) : now,
                 identity: opener.identity,
-                methods: former == nil
-                    ? session.methods
-                    : hasFactor
-                        ? session.methods.adding(AuthenticationMethods.password.words) : .password,
+                methods: former == nil ? session.methods.withoutSecondFactor : .password,
                 provider: opener.provider, session: newSession),
             providers: account.linkedProviders, refreshToken: refreshToken, at: now, under: policy)
         let fact = PasswordSet(account: account.id, identity: link.identity, cause: .change)

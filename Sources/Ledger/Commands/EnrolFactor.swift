@@ -52,6 +52,9 @@ package struct EnrolFactor: Sendable {
         if account.links.contains(where: { state.isAnonymous($0.provider, under: policy) }) {
             return .refused(.factorRefused(.anonymous))
         }
+        guard let link = account.links.first(where: { $0.identity == session.identity }) else {
+            return .refused(.sessionEnded)
+        }
         let isFirst = account.secondFactors.isEmpty
         let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
         guard !state.lacksSecondFactor(caller, at: now, under: policy),
@@ -85,8 +88,7 @@ package struct EnrolFactor: Sendable {
             effects: [.factorStored(factor), .challengesEndedOf([account.id])]
                 + (token.map { [.idTokenSpent($0, now)] } ?? [])
                 + (challenge.map { [.challengeSpent($0)] } ?? []))
-        guard isFirst, let link = account.links.first(where: { $0.identity == session.identity })
-        else { return decision }
+        guard isFirst else { return decision }
         let opening = SessionOpening(
             SignedIn(
                 account: account.id, authenticatedAt: session.authenticatedAt,

@@ -17,7 +17,7 @@ package struct PlanFactorRemoval: Sendable {
         package let kind: FactorKind
         /// When it is removed; nil once it is stopped.
         package let due: Timestamp?
-        /// Whether the account keeps another second factor.
+        /// Whether the account keeps another second factor, whose removal is not planned.
         package let keepsFactor: Bool
     }
 
@@ -54,7 +54,9 @@ package struct PlanFactorRemoval: Sendable {
         func plan(_ due: Timestamp?) -> Plan {
             Plan(
                 account: account, factor: factor, kind: held.kind, due: due,
-                keepsFactor: known.secondFactors.count > 1)
+                keepsFactor: known.secondFactors.contains {
+                    $0 != factor && state.ledger.factors[$0]?.removalDue == nil
+                })
         }
         // The event may be dated after the clock, if that was set back.
         let recordedAt = max(now, state.ledger.lastRecordedAt)

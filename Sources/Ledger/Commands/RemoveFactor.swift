@@ -41,6 +41,9 @@ package struct RemoveFactor: Sendable {
             guard !state.lacksSecondFactor(caller, at: now, under: policy) else {
                 return .refused(.reauthenticationRequired)
             }
+            let rest = account.secondFactors.filter { $0 != factor }
+            guard rest.isEmpty || state.canSignIn(to: account.links, with: rest, under: policy)
+            else { return .refused(.factorRefused(.sameKind)) }
             return remove(
                 held, of: account, .holder, .account(account.id, session: caller.session), state)
         case .keptByHolder(let caller):
@@ -61,6 +64,7 @@ package struct RemoveFactor: Sendable {
                 ], effects: [.factorChanged(factor)])
         case .planned(let id):
             guard let account = state.ledger.accounts[id], account.mergedInto == nil,
+                account.disabledPosition == nil,
                 let held = held(state), let due = held.removalDue, due <= now
             else { return .refused(.unknownFactor) }
             return remove(held, of: account, .support, .system, state)

@@ -33,6 +33,17 @@ extension DecisionState {
         return isUnused ? held : nil
     }
 
+    /// Whether an account can be signed in to by one of some links, with one of some second factors if it has any:
+    /// a phone does not follow a code that was sent to a phone.
+    func canSignIn(
+        to links: [Account.Link], with factors: [FactorID], under policy: TenantPolicy
+    ) -> Bool {
+        let ways = waysToSignIn(links, policy)
+        if ways.isEmpty || factors.isEmpty { return !ways.isEmpty }
+        return factors.contains { ledger.factors[$0]?.kind != .phone }
+            || ways.contains { type(of: $0.provider, under: policy) != .phone }
+    }
+
     /// Whether a change by an account holder needs another sign-in first: the account has a second factor, and the
     /// session did not begin with one a short time ago.
     func lacksSecondFactor(

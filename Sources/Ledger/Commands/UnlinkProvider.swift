@@ -32,7 +32,7 @@ package struct UnlinkProvider: Sendable {
         guard candidates.count == 1 else { return .refused(.identityNotNamed) }
 
         let rest = account.links.filter { $0.identity != link.identity }
-        guard !waysToSignIn(rest, policy).isEmpty else {
+        guard state.canSignIn(to: rest, with: account.secondFactors, under: policy) else {
             return refuse(.onlyProvider, link, .onlyProvider, in: state, at: now, policy)
         }
         let oldest = now.adding(seconds: -policy.reauthenticationSeconds)

@@ -40,6 +40,12 @@ package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertibl
     /// Whether a second factor was among them.
     package var includesSecondFactor: Bool { words.contains(Self.severalFactors) }
 
+    /// The methods, without the statement that there was a second factor.
+    var withoutSecondFactor: AuthenticationMethods {
+        let rest = words.filter { $0 != Self.severalFactors }
+        return AuthenticationMethods(rest.joined(separator: " ")) ?? self
+    }
+
     /// Returns the methods together with a second factor.
     package func with(_ factor: FactorKind) -> AuthenticationMethods {
         let method =

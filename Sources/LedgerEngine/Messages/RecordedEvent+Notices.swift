@@ -19,7 +19,11 @@ extension RecordedEvent {
         case .passwordSet(let fact):
             fact.endsSessions ? (.passwordChanged, [fact.account]) : nil
         case .secondFactorEnrolled(let fact):
-            fact.kind.isRequired ? (.factorAdded, [fact.account]) : nil
+            if fact.kind.isRequired {
+                (.factorAdded, [fact.account])
+            } else {
+                fact.replaced.map { _ in (.recoveryCodesReplaced, [fact.account]) }
+            }
         case .secondFactorRemoved(let fact):
             fact.kind.isRequired ? (.factorRemoved, [fact.account]) : nil
         case .secondFactorRemovalPlanned(let fact): (.removalPlanned, [fact.account])

@@ -139,6 +139,7 @@ package struct BatchKeys {
             addAddress(proof, tenant)
         case .unlinkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
+            factors[tenant, default: []].append(intent.caller.account)
             add(intent.idempotency, tenant)
         case .signOut(let intent):
             sessions.add(tenant, intent.caller.session)
@@ -155,6 +156,7 @@ package struct BatchKeys {
             accounts.add(tenant, intent.account)
         case .changeAccess(let intent):
             accounts.add(tenant, intent.account)
+            factors[tenant, default: []].append(intent.account)
         case .recordRestore:
             break
         case .mergeAccounts(let intent):

@@ -162,12 +162,12 @@ struct ExampleRun {
     }
 
     /// Makes a person with a second factor the caller, and their refused sign-in the one to finish.
-    mutating func adopt(_ holder: FactorHolder, refused: Answer) {
+    mutating func adopt(_ holder: FactorHolder, refused: Answer? = nil) {
         signedUp = holder.person
         accessToken = holder.person.accessToken
         values[ExampleValue.factor] = holder.factor
         values[ExampleValue.refreshToken] = holder.person.refreshToken
-        values[ExampleValue.signInToken] = refused.detail("sign_in_token")?.string
+        values[ExampleValue.signInToken] = refused?.detail("sign_in_token")?.string
         values[ExampleValue.factorCode] = holder.app.code(at: service.clock.now.seconds)
     }
 

@@ -127,6 +127,37 @@ extension RefusalTests {
                 try await run.beginEnrolment()
                 return try await run.send()
             },
+            // An authenticator app is not removed when a phone is left to follow a phone.
+            Attempt(isPrepared: false) { run in
+                func code(_ path: String, _ body: String) async throws -> String {
+                    let sent = try await run.service.send(
+                        "POST", path, body, token: run.accessToken)
+                    let code = run.service.challenges.sent.last?.message.code ?? ""
+                    let challenge = sent.text("challenge_id") ?? ""
+                    return "{\"challenge_id\":\"\(challenge)\",\"code\":\"\(code)\"}"
+                }
+                let linking = try await code(
+                    "/v1/account/codes/phone", "{\"address\":\"+4915123456789\"}")
+                _ = try await run.service.send(
+                    "POST", "/v1/auth/link/phone", linking, token: run.accessToken)
+                let holder = try await run.service.enrol(run.ada)
+                run.adopt(holder)
+                let enrolling = try await code(
+                    "/v1/account/factor-enrolments",
+                    "{\"type\":\"phone\",\"phone\":\"+4915123456780\"}")
+                _ = try await run.service.send(
+                    "POST", "/v1/account/factors", enrolling, token: run.accessToken)
+                _ = try await run.service.unlink("google", by: holder.person)
+                let signingIn = try await code(
+                    "/v1/auth/codes/phone", "{\"address\":\"+4915123456789\"}")
+                let refused = try await run.service.send(
+                    "POST", "/v1/auth/sign-in/phone", signingIn)
+                let appCode = holder.app.code(at: run.service.clock.now.seconds)
+                run.accessToken =
+                    try await run.service.finish(refused, holder.factor, appCode)
+                    .text("access_token") ?? ""
+                return try await run.send()
+            },
         ],
         "409 SECOND_FACTOR_ENROLLED": [
             Attempt { run in

@@ -113,6 +113,26 @@ struct FactorRemovalTests {
         }
     }
 
+    @Test func `a disabled account loses no factor, and the day starts again`() throws {
+        var story = try Story()
+        func access(_ change: ChangeAccess.Change) -> ChangeAccess {
+            ChangeAccess(
+                change, of: story.account, actor: .system, reason: "attack", caseReference: "6")
+        }
+        _ = try story.scenario.when(story.change(.plan)).result.get()
+        _ = try story.scenario.when(access(.disable)).result.get()
+        let removal = RemoveFactor(story.factor, by: .planned(story.account))
+        #expect(try story.when(removal, after: 90_000).isEmpty)
+        let enabled = try story.when(access(.enable), after: 90_001)
+        #expect(
+            enabled.last
+                == .secondFactorRemovalStopped(
+                    SecondFactorRemovalStopped(
+                        account: story.account, cause: .support, factor: story.factor)))
+        #expect(enabled.count == 2)
+        #expect(try story.when(removal, after: 90_002).isEmpty)
+    }
+
     @Test func `a recovery code does not stop it`() throws {
         var story = try Story()
         _ = try story.scenario.when(story.change(.plan)).result.get()

@@ -128,6 +128,7 @@ extension ErrorDetail {
         switch self {
         case .text(let text): writer.text(text)
         case .number(let number): writer.number(number)
+        case .unknown: writer.null()
         case .factors(let factors):
             writer.array { writer in
                 for factor in factors { factor.write(to: &writer) }

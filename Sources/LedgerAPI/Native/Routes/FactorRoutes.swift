@@ -208,7 +208,8 @@ struct RemoveFactorRoute: Route {
             + " factor.",
         access: .accountHolder, answers: .json(FactorsAnswer.schema),
         refusals: [
-            .refused(.unknownFactor), .refused(.reauthenticationRequired), .faulted(.rulesDiffer),
+            .refused(.unknownFactor), .refused(.reauthenticationRequired),
+            .refused(.factorRefused(.sameKind)), .faulted(.rulesDiffer),
         ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
