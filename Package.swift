@@ -163,13 +163,13 @@ let package = Package(
             name: "LedgerSignIn",
             dependencies: [
                 "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON",
-                "Ledger", "LedgerMessages", "OneTimePasswords", "OpenID", "Passwords",
+                "Ledger", "LedgerMessages", "OneTimePasswords", "OpenID", "Passkeys", "Passwords",
             ]),
         .target(
             name: "LedgerAPI",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
-                "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "Passwords",
+                "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "Passkeys", "Passwords",
                 "TransparencyLog",
             ]),
         .executableTarget(

@@ -57,7 +57,7 @@ package struct LinkProvider: Sendable {
         _ budget: AttemptBudget
     ) -> Decision {
         guard state.isCurrent(proof) else {
-            return .refused(proof.password == nil ? .invalidCode : .invalidPassword)
+            return .refused(proof.staleRefusal)
         }
         let subject = state.subject(of: proof, under: policy)
         let known = state.directory[subject]
@@ -123,7 +123,8 @@ package struct LinkProvider: Sendable {
         if holder == account.id { return .alreadyYours }
         if holder != nil { return .heldByOther }
         let taken = account.links.contains { $0.provider == provider }
-        return taken && !(policy.severalPerProvider && proof.address == nil) ? .providerTaken : nil
+        let isSingle = proof.passkey == nil && !(policy.severalPerProvider && proof.address == nil)
+        return taken && isSingle ? .providerTaken : nil
     }
 
     /// Appends a refusal, unless the very same credential was refused the same way before.
