@@ -79,9 +79,12 @@ let package = Package(
         .target(name: "Sockets", dependencies: ["CEpoll"]),
         .target(name: "TransparencyLog", dependencies: ["Cryptography", "Encodings"]),
         .target(name: "DurableFiles"),
-        // For tests: starts other programs, and servers that answer with fixed bytes.
+        // For tests: starts other programs, servers that answer with fixed bytes, and authenticators.
         .target(name: "ChildProcesses", dependencies: ["CSpawn"]),
         .target(name: "LoopbackServers", dependencies: ["ChildProcesses"]),
+        .target(
+            name: "SoftwareAuthenticators",
+            dependencies: ["Cryptography", "Encodings", "JSON", "Passkeys"]),
         .target(name: "Archive", dependencies: ["CArchive"]),
         .target(name: "UnicodeText", dependencies: ["CUnistring"]),
         .target(name: "Addresses", dependencies: ["CIDN2", "CPhoneNumber", "UnicodeText"]),
@@ -179,7 +182,8 @@ let package = Package(
                 "DevelopmentIdentityProvider", "Encodings", "HTTP", "HTTPClient", "JSON",
                 "Ledger", "LedgerAPI", "LedgerAudit", "LedgerChannels", "LedgerEngine",
                 "LedgerExport", "LedgerMessages", "LedgerPostgres", "LedgerSignIn", "LedgerWire",
-                "OpenID", "Passwords", "Postgres", "StandardWebhooks", "TransparencyLog",
+                "OpenID", "Passkeys", "Passwords", "Postgres", "StandardWebhooks",
+                "TransparencyLog",
             ],
             // Batches allocate on one thread what another frees: glibc's allocator takes 8 % of the
             // server's time more. Not in debug builds, whose sanitizers bring an allocator.
@@ -236,6 +240,7 @@ let package = Package(
             name: "PasskeysTests",
             dependencies: [
                 "CFIDO2", "ChildProcesses", "Cryptography", "Encodings", "JSON", "Passkeys",
+                "SoftwareAuthenticators",
             ],
             exclude: ["Browser"], resources: [.copy("Fixtures")]),
         .testTarget(
@@ -287,8 +292,8 @@ let package = Package(
                 "BlockingCalls", "Passwords",
                 "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerAPI", "LedgerAudit",
                 "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerSignIn",
-                "LedgerTestSupport", "Migrations", "Postgres", "StandardWebhooks",
-                "TransparencyLog",
+                "LedgerTestSupport", "Migrations", "Postgres", "SoftwareAuthenticators",
+                "StandardWebhooks", "TransparencyLog",
             ], resources: [.copy("FormerRelease")]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(name: "OneTimePasswordsTests", dependencies: ["OneTimePasswords"]),
@@ -311,7 +316,7 @@ let package = Package(
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI",
                 "LedgerMessages", "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID",
-                "Passwords", "Sockets", "TransparencyLog",
+                "Passkeys", "Passwords", "SoftwareAuthenticators", "Sockets", "TransparencyLog",
             ]),
         .testTarget(
             name: "EndToEndTests",

@@ -23,6 +23,7 @@ import Testing
         "DurableFiles": [],
         "ChildProcesses": [],
         "LoopbackServers": ["ChildProcesses"],
+        "SoftwareAuthenticators": ["Cryptography", "Encodings", "JSON", "Passkeys"],
         "Archive": [],
         "UnicodeText": [],
         "Addresses": ["UnicodeText"],

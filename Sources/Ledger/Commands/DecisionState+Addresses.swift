@@ -72,7 +72,10 @@ extension DecisionState {
         if let passkey = proof.passkey {
             guard spentIDTokens[passkey.challenge.digest] == nil else { return false }
             guard let version = passkey.version else { return true }
-            return version.identity == identity(provedBy: proof) && isCurrent(version)
+            let count = passkeyCounts[version.identity] ?? 0
+            // A use that was checked before another one has the counter of the time before that.
+            let isLater = (passkey.renewed?.passkeyCount ?? 0) > count || count == 0
+            return isLater && version.identity == identity(provedBy: proof) && isCurrent(version)
         }
         guard let password = proof.password else { return true }
         return password.identity == identity(provedBy: proof) && isCurrent(password)

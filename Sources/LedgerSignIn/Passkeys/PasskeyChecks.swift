@@ -145,7 +145,7 @@ package final class PasskeyChecks: Sendable {
         return Proof(
             subject, authenticatedAt: Timestamp(seconds: now.seconds),
             methods: made.isUserVerified ? .verifyingPasskey : .passkey, email: nil,
-            passkey: PasskeyProof(registering: NewPassword(hash: record.text), challenge: token))
+            passkey: PasskeyProof(registering: record.stored, challenge: token))
     }
 
     private func assert(
@@ -177,8 +177,7 @@ package final class PasskeyChecks: Sendable {
             methods: use.isUserVerified ? .verifyingPasskey : .passkey, email: nil,
             passkey: PasskeyProof(
                 using: stored.version,
-                renewed: isCounted
-                    ? NewPassword(hash: record.counted(use.signatureCount).text) : nil,
+                renewed: isCounted ? record.counted(use.signatureCount).stored : nil,
                 challenge: token))
     }
 

@@ -149,9 +149,9 @@ extension RouteCall {
 
     fileprivate func passkeyNames() throws(APIError) -> (name: String?, displayName: String?) {
         let body = try body()
-        return (
-            try body.text(CreatePasskeyBody.userName), try body.text(CreatePasskeyBody.displayName)
-        )
+        // Browsers refuse an empty name.
+        let name = try body.text(CreatePasskeyBody.userName).flatMap { $0.isEmpty ? nil : $0 }
+        return (name, try body.text(CreatePasskeyBody.displayName))
     }
 
     fileprivate func created(

@@ -4,7 +4,8 @@ enum RouteTable {
     static let withoutDocuments: [any Route.Type] = [
         SignInRoute.self, SignInCodeRoute.self, AccountCodeRoute.self, SignUpRoute.self,
         SignUpPasskeyRoute.self, SignInPasskeyRoute.self,
-        LinkPasskeyRoute.self, MergePasskeyRoute.self, SecondFactorRoute.self, SecondFactorCodeRoute.self, BeginResetRoute.self,
+        LinkPasskeyRoute.self, MergePasskeyRoute.self, SecondFactorRoute.self,
+        SecondFactorCodeRoute.self, BeginResetRoute.self,
         CompleteResetRoute.self,
         ChangePasswordRoute.self, RefreshRoute.self,
         SignOutRoute.self, LinkRoute.self,
