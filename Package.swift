@@ -84,7 +84,8 @@ let package = Package(
         .target(name: "LoopbackServers", dependencies: ["ChildProcesses"]),
         .target(
             name: "SoftwareAuthenticators",
-            dependencies: ["Cryptography", "Encodings", "JSON", "Passkeys"]),
+            dependencies: ["ChildProcesses", "Cryptography", "Encodings", "JSON", "Passkeys"],
+            exclude: ["Browser"]),
         .target(name: "Archive", dependencies: ["CArchive"]),
         .target(name: "UnicodeText", dependencies: ["CUnistring"]),
         .target(name: "Addresses", dependencies: ["CIDN2", "CPhoneNumber", "UnicodeText"]),
@@ -239,10 +240,10 @@ let package = Package(
         .testTarget(
             name: "PasskeysTests",
             dependencies: [
-                "CFIDO2", "ChildProcesses", "Cryptography", "Encodings", "JSON", "Passkeys",
+                "CFIDO2", "Cryptography", "Encodings", "JSON", "Passkeys",
                 "SoftwareAuthenticators",
             ],
-            exclude: ["Browser"], resources: [.copy("Fixtures")]),
+            resources: [.copy("Fixtures")]),
         .testTarget(
             name: "OpenIDTests",
             dependencies: [
@@ -292,8 +293,8 @@ let package = Package(
                 "BlockingCalls", "Passwords",
                 "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerAPI", "LedgerAudit",
                 "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerSignIn",
-                "LedgerTestSupport", "Migrations", "Postgres", "SoftwareAuthenticators",
-                "StandardWebhooks", "TransparencyLog",
+                "LedgerTestSupport", "Migrations", "Postgres", "StandardWebhooks",
+                "TransparencyLog",
             ], resources: [.copy("FormerRelease")]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(name: "OneTimePasswordsTests", dependencies: ["OneTimePasswords"]),
@@ -309,7 +310,7 @@ let package = Package(
             name: "LedgerSignInTests",
             dependencies: [
                 "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerMessages", "LedgerSignIn",
-                "LedgerTestSupport", "OpenID",
+                "LedgerTestSupport", "OpenID", "Passkeys",
             ]),
         .testTarget(
             name: "LedgerAPITests",
@@ -323,7 +324,8 @@ let package = Package(
             dependencies: [
                 "BlockingCalls", "ChildProcesses", "Cryptography", "Ledger", "LedgerAudit",
                 "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerTestSupport",
-                "LedgerWire", "LoopbackServers", "Postgres", "Sockets", "TransparencyLog",
+                "LedgerWire", "LoopbackServers", "Postgres", "SoftwareAuthenticators", "Sockets",
+                "TransparencyLog",
             ], exclude: ["Verifiers"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],

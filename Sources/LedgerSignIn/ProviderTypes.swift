@@ -79,8 +79,10 @@ package enum ProviderSettings: Sendable {
                 .prove(body, by: client, in: tenant, for: purpose, at: now)
         case (.passkey(let settings), .passkey(let body)):
             guard let client else { throw .unsupported }
-            return try await PasskeyProver(provider: provider, settings: settings)
-                .prove(body, by: client, in: tenant, for: purpose, at: now)
+            return try await PasskeyProver(
+                provider: provider, settings: settings, checks: client.passkeys,
+                caller: client.caller
+            ).prove(body, in: tenant, for: purpose, at: now)
         // Another type's credential proves nothing.
         case (.oidc, _), (.oauth2, _), (.anonymous, _), (.code, _), (.password, _), (.passkey, _):
             throw .invalid

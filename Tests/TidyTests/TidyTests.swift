@@ -23,7 +23,9 @@ import Testing
         "DurableFiles": [],
         "ChildProcesses": [],
         "LoopbackServers": ["ChildProcesses"],
-        "SoftwareAuthenticators": ["Cryptography", "Encodings", "JSON", "Passkeys"],
+        "SoftwareAuthenticators": [
+            "ChildProcesses", "Cryptography", "Encodings", "JSON", "Passkeys",
+        ],
         "Archive": [],
         "UnicodeText": [],
         "Addresses": ["UnicodeText"],

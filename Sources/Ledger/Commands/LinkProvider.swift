@@ -62,6 +62,10 @@ package struct LinkProvider: Sendable {
         let subject = state.subject(of: proof, under: policy)
         let known = state.directory[subject]
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
+        // The id of a passkey proves nothing: its holder alone can use the key.
+        if proof.passkey?.registered != nil, let holder, holder != account.id {
+            return .refused(proof.staleRefusal)
+        }
         // An address that another account uses otherwise, or may need again.
         if holder == nil, let address = proof.address,
             case .held(_, let keeper) = state.standing(of: address, under: policy),

@@ -55,19 +55,15 @@ package final class PasskeyChecks: Sendable {
     ///   - tenant: The tenant.
     ///   - now: The time of the request.
     /// - Returns: The challenge.
-    /// - Throws: `faulted`.
+    /// - Throws: the fault of the store.
     package func beginRegistration(
         for use: Use, name: String, displayName: String, of provider: ProviderName,
         _ settings: PasskeySettings, in tenant: TenantID, at now: Timestamp
-    ) async throws(CodeFailure) -> Challenge<PasskeyCreationOptions> {
+    ) async throws(LedgerFault) -> Challenge<PasskeyCreationOptions> {
         var known: [PasskeyRecord] = []
         if case .link(let caller) = use {
-            do {
-                known = try await store.passkeys(of: caller.account, at: provider, in: tenant)
-                    .compactMap(PasskeyRecord.init)
-            } catch {
-                throw .faulted(error)
-            }
+            known = try await store.passkeys(of: caller.account, at: provider, in: tenant)
+                .compactMap(PasskeyRecord.init)
         }
         // All passkeys of an account have one handle.
         let handle = known.first?.passkey.userHandle ?? PasskeyCeremony.newChallenge()
@@ -75,7 +71,7 @@ package final class PasskeyChecks: Sendable {
         guard let ceremony = settings.ceremony(bytes),
             let user = PasskeyCreationOptions.User(
                 handle: handle, name: name, displayName: displayName)
-        else { throw .faulted(.internalFailure) }
+        else { throw .internalFailure }
         return Challenge(
             id: seal(bytes, handle, for: use, of: provider, in: tenant, at: now),
             options: PasskeyCreationOptions(
@@ -88,13 +84,13 @@ package final class PasskeyChecks: Sendable {
 
     /// Makes the challenge of a sign-in or a merge; the person chooses among the passkeys of the authenticator.
     ///
-    /// - Throws: `faulted`.
+    /// - Throws: `internalFailure`, if no random bytes make a challenge.
     package func beginAssertion(
         for use: Use, of provider: ProviderName, _ settings: PasskeySettings,
         in tenant: TenantID, at now: Timestamp
-    ) throws(CodeFailure) -> Challenge<PasskeyRequestOptions> {
+    ) throws(LedgerFault) -> Challenge<PasskeyRequestOptions> {
         let bytes = PasskeyCeremony.newChallenge()
-        guard let ceremony = settings.ceremony(bytes) else { throw .faulted(.internalFailure) }
+        guard let ceremony = settings.ceremony(bytes) else { throw .internalFailure }
         return Challenge(
             id: seal(bytes, [], for: use, of: provider, in: tenant, at: now),
             options: PasskeyRequestOptions(

@@ -4,19 +4,22 @@ internal import Ledger
 struct PasskeyProver {
     let provider: ProviderName
     let settings: PasskeySettings
+    let checks: PasskeyChecks
+    /// The account and the session of the client's access token; nil without one.
+    let caller: Caller?
 
     /// Checks a response, whose challenge must have been made for the purpose.
     ///
     /// - Throws: `invalid`, `unavailable` when the store fails.
     func prove(
-        _ body: PasskeyBody, by client: CodeClient, in tenant: TenantID, for purpose: ProofPurpose,
+        _ body: PasskeyBody, in tenant: TenantID, for purpose: ProofPurpose,
         at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
-        try await client.passkeys.prove(
-            body, for: uses(purpose, client.caller), of: provider, settings, in: tenant, at: now)
+        try await checks.prove(
+            body, for: uses(purpose), of: provider, settings, in: tenant, at: now)
     }
 
-    private func uses(_ purpose: ProofPurpose, _ caller: Caller?) -> [PasskeyChecks.Use] {
+    private func uses(_ purpose: ProofPurpose) -> [PasskeyChecks.Use] {
         switch purpose {
         case .signIn: [.signUp, .signIn]
         case .link: caller.map { [.link($0)] } ?? []

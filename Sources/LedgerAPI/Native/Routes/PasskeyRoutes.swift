@@ -89,7 +89,8 @@ private enum CreatePasskeyBody: BodyForm {
     static let name = "PasskeyRequest"
     static let userName = OptionalText(
         name: "user_name", bytesMax: PasskeyChecks.nameBytesMax,
-        about: "The name by which the authenticator tells accounts apart; by default that of the service",
+        about:
+            "The name by which the authenticator tells accounts apart; by default that of the service",
         example: "ada@example.com", isInExample: true)
     static let displayName = OptionalText(
         name: "display_name", bytesMax: PasskeyChecks.nameBytesMax,
@@ -119,7 +120,8 @@ private struct PasskeyOptionsAnswer: JSONWritable {
             .required("expires_in", .integer(PasskeyChecks.challengeSeconds), "In seconds"),
             .required(
                 "options", .anyObject,
-                "For `PublicKeyCredential.parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON`"),
+                "For `PublicKeyCredential.parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON`"
+            ),
         ])
 
     func write(to writer: inout JSONWriter) {
@@ -158,27 +160,27 @@ extension RouteCall {
         _ use: PasskeyChecks.Use, _ names: (name: String?, displayName: String?),
         _ provider: ProviderName, _ settings: PasskeySettings
     ) async throws(APIError) -> HTTPResponse {
-        do throws(CodeFailure) {
+        do throws(LedgerFault) {
             let challenge = try await services.passkeys.beginRegistration(
                 for: use, name: names.name ?? settings.relyingParty.name,
                 displayName: names.displayName ?? "", of: provider, settings, in: tenant, at: now)
             return .json(
                 PasskeyOptionsAnswer(challengeID: challenge.id, options: challenge.options))
         } catch {
-            throw self.error(error, or: .invalidCode)
+            throw .faulted(error)
         }
     }
 
     fileprivate func used(
         _ use: PasskeyChecks.Use, _ provider: ProviderName, _ settings: PasskeySettings
     ) throws(APIError) -> HTTPResponse {
-        do throws(CodeFailure) {
+        do throws(LedgerFault) {
             let challenge = try services.passkeys.beginAssertion(
                 for: use, of: provider, settings, in: tenant, at: now)
             return .json(
                 PasskeyOptionsAnswer(challengeID: challenge.id, options: challenge.options))
         } catch {
-            throw self.error(error, or: .invalidCode)
+            throw .faulted(error)
         }
     }
 }
