@@ -4,7 +4,7 @@ package import JSON
 
 /// Chromium with a virtual authenticator, driven by `Browser/drive.mjs`.
 ///
-/// The program ends with its standard input, and after two minutes.
+/// The program ends with its standard input, and after five minutes.
 package final class Browser {
     /// The program or the page has failed; with its message.
     package struct Failure: Error {

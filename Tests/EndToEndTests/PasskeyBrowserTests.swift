@@ -4,7 +4,7 @@ import SoftwareAuthenticators
 import Testing
 
 /// Passkeys of a real browser with a virtual authenticator, against a real server.
-@Suite(.timeLimit(.minutes(5))) struct PasskeyBrowserTests {
+@Suite(.timeLimit(.minutes(10))) struct PasskeyBrowserTests {
     /// Answers the options of a route with the browser.
     private func answer(
         _ path: String, _ browser: Browser, _ client: WireClient, token: String? = nil
