@@ -89,6 +89,10 @@ import Testing
             try await SequencerFixture.with(
                 database, policy: Self.policy, isProtected: true
             ) { first in
+                // The rows of the unlinked are deleted by the recorded type of the provider.
+                _ = try await first.submit(
+                    .setRules(SetRules(Self.policy, condition: .noneRecorded))
+                ).get()
                 try await SequencerFixture.with(
                     database, policy: Self.policy, isProtected: true, opensLedger: false
                 ) { second in
@@ -205,8 +209,6 @@ import Testing
                         .signOut(SignOut(caller: session, scope: .session)))
                     #expect(throws: Refusal.sessionEnded) { try refused.get() }
                 }
-                let after = try? await stage.use(id, count: 9)
-                #expect(after == nil)
             }
         }
     }
