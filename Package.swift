@@ -79,9 +79,13 @@ let package = Package(
         .target(name: "Sockets", dependencies: ["CEpoll"]),
         .target(name: "TransparencyLog", dependencies: ["Cryptography", "Encodings"]),
         .target(name: "DurableFiles"),
-        // For tests: starts other programs, and servers that answer with fixed bytes.
+        // For tests: starts other programs, servers that answer with fixed bytes, and authenticators.
         .target(name: "ChildProcesses", dependencies: ["CSpawn"]),
         .target(name: "LoopbackServers", dependencies: ["ChildProcesses"]),
+        .target(
+            name: "SoftwareAuthenticators",
+            dependencies: ["ChildProcesses", "Cryptography", "Encodings", "JSON", "Passkeys"],
+            exclude: ["Browser"]),
         .target(name: "Archive", dependencies: ["CArchive"]),
         .target(name: "UnicodeText", dependencies: ["CUnistring"]),
         .target(name: "Addresses", dependencies: ["CIDN2", "CPhoneNumber", "UnicodeText"]),
@@ -163,13 +167,13 @@ let package = Package(
             name: "LedgerSignIn",
             dependencies: [
                 "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON",
-                "Ledger", "LedgerMessages", "OneTimePasswords", "OpenID", "Passwords",
+                "Ledger", "LedgerMessages", "OneTimePasswords", "OpenID", "Passkeys", "Passwords",
             ]),
         .target(
             name: "LedgerAPI",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
-                "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "Passwords",
+                "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "Passkeys", "Passwords",
                 "TransparencyLog",
             ]),
         .executableTarget(
@@ -179,7 +183,8 @@ let package = Package(
                 "DevelopmentIdentityProvider", "Encodings", "HTTP", "HTTPClient", "JSON",
                 "Ledger", "LedgerAPI", "LedgerAudit", "LedgerChannels", "LedgerEngine",
                 "LedgerExport", "LedgerMessages", "LedgerPostgres", "LedgerSignIn", "LedgerWire",
-                "OpenID", "Passwords", "Postgres", "StandardWebhooks", "TransparencyLog",
+                "OpenID", "Passkeys", "Passwords", "Postgres", "StandardWebhooks",
+                "TransparencyLog",
             ],
             // Batches allocate on one thread what another frees: glibc's allocator takes 8 % of the
             // server's time more. Not in debug builds, whose sanitizers bring an allocator.
@@ -235,9 +240,10 @@ let package = Package(
         .testTarget(
             name: "PasskeysTests",
             dependencies: [
-                "CFIDO2", "ChildProcesses", "Cryptography", "Encodings", "JSON", "Passkeys",
+                "CFIDO2", "Cryptography", "Encodings", "JSON", "Passkeys",
+                "SoftwareAuthenticators",
             ],
-            exclude: ["Browser"], resources: [.copy("Fixtures")]),
+            resources: [.copy("Fixtures")]),
         .testTarget(
             name: "OpenIDTests",
             dependencies: [
@@ -304,21 +310,22 @@ let package = Package(
             name: "LedgerSignInTests",
             dependencies: [
                 "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerMessages", "LedgerSignIn",
-                "LedgerTestSupport", "OpenID",
+                "LedgerTestSupport", "OpenID", "Passkeys",
             ]),
         .testTarget(
             name: "LedgerAPITests",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI",
                 "LedgerMessages", "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID",
-                "Passwords", "Sockets", "TransparencyLog",
+                "Passkeys", "Passwords", "SoftwareAuthenticators", "Sockets", "TransparencyLog",
             ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "BlockingCalls", "ChildProcesses", "Cryptography", "Ledger", "LedgerAudit",
                 "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerTestSupport",
-                "LedgerWire", "LoopbackServers", "Postgres", "Sockets", "TransparencyLog",
+                "LedgerWire", "LoopbackServers", "Postgres", "SoftwareAuthenticators", "Sockets",
+                "TransparencyLog",
             ], exclude: ["Verifiers"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],

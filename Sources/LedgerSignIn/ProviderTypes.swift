@@ -1,5 +1,6 @@
 package import Ledger
 internal import OpenID
+internal import Passkeys
 
 /// The settings of a provider, by its type.
 ///
@@ -11,6 +12,7 @@ package enum ProviderSettings: Sendable {
     /// A provider of type `email` or `phone`.
     case code(CodeSettings)
     case password(PasswordSettings)
+    case passkey(PasskeySettings)
 
     /// Reads the members that the type adds to a provider's section.
     ///
@@ -23,6 +25,7 @@ package enum ProviderSettings: Sendable {
         case .oauth2: self = .oauth2(try OAuth2Settings(section))
         case .anonymous: self = .anonymous(try AnonymousSettings(section))
         case .password: self = .password(try PasswordSettings(section))
+        case .passkey: self = .passkey(try PasskeySettings(section))
         case .email: self = .code(try CodeSettings(section, .email))
         case .phone: self = .code(try CodeSettings(section, .phone))
         }
@@ -36,6 +39,7 @@ package enum ProviderSettings: Sendable {
         case .anonymous: .anonymous
         case .code(let settings): settings.kind == .email ? .email : .phone
         case .password: .password
+        case .passkey: .passkey
         }
     }
 
@@ -45,6 +49,8 @@ package enum ProviderSettings: Sendable {
         case .oidc(let settings): ProviderPin(type: type, issuers: settings.check.issuers)
         case .oauth2(let settings): ProviderPin(type: type, issuers: [settings.issuer])
         case .anonymous, .code, .password: ProviderPin(type: type, issuers: [])
+        case .passkey(let settings):
+            ProviderPin(type: type, issuers: [settings.relyingParty.id])
         }
     }
 
@@ -71,8 +77,15 @@ package enum ProviderSettings: Sendable {
             guard let client else { throw .unsupported }
             return try await PasswordProver(provider: provider)
                 .prove(body, by: client, in: tenant, for: purpose, at: now)
+        case (.passkey(let settings), .passkey(let body)):
+            guard let client else { throw .unsupported }
+            return try await PasskeyProver(
+                provider: provider, settings: settings, checks: client.passkeys,
+                caller: client.caller
+            ).prove(body, in: tenant, for: purpose, at: now)
         // Another type's credential proves nothing.
-        case (.oidc, _), (.oauth2, _), (.anonymous, _), (.code, _), (.password, _): throw .invalid
+        case (.oidc, _), (.oauth2, _), (.anonymous, _), (.code, _), (.password, _), (.passkey, _):
+            throw .invalid
         }
     }
 }
@@ -84,6 +97,7 @@ package enum CredentialBody: Sendable {
     case anonymous(AnonymousBody)
     case code(CodeBody)
     case password(PasswordBody)
+    case passkey(PasskeyBody)
 
     /// Whether a sign-in with it may open an account: not with the secret of an anonymous account, which
     /// was there before.
@@ -92,6 +106,7 @@ package enum CredentialBody: Sendable {
         case .oidc, .oauth2, .code: true
         case .anonymous(let body): body.isNew
         case .password(let body): body.mayOpenAccount
+        case .passkey(let body): body.isRegistration
         }
     }
 
@@ -100,7 +115,7 @@ package enum CredentialBody: Sendable {
         switch self {
         case .code(let body): body.deviceToken
         case .password(let body): body.deviceToken
-        case .oidc, .oauth2, .anonymous: nil
+        case .oidc, .oauth2, .anonymous, .passkey: nil
         }
     }
 
@@ -112,6 +127,7 @@ package enum CredentialBody: Sendable {
         case .anonymous(let body): body.digest
         case .code(let body): body.digest
         case .password(let body): body.digest
+        case .passkey(let body): body.digest
         }
     }
 }

@@ -126,6 +126,7 @@ final class FuzzService: Sendable {
                     hasher: PasswordHasher(),
                     pool: BlockingPool(label: "passwords", threads: 1, waitingMax: 0),
                     store: ledger, codes: codes),
+                passkeys: PasskeyChecks(store: ledger, key: .generate()),
                 secondFactors: SecondFactors(
                     store: ledger, codes: codes, tokens: SecondFactorTokens(key: .generate())),
                 mergePlans: mergePlans, now: { Self.now },

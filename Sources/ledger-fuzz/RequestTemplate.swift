@@ -67,6 +67,15 @@ enum RequestTemplates {
             "POST /v1/auth/sign-in/email", json,
             #"{"challenge_id":"0b7e1f52-93aa-4c1d-8f5e-6a1c2d3e4f50","code":"270831"}"#),
         request(
+            "POST /v1/auth/passkeys/passkey/create", json,
+            #"{"user_name":"ada","display_name":"Ada"}"#),
+        request("POST /v1/auth/passkeys/passkey/get", json, "{}"),
+        request("POST /v1/account/passkeys/passkey/create", json + bearer, "{}"),
+        request("POST /v1/account/passkeys/passkey/get", json + bearer, #"{"plan_digest":"x"}"#),
+        request(
+            "POST /v1/auth/sign-in/passkey", json,
+            #"{"challenge_id":"x","credential":{"id":"AA","response":{"signature":"AA"}}}"#),
+        request(
             "POST /v1/auth/second-factor", json,
             #"{"sign_in_token":"x","factor_id":"<ACCOUNT>","code":"492039","device_token":"x"}"#),
         request(

@@ -130,7 +130,7 @@ struct ProvidersFileTests {
         ("name", "7", "name must be a string"),
         (
             "type", "\"saml\"",
-            "type must be \"oidc\" or \"oauth2\" or \"anonymous\" or \"email\" or \"password\" or \"phone\""
+            "type must be \"oidc\" or \"oauth2\" or \"anonymous\" or \"email\" or \"password\" or \"phone\" or \"passkey\""
         ),
         ("type", "1", "type must be a string"), ("issuer", nil, "issuer is missing"),
         ("issuer", "[]", "issuer must not be empty"),

@@ -1,5 +1,6 @@
 import Encodings
 import Passkeys
+import SoftwareAuthenticators
 import Testing
 
 /// Assertions of Chromium and of an authenticator that signs whatever a test wants.

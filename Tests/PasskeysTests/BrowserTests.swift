@@ -1,4 +1,5 @@
 import Passkeys
+import SoftwareAuthenticators
 import Testing
 
 /// Registrations and sign-ins of a Chromium that runs now, with a virtual authenticator.

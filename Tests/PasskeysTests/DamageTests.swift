@@ -1,5 +1,6 @@
 import CFIDO2
 import Passkeys
+import SoftwareAuthenticators
 import Testing
 
 /// Every truncation and every inverted bit of real responses.

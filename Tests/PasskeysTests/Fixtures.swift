@@ -4,7 +4,7 @@ import JSON
 import Passkeys
 import Testing
 
-/// Credentials that Chromium's virtual authenticators made once; `Browser/record.mjs` makes new ones.
+/// Credentials that Chromium's virtual authenticators made once; `record.mjs` beside `Browser.swift` makes new ones.
 struct Fixture: CustomTestStringConvertible {
     private struct File: Decodable {
         let origin: String

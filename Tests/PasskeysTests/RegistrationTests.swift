@@ -1,6 +1,7 @@
 import Cryptography
 import Encodings
 import Passkeys
+import SoftwareAuthenticators
 import Testing
 
 /// Registrations of Chromium and of an authenticator that signs whatever a test wants.

@@ -23,6 +23,9 @@ import Testing
         "DurableFiles": [],
         "ChildProcesses": [],
         "LoopbackServers": ["ChildProcesses"],
+        "SoftwareAuthenticators": [
+            "ChildProcesses", "Cryptography", "Encodings", "JSON", "Passkeys",
+        ],
         "Archive": [],
         "UnicodeText": [],
         "Addresses": ["UnicodeText"],
@@ -50,11 +53,11 @@ import Testing
         ],
         "LedgerSignIn": [
             "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON",
-            "Ledger", "LedgerMessages", "OneTimePasswords", "OpenID", "Passwords",
+            "Ledger", "LedgerMessages", "OneTimePasswords", "OpenID", "Passkeys", "Passwords",
         ],
         "LedgerAPI": [
             "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
-            "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "Passwords",
+            "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "Passkeys", "Passwords",
             "TransparencyLog",
         ],
         "ledger-bench-load": ["Passwords", "Sockets"],

@@ -78,13 +78,20 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  *
  * @typedef {{ id_token: string, nonce?: string } | { access_token: string } | { anonymous_secret?: string }
  *   | { challenge_id: string, code: string, password?: string, device_token?: string }
+ *   | { challenge_id: string, credential: Record<string, any> }
  *   | { email: string, password: string, device_token?: string }} Proof
- *   By the provider's type: `oidc`, `oauth2`, `anonymous`, `email` and `phone`, or `password`.
+ *   By the provider's type: `oidc`, `oauth2`, `anonymous`, `email` and `phone`, `passkey`, or `password`.
  *
  * @typedef {{ sign_in_token: string, factor_id: string, code: string, challenge_id?: string, device_token?: string }} SecondStep
  *
  * @typedef {object} SentCode
  * @property {string} challenge_id  Sent with the code.
+ * @property {number} expires_in  In seconds.
+ *
+ * @typedef {object} PasskeyOptions
+ * @property {string} challenge_id  Sent with the response of the browser.
+ * @property {Record<string, any>} options  For `PublicKeyCredential.parseCreationOptionsFromJSON` or
+ *   `parseRequestOptionsFromJSON`.
  * @property {number} expires_in  In seconds.
  *
  * @typedef {Record<string, "survivor" | "absorbed">} Keep  By provider, whose identity stays.
@@ -437,6 +444,62 @@ export class AccountLedger {
     }, options);
   }
 
+  /**
+   * Begins a sign-up with a passkey, which `signIn` finishes with the JSON of `navigator.credentials.create`.
+   *
+   * @param {string} provider  One of type `passkey`.
+   * @param {{ user_name?: string, display_name?: string }} [names]
+   * @param {CallOptions} [options]
+   * @returns {Promise<PasskeyOptions>}
+   */
+  beginPasskeySignUp(provider, names = {}, options = {}) {
+    return this.#transport.send(this.#transport.begin(options), {
+      method: "POST", path: `/v1/auth/passkeys/${segment(provider)}/create`, body: names,
+    });
+  }
+
+  /**
+   * Begins a sign-in with a passkey, which `signIn` finishes with the JSON of `navigator.credentials.get`.
+   *
+   * @param {string} provider  One of type `passkey`.
+   * @param {CallOptions} [options]
+   * @returns {Promise<PasskeyOptions>}
+   */
+  beginPasskeySignIn(provider, options = {}) {
+    return this.#transport.send(this.#transport.begin(options), {
+      method: "POST", path: `/v1/auth/passkeys/${segment(provider)}/get`, body: {},
+    });
+  }
+
+  /**
+   * Begins another passkey of the account, which `link` finishes with the JSON of `navigator.credentials.create`.
+   *
+   * @param {string} provider  One of type `passkey`.
+   * @param {{ user_name?: string, display_name?: string }} [names]
+   * @param {CallOptions} [options]
+   * @returns {Promise<PasskeyOptions>}
+   */
+  beginPasskeyLink(provider, names = {}, options = {}) {
+    return this.#call({
+      method: "POST", path: `/v1/account/passkeys/${segment(provider)}/create`, body: names,
+    }, options);
+  }
+
+  /**
+   * Begins the proof of the other account with a passkey: for the preview of a merge or, with `plan_digest`, for the
+   * merge. `previewMerge` or `merge` takes the JSON of `navigator.credentials.get`.
+   *
+   * @param {string} provider  One of type `passkey`.
+   * @param {{ plan_digest?: string }} [plan]
+   * @param {CallOptions} [options]
+   * @returns {Promise<PasskeyOptions>}
+   */
+  beginPasskeyMerge(provider, plan = {}, options = {}) {
+    return this.#call({
+      method: "POST", path: `/v1/account/passkeys/${segment(provider)}/get`, body: plan,
+    }, options);
+  }
+
   /** The id of the account that is signed in, or null; without a request. */
   async userId() {
     return (await this.#store.load())?.user_id ?? null;
@@ -537,7 +600,7 @@ export class AccountLedger {
    * Merges the account of another identity into this one, as the preview showed it. A token must be newer than
    * the preview: the nonce of an ID token is the `plan_digest`.
    *
-   * @param {({ id_token: string } | { access_token: string } | { anonymous_secret: string } | { challenge_id: string, code: string, device_token?: string } | { email: string, password: string, device_token?: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
+   * @param {({ id_token: string } | { access_token: string } | { anonymous_secret: string } | { challenge_id: string, code: string, device_token?: string } | { challenge_id: string, credential: Record<string, any> } | { email: string, password: string, device_token?: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
    * @param {CallOptions & CommandOptions} [options]
    * @returns {Promise<Merged>}
    */

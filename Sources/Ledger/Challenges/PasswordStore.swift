@@ -1,7 +1,7 @@
-/// A stored password, found by an address.
+/// A stored password or the key of a passkey.
 package struct StoredPassword: Sendable {
     package let version: PasswordVersion
-    /// The text of the hash.
+    /// The text of the hash, or of the key.
     package let hash: String
 
     /// Describes a password.

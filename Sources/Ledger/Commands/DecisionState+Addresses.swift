@@ -65,10 +65,18 @@ extension DecisionState {
         return (drafts, [.addressNamed(address.newName, address.newID)])
     }
 
-    /// Whether a proof's challenge can still be used, and its password is still the one of its identity; true
-    /// for a proof without them.
+    /// Whether a proof's challenge can still be used, and its password or key is still the one of its identity;
+    /// true for a proof without them.
     func isCurrent(_ proof: Proof) -> Bool {
         guard proof.challenge.map(openChallenges.contains) ?? true else { return false }
+        if let passkey = proof.passkey {
+            guard spentIDTokens[passkey.challenge.digest] == nil else { return false }
+            guard let version = passkey.version else { return true }
+            let count = passkeyCounts[version.identity] ?? 0
+            // A use that was checked before another one has the counter of the time before that.
+            let isLater = (passkey.renewed?.passkeyCount ?? 0) > count || count == 0
+            return isLater && version.identity == identity(provedBy: proof) && isCurrent(version)
+        }
         guard let password = proof.password else { return true }
         return password.identity == identity(provedBy: proof) && isCurrent(password)
     }

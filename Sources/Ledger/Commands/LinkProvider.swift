@@ -57,11 +57,15 @@ package struct LinkProvider: Sendable {
         _ budget: AttemptBudget
     ) -> Decision {
         guard state.isCurrent(proof) else {
-            return .refused(proof.password == nil ? .invalidCode : .invalidPassword)
+            return .refused(proof.staleRefusal)
         }
         let subject = state.subject(of: proof, under: policy)
         let known = state.directory[subject]
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
+        // The id of a passkey proves nothing: its holder alone can use the key.
+        if proof.passkey?.registered != nil, let holder, holder != account.id {
+            return .refused(proof.staleRefusal)
+        }
         // An address that another account uses otherwise, or may need again.
         if holder == nil, let address = proof.address,
             case .held(_, let keeper) = state.standing(of: address, under: policy),
@@ -123,7 +127,8 @@ package struct LinkProvider: Sendable {
         if holder == account.id { return .alreadyYours }
         if holder != nil { return .heldByOther }
         let taken = account.links.contains { $0.provider == provider }
-        return taken && !(policy.severalPerProvider && proof.address == nil) ? .providerTaken : nil
+        let isSingle = proof.passkey == nil && !(policy.severalPerProvider && proof.address == nil)
+        return taken && isSingle ? .providerTaken : nil
     }
 
     /// Appends a refusal, unless the very same credential was refused the same way before.

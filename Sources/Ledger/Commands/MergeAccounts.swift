@@ -95,7 +95,7 @@ package struct MergeAccounts: Sendable {
         case .failure(let flaw): return .refused(flaw.refusal)
         }
         if let proof = credential.proof, !state.isCurrent(proof) {
-            return .refused(proof.password == nil ? .invalidCode : .invalidPassword)
+            return .refused(proof.staleRefusal)
         }
         var decision: Decision
         do throws(Refusal) {

@@ -45,8 +45,11 @@ package struct MergePlan: Hashable, Sendable {
         self.survivor = survivor.id
         self.absorbed = absorbed.id
         let shared = survivor.linkedProviders.filter {
-            // An account has one identity that is found by an address, whatever the rules say.
-            let isSingle = !policy.severalPerProvider || type($0)?.addressKind != nil
+            // An account has one identity that is found by an address and any number of passkeys, whatever the
+            // rules say.
+            let isSingle =
+                type($0) != .passkey
+                && (!policy.severalPerProvider || type($0)?.addressKind != nil)
             return isSingle && absorbed.linkedProviders.contains($0)
         }
         choices = shared.filter { !isAnonymous($0) }

@@ -21,13 +21,15 @@ package struct Proof: Hashable, Sendable {
     package let password: PasswordVersion?
     /// The password that the identity gets when it is linked.
     package let newPassword: NewPassword?
+    /// The passkey that was registered or used.
+    package let passkey: PasskeyProof?
 
     /// Describes a proof.
     package init(
         _ subject: Subject, authenticatedAt: Timestamp, methods: AuthenticationMethods,
         email: Email?, singleUse: SingleUseIDToken? = nil, address: ProvedAddress? = nil,
         challenge: ChallengeID? = nil, password: PasswordVersion? = nil,
-        newPassword: NewPassword? = nil
+        newPassword: NewPassword? = nil, passkey: PasskeyProof? = nil
     ) {
         self.subject = subject
         self.authenticatedAt = authenticatedAt
@@ -38,12 +40,17 @@ package struct Proof: Hashable, Sendable {
         self.challenge = challenge
         self.password = password
         self.newPassword = newPassword
+        self.passkey = passkey
     }
 
-    /// Returns the event and the change by which an identity gets the new password; none without one.
+    /// Returns the event and the change by which an identity gets the new password or key; none without one.
     func passwordSet(
         _ cause: PasswordSet.Cause, of identity: IdentityID, for account: AccountID, by actor: Actor
     ) -> (drafts: [Decision.Draft], effects: [Decision.Effect]) {
+        if let key = passkey?.registered {
+            let fact = PasskeyRegistered(account: account, identity: identity)
+            return ([.init(.passkeyRegistered(fact), actor: actor)], [.passwordStored(identity, key)])
+        }
         guard let newPassword else { return ([], []) }
         let fact = PasswordSet(account: account, identity: identity, cause: cause)
         return (
@@ -52,7 +59,25 @@ package struct Proof: Hashable, Sendable {
     }
 
     /// The changes that the use of the proof makes.
-    var used: [Decision.Effect] { challenge.map { [.challengeSpent($0)] } ?? [] }
+    var used: [Decision.Effect] {
+        var effects: [Decision.Effect] = challenge.map { [.challengeSpent($0)] } ?? []
+        if let passkey {
+            effects.append(.idTokenSpent(passkey.challenge, authenticatedAt))
+            if let version = passkey.version, let renewed = passkey.renewed {
+                effects.append(.passwordStored(version.identity, renewed))
+            }
+        }
+        return effects
+    }
+
+    /// Whether it opens an account or links an identity, and nothing that is linked already.
+    var isRegistration: Bool { newPassword != nil || passkey?.registered != nil }
+
+    /// The refusal of a proof that is not current any more.
+    var staleRefusal: Refusal {
+        if passkey != nil { return .invalidProviderToken }
+        return password == nil ? .invalidCode : .invalidPassword
+    }
 }
 
 /// A credential that a client presented, and the result of its check before the command was queued.

@@ -108,8 +108,10 @@ extension DecisionState {
         case .addressNamed(let name, let address): addressNames[name] = address
         case .factorStored(let factor): factorCounters[factor.id] = factor.counter
         case .factorUsed(let factor, let counter): factorCounters[factor] = counter
+        case .passwordStored(let identity, let password):
+            passkeyCounts[identity] = password.passkeyCount
         // None is in the state.
-        case .passwordStored, .challengesEnded, .challengesEndedOf, .factorChanged: break
+        case .challengesEnded, .challengesEndedOf, .factorChanged: break
         case .challengeSpent(let challenge): openChallenges.remove(challenge)
         case .forgotten(let account): forget(account)
         }

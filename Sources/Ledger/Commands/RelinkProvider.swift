@@ -24,6 +24,8 @@ package struct RelinkProvider: Sendable {
         case anonymous
         /// It is found by an address, which its holder has to prove again.
         case address
+        /// It is a passkey, whose key was destroyed.
+        case passkey
         /// The disclosures of the link were destroyed, so its subject is unknown.
         case disclosuresGone = "disclosures_gone"
         /// It was linked and unlinked concurrently: a retry may succeed.
@@ -104,6 +106,7 @@ package struct RelinkProvider: Sendable {
         if known.account != nil { return .alreadyLinked }
         if state.isAnonymous(known.provider, under: policy) { return .anonymous }
         if state.type(of: known.provider, under: policy)?.addressKind != nil { return .address }
+        if state.type(of: known.provider, under: policy) == .passkey { return .passkey }
         let isTaken = account.links.contains { $0.provider == known.provider }
         return isTaken && !policy.severalPerProvider ? .providerTaken : nil
     }

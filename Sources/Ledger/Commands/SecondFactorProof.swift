@@ -70,7 +70,8 @@ extension SignIn {
         under policy: TenantPolicy
     ) -> SecondStep {
         guard let secondFactor else {
-            return account.secondFactors.isEmpty
+            // A passkey that verified the person is more than one factor.
+            return account.secondFactors.isEmpty || proof.methods.includesSecondFactor
                 ? .passed(drafts: [], effects: [], methods: proof.methods)
                 : .refused(.refused(.secondFactorRequired(account.id)))
         }

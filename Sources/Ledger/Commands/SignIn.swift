@@ -45,12 +45,12 @@ package struct SignIn: Sendable {
             }
         }
         guard state.isCurrent(proof) else {
-            return .refused(proof.password == nil ? .invalidCode : .invalidPassword)
+            return .refused(proof.staleRefusal)
         }
         let known = state.identity(provedBy: proof)
         // A sign-up signs in to no account that got the address in the meantime.
         let isLinked = known.map { state.ledger.identities[$0]?.account != nil } ?? false
-        if proof.newPassword != nil, isLinked { return .refused(.invalidCode) }
+        if proof.isRegistration, isLinked { return .refused(proof.staleRefusal) }
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
         if let known, let used = state.signIns[known], used.count >= policy.signInBudget.limit {
             return .refused(

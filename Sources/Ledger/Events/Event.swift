@@ -34,6 +34,7 @@ package enum Event: Hashable, Sendable {
     case recoveryCodeUsed(RecoveryCodeUsed)
     case secondFactorRemovalPlanned(SecondFactorRemovalPlanned)
     case secondFactorRemovalStopped(SecondFactorRemovalStopped)
+    case passkeyRegistered(PasskeyRegistered)
 
     /// The stored names, which never change.
     package enum Name: String, CaseIterable, Sendable {
@@ -67,6 +68,7 @@ package enum Event: Hashable, Sendable {
         case recoveryCodeUsed = "RecoveryCodeUsed"
         case secondFactorRemovalPlanned = "SecondFactorRemovalPlanned"
         case secondFactorRemovalStopped = "SecondFactorRemovalStopped"
+        case passkeyRegistered = "PasskeyRegistered"
     }
 
     /// The version in which the fact was read or is written.
@@ -111,6 +113,7 @@ package enum Event: Hashable, Sendable {
         case .recoveryCodeUsed(let fact): fact
         case .secondFactorRemovalPlanned(let fact): fact
         case .secondFactorRemovalStopped(let fact): fact
+        case .passkeyRegistered(let fact): fact
         }
     }
 
@@ -147,6 +150,7 @@ package enum Event: Hashable, Sendable {
         case .recoveryCodeUsed: .recoveryCodeUsed
         case .secondFactorRemovalPlanned: .secondFactorRemovalPlanned
         case .secondFactorRemovalStopped: .secondFactorRemovalStopped
+        case .passkeyRegistered: .passkeyRegistered
         }
     }
 
@@ -221,6 +225,8 @@ package enum Event: Hashable, Sendable {
         case .secondFactorRemovalStopped:
             self = .secondFactorRemovalStopped(
                 try SecondFactorRemovalStopped(details: details, accounts: accounts))
+        case .passkeyRegistered:
+            self = .passkeyRegistered(try PasskeyRegistered(details: details, accounts: accounts))
         }
     }
 }
@@ -262,6 +268,7 @@ extension Event.Name {
         case .recoveryCodeUsed: RecoveryCodeUsed.self
         case .secondFactorRemovalPlanned: SecondFactorRemovalPlanned.self
         case .secondFactorRemovalStopped: SecondFactorRemovalStopped.self
+        case .passkeyRegistered: PasskeyRegistered.self
         }
     }
 }

@@ -30,7 +30,7 @@ extension Event {
             .ledgerRestored, .rulesSet, .addressConfirmed, .addressReleased, .passwordSet,
             .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
             .secondFactorRemoved, .secondFactorRefused, .recoveryCodeUsed,
-            .secondFactorRemovalPlanned, .secondFactorRemovalStopped:
+            .secondFactorRemovalPlanned, .secondFactorRemovalStopped, .passkeyRegistered:
             .none
         }
     }

@@ -100,8 +100,11 @@ extension RulesSet {
 }
 
 extension RulesSet {
-    /// Whether the identities of a provider have passwords.
-    package func hasPassword(_ provider: ProviderName) -> Bool {
-        (policy.providers[provider] ?? formerProviders[provider])?.type == .password
+    /// Whether the identities of a provider have passwords or keys.
+    package func hasCredentials(_ provider: ProviderName) -> Bool {
+        switch (policy.providers[provider] ?? formerProviders[provider])?.type {
+        case .password, .passkey: true
+        case .oidc, .oauth2, .anonymous, .email, .phone, nil: false
+        }
     }
 }

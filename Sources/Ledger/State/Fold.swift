@@ -43,7 +43,7 @@ protocol Fold {
     /// Returns links to the absorbed account, and ends the sessions that their identities opened at
     /// the survivor.
     mutating func unmerge(_ fact: AccountsUnmerged, at position: LogPosition)
-    /// Sets the password of an identity, by the event at this position.
+    /// Sets the password or the passkey of an identity, by the event at this position.
     mutating func setPassword(of identity: IdentityID, at position: LogPosition)
     /// Disables an account since a position, or enables it with nil.
     mutating func setDisabled(_ account: AccountID, since position: LogPosition?)
@@ -227,6 +227,9 @@ extension Fold {
             try requireLink(of: fact.identity, to: fact.account)
             setPassword(of: fact.identity, at: recorded.position)
             if fact.endsSessions { endSessions(of: fact.account, at: recorded.position) }
+        case .passkeyRegistered(let fact):
+            try requireLink(of: fact.identity, to: fact.account)
+            setPassword(of: fact.identity, at: recorded.position)
         case .accountDisabled(let fact):
             try requireAccount(fact.account)
             try requireEnabled(fact.account)

@@ -15,6 +15,11 @@ package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertibl
     /// The secret of an anonymous account, which identifies no person.
     package static let anonymous = AuthenticationMethods(unchecked: "anon")
 
+    /// A passkey: a key that the authenticator keeps, used by a person who was there.
+    package static let passkey = AuthenticationMethods(unchecked: "hwk user")
+    /// A passkey that also verified the person, by a PIN or a fingerprint.
+    package static let verifyingPasskey = AuthenticationMethods(unchecked: "hwk mfa user")
+
     package let description: String
 
     /// Reads a string; nil when it breaks the grammar.

@@ -15,11 +15,13 @@ package enum ProviderType: String, Hashable, Sendable, CaseIterable {
     case password
     /// A phone number, to which the ledger sends codes.
     case phone
+    /// A WebAuthn credential, which signs a challenge of the ledger.
+    case passkey
 
     /// The kind of the addresses by which accounts are found; nil when they are found by subjects.
     package var addressKind: AddressKind? {
         switch self {
-        case .oidc, .oauth2, .anonymous: nil
+        case .oidc, .oauth2, .anonymous, .passkey: nil
         case .email, .password: .email
         case .phone: .phone
         }

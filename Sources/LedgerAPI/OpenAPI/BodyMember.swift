@@ -57,3 +57,11 @@ struct OptionalChoices: BodyMember {
 
     var schema: Schema { .map(.choice(values)).orNull }
 }
+
+/// Any object, which may be absent or null.
+struct OptionalObject: BodyMember {
+    let name: String
+    let about: String
+
+    var schema: Schema { Schema.anyObject.orNull }
+}

@@ -26,6 +26,8 @@ package final class APIServices: Sendable {
     package let codes: AddressCodes
     /// Hashes and checks passwords.
     package let passwords: PasswordChecks
+    /// Makes the challenges of passkeys, and checks the responses.
+    package let passkeys: PasskeyChecks
     /// Enrols second factors and checks their codes.
     package let secondFactors: SecondFactors
     /// Issues and recognises the digests of merge plans.
@@ -50,7 +52,7 @@ package final class APIServices: Sendable {
         configurations: [TenantID: TenantConfiguration], accessTokens: AccessTokens,
         refreshTokens: RefreshTokens, singleUseIDTokens: SingleUseIDTokens,
         requestDigests: RequestDigests, codes: AddressCodes, passwords: PasswordChecks,
-        secondFactors: SecondFactors, mergePlans: MergePlanDigests,
+        passkeys: PasskeyChecks, secondFactors: SecondFactors, mergePlans: MergePlanDigests,
         now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt128, observer: any RequestObserver,
         trustedProxies: TrustedProxies, allowedOrigins: AllowedOrigins,
@@ -67,6 +69,7 @@ package final class APIServices: Sendable {
         self.requestDigests = requestDigests
         self.codes = codes
         self.passwords = passwords
+        self.passkeys = passkeys
         self.secondFactors = secondFactors
         self.mergePlans = mergePlans
         self.now = now

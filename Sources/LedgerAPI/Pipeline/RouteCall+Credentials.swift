@@ -8,10 +8,10 @@ extension RouteCall {
     }
 
     /// Returns the client of the request, as the check of a code sees it.
-    func codeClient(_ session: SessionID?) -> CodeClient {
+    func codeClient(_ caller: Caller?) -> CodeClient {
         CodeClient(
-            codes: services.codes, passwords: services.passwords, network: clientNetwork,
-            session: session,
+            codes: services.codes, passwords: services.passwords, passkeys: services.passkeys,
+            network: clientNetwork, caller: caller,
             newID: services.random)
     }
 
@@ -28,7 +28,7 @@ extension RouteCall {
             }
             check = .success(
                 try await configured.prove(
-                    body, in: tenant, for: purpose, by: codeClient(caller.session), at: now))
+                    body, in: tenant, for: purpose, by: codeClient(caller), at: now))
         } catch {
             check = .failure(error)
         }

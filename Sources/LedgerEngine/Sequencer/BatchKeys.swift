@@ -218,6 +218,12 @@ package struct BatchKeys {
         if let password = proof.password {
             passwords[tenant, default: []].append(password.identity)
         }
+        if let passkey = proof.passkey {
+            add(passkey.challenge, tenant)
+            if let version = passkey.version {
+                passwords[tenant, default: []].append(version.identity)
+            }
+        }
         if let address = proof.address {
             addresses[tenant, default: []] += address.names.map {
                 ProvedName(name: $0, provider: proof.subject.provider)

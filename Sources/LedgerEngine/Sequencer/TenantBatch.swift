@@ -169,7 +169,7 @@ package struct BatchChanges {
         case .providerUnlinked(let fact):
             identitiesTouched.insert(fact.identity)
             end(fact.identity, of: fact.account, at: position)
-            if ledger.rules?.hasPassword(fact.provider) == true {
+            if ledger.rules?.hasCredentials(fact.provider) == true {
                 passwordsLost.append(fact.identity)
             }
             guard let upgrade = fact.upgrade else { break }
@@ -204,7 +204,7 @@ package struct BatchChanges {
             mergesUndone.append((survivor: fact.survivor, merge: fact.merge))
         case .rulesSet: setsRules = true
         // The row has the name of the address, which the effect brings.
-        case .addressConfirmed: break
+        case .addressConfirmed, .passkeyRegistered: break
         case .passwordSet(let fact):
             guard fact.endsSessions else { break }
             endAll(of: fact.account, in: ledger, at: position)

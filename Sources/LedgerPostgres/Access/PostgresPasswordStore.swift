@@ -2,10 +2,10 @@ package import Ledger
 package import LedgerEngine
 internal import Postgres
 
-/// Reads passwords and the holders of addresses, and renews hashes.
+/// Reads passwords, passkeys and the holders of addresses, and renews hashes.
 package final class PostgresPasswordStore: PasswordStore {
-    private static let list = PasswordLoad.Columns.selected("c")
-    private static let columns = PasswordLoad.Columns("c", in: list)
+    static let list = PasswordLoad.Columns.selected("c")
+    static let columns = PasswordLoad.Columns("c", in: list)
 
     private static let statement = Statement(
         "password_of_address",
@@ -52,7 +52,7 @@ package final class PostgresPasswordStore: PasswordStore {
         """)
 
     private let session: Postgres.Session
-    private let keyring: WrappingKeyring
+    let keyring: WrappingKeyring
     private let onFault: @Sendable (String) -> Void
 
     /// Creates a reader.
@@ -141,7 +141,7 @@ package final class PostgresPasswordStore: PasswordStore {
         [.text(tenant.description), .byteArrays(names.map(\.digest.bytes))]
     }
 
-    private func run<Value: Sendable>(
+    func run<Value: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> Value
     ) async throws(LedgerFault) -> Value {
         do {

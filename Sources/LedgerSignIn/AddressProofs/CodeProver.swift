@@ -1,11 +1,12 @@
 package import Ledger
 
-/// The client that presents a code, and the service that checks it.
+/// The client that presents a credential, and the services that check it.
 package struct CodeClient: Sendable {
     let codes: AddressCodes
     let passwords: PasswordChecks
+    let passkeys: PasskeyChecks
     let network: String
-    let session: SessionID?
+    let caller: Caller?
     let newID: @Sendable () -> UInt128
 
     /// Describes a client.
@@ -13,19 +14,25 @@ package struct CodeClient: Sendable {
     /// - Parameters:
     ///   - codes: The service.
     ///   - passwords: The service that checks passwords.
+    ///   - passkeys: The service that checks passkeys.
     ///   - network: The network of the client.
-    ///   - session: The session of its access token; nil without one.
+    ///   - caller: The account and the session of its access token; nil without one.
     ///   - newID: Returns the bits of new ids.
     package init(
-        codes: AddressCodes, passwords: PasswordChecks, network: String, session: SessionID?,
+        codes: AddressCodes, passwords: PasswordChecks, passkeys: PasskeyChecks, network: String,
+        caller: Caller?,
         newID: @escaping @Sendable () -> UInt128
     ) {
         self.codes = codes
         self.passwords = passwords
+        self.passkeys = passkeys
         self.network = network
-        self.session = session
+        self.caller = caller
         self.newID = newID
     }
+
+    /// The session of the access token.
+    var session: SessionID? { caller?.session }
 }
 
 /// Proves that a client reads the messages of an address.

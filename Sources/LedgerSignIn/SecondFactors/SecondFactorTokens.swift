@@ -3,30 +3,20 @@ internal import Encodings
 internal import JSON
 package import Ledger
 
-/// Issues and reads the tokens between the two steps of a sign-in and of an enrolment.
-///
-/// A token is base64url of JSON, encrypted and authenticated by AES-256-GCM together with its purpose and its owner.
-/// Nothing is stored until it is used, which it is once.
+/// Issues and reads the tokens between the two steps of a sign-in and of an enrolment; each is used once.
 package struct SecondFactorTokens: Sendable {
     /// The lifetime of a sign-in token, in seconds.
     package static let signInSeconds: Int64 = 300
     /// The lifetime of an enrolment token, in seconds.
     package static let enrolmentSeconds: Int64 = 600
     /// The maximum length of a token, in bytes.
-    package static let bytesMax = 4096
+    package static let bytesMax = SealedTokens.bytesMax
 
-    private static let label = Array("second-factor-token".utf8)
-
-    private let key: SymmetricKey
-    private let digests: HMACKey
+    private let tokens: SealedTokens
 
     /// Uses the secret that all processes of the ledger share.
     package init(key secret: SymmetricKey) {
-        digests = HMACKey(secret)
-        guard let key = SymmetricKey(bytes: digests.mac(of: Self.label)) else {
-            preconditionFailure("a MAC has the length of a key")
-        }
-        self.key = key
+        tokens = SealedTokens(key: secret, label: "second-factor-token")
     }
 
     /// The first step of a sign-in.
@@ -41,10 +31,8 @@ package struct SecondFactorTokens: Sendable {
     package func issue(
         for proof: Proof, of account: AccountID, in tenant: TenantID, at now: Timestamp
     ) -> String {
-        seal(Self.signIn(tenant)) { writer in
+        tokens.seal(Self.signIn(tenant), until: now.adding(seconds: Self.signInSeconds)) { writer in
             writer.member("account", account.description)
-            writer.name("until")
-            writer.number(now.adding(seconds: Self.signInSeconds).microseconds)
             proof.writeMembers(to: &writer)
         }
     }
@@ -60,7 +48,7 @@ package struct SecondFactorTokens: Sendable {
         _ text: String, in tenant: TenantID, names: (String, AddressKind) -> [AddressName],
         at now: Timestamp
     ) -> FirstStep? {
-        guard let (members, token) = open(text, Self.signIn(tenant), at: now),
+        guard let (members, token) = tokens.open(text, Self.signIn(tenant), at: now),
             let account = members["account"]?.string.flatMap({ AccountID($0) }),
             let proof = Proof(members, names: names)
         else { return nil }
@@ -72,11 +60,11 @@ package struct SecondFactorTokens: Sendable {
         enrolling secret: [UInt8], as factor: FactorID, for caller: Caller, in tenant: TenantID,
         at now: Timestamp
     ) -> String {
-        seal(Self.enrolment(caller, tenant)) { writer in
+        tokens.seal(
+            Self.enrolment(caller, tenant), until: now.adding(seconds: Self.enrolmentSeconds)
+        ) { writer in
             writer.member("factor", factor.description)
             writer.member("secret", Base64URL.encode(secret))
-            writer.name("until")
-            writer.number(now.adding(seconds: Self.enrolmentSeconds).microseconds)
         }
     }
 
@@ -84,37 +72,17 @@ package struct SecondFactorTokens: Sendable {
     func enrolment(
         _ text: String, of caller: Caller, in tenant: TenantID, at now: Timestamp
     ) -> (factor: FactorID, secret: [UInt8], token: SingleUseIDToken)? {
-        guard let (members, token) = open(text, Self.enrolment(caller, tenant), at: now),
+        guard let (members, token) = tokens.open(text, Self.enrolment(caller, tenant), at: now),
             let factor = members["factor"]?.string.flatMap({ FactorID($0) }),
             let secret = members["secret"]?.string.flatMap({ Base64URL.decode($0) })
         else { return nil }
         return (factor, secret, token)
     }
 
-    private func seal(_ context: [UInt8], _ body: (inout JSONWriter) -> Void) -> String {
-        var writer = JSONWriter(reserving: 512)
-        writer.object(body)
-        return Base64URL.encode(AESGCM.seal(writer.bytes, key: key, additional: context))
-    }
+    private static func signIn(_ tenant: TenantID) -> String { "sign-in\0\(tenant)" }
 
-    private func open(
-        _ text: String, _ context: [UInt8], at now: Timestamp
-    ) -> (members: JSONMembers, token: SingleUseIDToken)? {
-        guard text.utf8.count <= Self.bytesMax, let box = Base64URL.decode(text),
-            let plaintext = AESGCM.open(box, key: key, additional: context),
-            let members = JSONValue(parsing: plaintext)?.members,
-            let until = members["until"]?.microseconds, now < until,
-            let digest = Digest(digests.mac(of: Self.label + [0] + box))
-        else { return nil }
-        return (members, SingleUseIDToken(digest: digest, expiresAt: until))
-    }
-
-    private static func signIn(_ tenant: TenantID) -> [UInt8] {
-        Array("sign-in\0\(tenant)".utf8)
-    }
-
-    private static func enrolment(_ caller: Caller, _ tenant: TenantID) -> [UInt8] {
-        Array("enrolment\0\(tenant)\0\(caller.account)\0\(caller.session)".utf8)
+    private static func enrolment(_ caller: Caller, _ tenant: TenantID) -> String {
+        "enrolment\0\(tenant)\0\(caller.account)\0\(caller.session)"
     }
 }
 
@@ -141,6 +109,13 @@ extension Proof {
         writer.member("single_use", singleUse?.digest.description)
         writer.name("single_use_until")
         writer.number(singleUse?.expiresAt.microseconds ?? 0)
+        writer.member("passkey", passkey?.challenge.digest.description)
+        writer.name("passkey_until")
+        writer.number(passkey?.challenge.expiresAt.microseconds ?? 0)
+        writer.member("passkey_of", passkey?.version?.identity.description)
+        writer.name("passkey_version")
+        writer.number(passkey?.version?.version.value ?? 0)
+        writer.member("passkey_renewed", passkey?.renewed?.hash)
     }
 
     fileprivate init?(_ members: JSONMembers, names: (String, AddressKind) -> [AddressName]) {
@@ -161,6 +136,17 @@ extension Proof {
             guard !names.isEmpty else { return nil }
             address = ProvedAddress(kind: kind, text: text, names: names, newID: id)
         }
+        var passkey: PasskeyProof?
+        if let digest = members["passkey"]?.string.flatMap({ Digest(base64URL: $0) }),
+            let until = members["passkey_until"]?.microseconds,
+            let identity = members["passkey_of"]?.string.flatMap({ IdentityID($0) }),
+            let version = members["passkey_version"]?.integer
+        {
+            passkey = PasskeyProof(
+                using: PasswordVersion(identity: identity, version: LogPosition(version)),
+                renewed: members["passkey_renewed"]?.string.map { NewPassword(hash: $0) },
+                challenge: SingleUseIDToken(digest: digest, expiresAt: until))
+        }
         self.init(
             subject, authenticatedAt: authenticatedAt, methods: methods,
             email: members["email"]?.string.map {
@@ -172,12 +158,6 @@ extension Proof {
             challenge: members["challenge"]?.string.flatMap { ChallengeID($0) },
             password: members["password_of"]?.string.flatMap { IdentityID($0) }.map {
                 PasswordVersion(identity: $0, version: LogPosition(version))
-            })
-    }
-}
-
-extension JSONValue {
-    fileprivate var microseconds: Timestamp? {
-        integer.map { Timestamp(microseconds: $0) }
+            }, passkey: passkey)
     }
 }

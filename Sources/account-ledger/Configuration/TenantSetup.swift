@@ -6,6 +6,7 @@ import Ledger
 import LedgerMessages
 import LedgerSignIn
 import OpenID
+import Passkeys
 import Passwords
 
 /// The providers of each tenant: from the file, or those of the development mode.
@@ -28,6 +29,9 @@ enum TenantSetup {
 
     /// The provider of anonymous accounts in the development mode.
     private static let anonymous = "anonymous"
+    /// The provider of passkeys in the development mode, and the domain that browsers take for this machine.
+    private static let passkey = "passkey"
+    private static let developmentDomain = "localhost"
     /// The countries to whose phones the development mode sends codes, which it keeps.
     private static let developmentCountries: Set<String> = ["AT", "CH", "DE", "FR", "GB", "US"]
     private static let developmentPasswordLengthMin = 8
@@ -45,6 +49,9 @@ enum TenantSetup {
             guard let name = ProviderName(text) else { continue }
             let issuers = [.oidc, .oauth2].contains(type) ? ["development:\(name)"] : []
             pins[name] = ProviderPin(type: type, issuers: issuers)
+        }
+        if let name = ProviderName(passkey) {
+            pins[name] = ProviderPin(type: .passkey, issuers: [developmentDomain])
         }
         return pins
     }()
@@ -94,6 +101,13 @@ enum TenantSetup {
         }
         if let rule = PasswordRule(lengthMin: developmentPasswordLengthMin) {
             own.append((.password, .password(PasswordSettings(rule: rule))))
+        }
+        // Browsers make passkeys for names of machines, and for no addresses.
+        let page = api.replacing("127.0.0.1", with: developmentDomain)
+        if let party = RelyingParty(
+            id: developmentDomain, name: "AccountLedger", origins: [page])
+        {
+            own.append((.passkey, .passkey(PasskeySettings(relyingParty: party))))
         }
         let addressed = own.compactMap { type, settings in
             ProviderName(type.rawValue).map { ProviderConfiguration(name: $0, settings: settings) }

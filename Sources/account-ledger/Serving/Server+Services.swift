@@ -66,6 +66,12 @@ extension Server {
             accessTokens: accessTokens, refreshTokens: RefreshTokens(key: keys.refresh),
             singleUseIDTokens: SingleUseIDTokens(key: keys.refresh),
             requestDigests: requestDigests, codes: codes, passwords: passwords,
+            passkeys: PasskeyChecks(
+                store: PostgresPasswordStore(
+                    url: configuration.databaseURL, keyring: keys.wrapping
+                ) { [log] in
+                    log.write(.error, "passkey fault", ["detail": .text($0)])
+                }, key: keys.refresh),
             secondFactors: SecondFactors(
                 store: PostgresFactorStore(
                     url: configuration.databaseURL, keyring: keys.wrapping

@@ -51,6 +51,8 @@ struct JavaScriptTypeTests {
                 "signIn", "finishSignIn", "sendSecondFactorCode", "factors", "beginFactor",
                 "enrolFactor",
                 "removeFactor", "keepFactor", "renewRecoveryCodes", "sendCode", "sendAccountCode",
+                "beginPasskeySignUp", "beginPasskeySignIn", "beginPasskeyLink",
+                "beginPasskeyMerge",
                 "signOut",
                 "account", "link", "unlink",
                 "previewMerge", "merge", "#renew", "previewUndo", "undoMerge",

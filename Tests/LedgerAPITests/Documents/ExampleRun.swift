@@ -1,7 +1,9 @@
 import JSON
 import Ledger
+import LedgerSignIn
 import LedgerTestSupport
 import Passwords
+import SoftwareAuthenticators
 import Testing
 
 @testable import LedgerAPI
@@ -24,9 +26,12 @@ struct ExampleRun {
         _ change: (inout TestService.Options) -> Void = { _ in }
     ) async throws {
         self.operation = operation
+        let passkeys = PasskeySettings(
+            relyingParty: try #require(SoftwareAuthenticator.relyingParty))
         service = try TestService {
             $0.codes = [.email, .phone]
             $0.passwords = PasswordRule(lengthMin: 8)
+            $0.passkeys = passkeys
             change(&$0)
         }
         ada = try await service.signIn("google", "ada")

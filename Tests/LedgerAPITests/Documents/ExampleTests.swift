@@ -30,7 +30,8 @@ struct ExampleTests {
     /// Returns the paths of a value's members, such as `links[].provider`; objects whose members are
     /// data count as one.
     private func members(of value: JSONValue, at location: String) -> Set<String> {
-        if ["entry", "details", "disclosures"].contains(where: { location.hasSuffix($0) }) {
+        if ["entry", "details", "disclosures", "options"].contains(where: { location.hasSuffix($0) }
+        ) {
             return [location]
         }
         if let elements = value.array {
@@ -87,8 +88,9 @@ struct ExampleTests {
         let example = content["example"]?.members ?? [:]
         // The members of other types' credentials are ignored.
         let others = [
-            "access_token", "anonymous_secret", "challenge_id", "code", "device_token", "email",
-            "password",
+            "access_token", "anonymous_secret", "challenge_id", "code", "credential",
+            "device_token",
+            "email", "password",
         ]
         for (name, property) in schema["properties"]?.members ?? [:]
         where !others.contains(name) || stated.contains(name) {

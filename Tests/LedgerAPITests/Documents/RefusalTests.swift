@@ -95,7 +95,7 @@ struct RefusalTests {
                 try await run.send(
                     body: run.body?.replacing("\"google\"", with: "\"nowhere\""),
                     target: run.target.replacing(
-                        /\/(google|email|password)(\/complete)?$/
+                        /\/(google|email|password|passkey)(\/complete|\/create|\/get)?$/
                     ) { "/nowhere\($0.output.2 ?? "")" })
             },
             Attempt { run in

@@ -43,6 +43,8 @@ struct TestService {
         var codes: [AddressKind] = []
         /// The rule for passwords; nil for a tenant without any.
         var passwords: PasswordRule?
+        /// The settings of passkeys; nil for a tenant without any.
+        var passkeys: PasskeySettings?
         /// The passwords that may be hashed at a time or wait.
         var passwordsAtOnce = 100
         var proxies = ""
@@ -125,13 +127,17 @@ struct TestService {
                 name: try #require(ProviderName("password")),
                 settings: .password(PasswordSettings(rule: $0)))
         }
+        let passkeys = try options.passkeys.map {
+            ProviderConfiguration(
+                name: try #require(ProviderName("passkey")), settings: .passkey($0))
+        }
         let providers =
             try (options.providers ?? [apple, google]).map {
                 try $0.configuration(
                     displayName: options.displayName, nonce: options.nonce,
                     nonceRequired: options.nonceRequired)
             } + [anonymous].compactMap(\.self)
-            + [passwords].compactMap(\.self)
+            + [passwords, passkeys].compactMap(\.self)
             + options.codes.map { kind in
                 ProviderConfiguration(
                     name: try #require(ProviderName(kind.rawValue)),
@@ -173,6 +179,7 @@ struct TestService {
                     label: "passwords", threads: 1, waitingMax: options.passwordsAtOnce - 1),
                 store: ledger, codes: codes, failureTime: .milliseconds(500),
                 pause: { [pauses = options.pauses] in pauses.add($0) }),
+            passkeys: PasskeyChecks(store: ledger, key: options.spendingKey),
             secondFactors: SecondFactors(
                 store: ledger, codes: codes,
                 tokens: SecondFactorTokens(key: options.spendingKey)),

@@ -78,12 +78,14 @@ import Testing
     ) async throws -> Credential.Flaw? {
         let provider = ProviderConfiguration(
             name: Self.email, settings: .code(CodeSettings(kind: .email)))
+        let ledger = InMemoryLedger(policy: { _ in nil }, now: { Self.now })
         let passwords = PasswordChecks(
             hasher: PasswordHasher(), pool: BlockingPool(label: "none", threads: 1, waitingMax: 0),
-            store: InMemoryLedger(policy: { _ in nil }, now: { Self.now }), codes: codes)
+            store: ledger, codes: codes)
         let client = CodeClient(
-            codes: codes, passwords: passwords, network: network, session: nil,
-            newID: { SecureRandom.uint128() })
+            codes: codes, passwords: passwords,
+            passkeys: PasskeyChecks(store: ledger, key: .generate()), network: network,
+            caller: nil, newID: { SecureRandom.uint128() })
         do throws(Credential.Flaw) {
             let proof = try await provider.prove(
                 .code(CodeBody(challenge: id.description, code: code)), in: tenant,

@@ -131,6 +131,8 @@ enum Examples {
         case .secondFactorRemovalStopped:
             .secondFactorRemovalStopped(
                 SecondFactorRemovalStopped(account: account, cause: .used, factor: id(16)))
+        case .passkeyRegistered:
+            .passkeyRegistered(PasskeyRegistered(account: account, identity: identity))
         case .secondFactorRefused:
             .secondFactorRefused(
                 SecondFactorRefused(account: account, identity: identity, provider: google))

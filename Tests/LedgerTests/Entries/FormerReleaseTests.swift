@@ -31,7 +31,7 @@ import Testing
             .rulesSet, .addressConfirmed, .addressReleased, .passwordSet, .accountDisabled,
             .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
-            .secondFactorRemovalStopped,
+            .secondFactorRemovalStopped, .passkeyRegistered,
         ]
         #expect(names == Set(Event.Name.allCases).subtracting(later.union([.sessionRevoked])))
         #expect(state.sessions.count > 10)

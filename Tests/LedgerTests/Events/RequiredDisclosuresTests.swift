@@ -27,7 +27,7 @@ import Testing
             }
         }
         let rare: Set<Event.Name> = [
-            .ledgerOpened, .keyRotated, .ledgerRestored, .passwordSet,
+            .ledgerOpened, .keyRotated, .ledgerRestored, .passwordSet, .passkeyRegistered,
         ]
         #expect(seen == Set(Event.Name.allCases).subtracting(rare))
     }

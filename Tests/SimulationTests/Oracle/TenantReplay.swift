@@ -201,7 +201,7 @@ struct TenantReplay {
             .rulesSet, .addressConfirmed, .addressReleased, .passwordSet, .accountDisabled,
             .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
-            .secondFactorRemovalStopped:
+            .secondFactorRemovalStopped, .passkeyRegistered:
             break
         }
     }

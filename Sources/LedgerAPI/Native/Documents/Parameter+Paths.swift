@@ -14,6 +14,9 @@ extension Parameter {
         inPath("event_id", .event, "The event"),
         inPath("hold", .uuid(ExampleValue.hold), "The legal hold, a UUIDv7"),
         inPath("identity_id", .identity, "The identity"),
+        inPath(
+            "passkey_provider", .passkeyProvider,
+            "The configured name of a provider of type `passkey`"),
         inPath("factor_id", .factor, "The second factor"),
     ]
 

@@ -47,6 +47,7 @@ extension Schema {
     static let provider = text(ExampleValue.provider, providerRules)
     static let codeProvider = text("email", providerRules)
     static let passwordProvider = text("password", providerRules)
+    static let passkeyProvider = text("passkey", providerRules)
     private static let providerRules = TextRules(pattern: "^[a-z0-9][a-z0-9._-]{0,62}$")
     static let providers = list(provider)
     /// A position or a time.

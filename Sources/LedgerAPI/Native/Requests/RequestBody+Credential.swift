@@ -9,7 +9,7 @@ extension [any BodyMember] {
     static let credentialForPlan: [any BodyMember] = [
         OptionalText.idToken, OptionalText.accessToken, OptionalText.anonymousSecret,
         OptionalText.challengeID, OptionalText.code, OptionalText.email, OptionalText.password,
-        OptionalText.deviceToken,
+        OptionalText.deviceToken, OptionalObject.credential,
     ]
 }
 
@@ -38,6 +38,7 @@ extension RequestBody {
         case .anonymous: .anonymous(AnonymousBody(secret: try required(.anonymousSecret)))
         case .email, .phone: .code(try code())
         case .password: .password(try password(for: provider))
+        case .passkey: .passkey(try passkey())
         }
     }
 
@@ -45,6 +46,14 @@ extension RequestBody {
         CodeBody(
             challenge: try required(.challengeID), code: try required(.code),
             deviceToken: try text(OptionalText.deviceToken))
+    }
+
+    private func passkey() throws(APIError) -> PasskeyBody {
+        let challenge = try required(.challengeID)
+        guard let credential = try object(OptionalObject.credential) else {
+            throw .isRequired(OptionalObject.credential.name)
+        }
+        return PasskeyBody(challenge: challenge, credential: credential)
     }
 
     /// Reads an address with its password; or a code, with the password that it sets by a link.
@@ -89,6 +98,13 @@ extension RequestBody {
     }
 }
 
+extension OptionalObject {
+    static let credential = OptionalObject(
+        name: "credential",
+        about:
+            "The response of the browser as `toJSON()` makes it; required for a provider of type `passkey`")
+}
+
 extension OptionalText {
     static let idToken = OptionalText(
         name: "id_token", bytesMax: RequestBody.tokenBytesMax,
@@ -103,8 +119,8 @@ extension OptionalText {
         about: "The secret of an anonymous account; for a provider of type `anonymous`",
         example: ExampleValue.anonymousSecret)
     static let challengeID = OptionalText(
-        name: "challenge_id", bytesMax: RequestBody.challengeBytesMax,
-        about: "The id of the challenge; required for a provider of type `email` or `phone`",
+        name: "challenge_id", bytesMax: PasskeyChecks.challengeBytesMax,
+        about: "The id of the challenge; required for a provider of type `email`, `phone` or `passkey`",
         example: ExampleValue.challenge)
     static let code = OptionalText(
         name: "code", bytesMax: RequestBody.challengeBytesMax,

@@ -54,6 +54,16 @@ struct RequestBody {
         return texts
     }
 
+    /// Returns an optional object of any form; null means absent.
+    func object(_ member: OptionalObject) throws(APIError) -> JSONValue? {
+        guard let value = try value(of: member) else { return nil }
+        guard value.members != nil else {
+            throw .invalidRequest(
+                RequestFlaw("\(member.name) must be an object", at: .field(member.name)))
+        }
+        return value
+    }
+
     /// Returns an optional Boolean; null means absent.
     func flag(_ member: OptionalFlag) throws(APIError) -> Bool? {
         let name = member.name

@@ -3,7 +3,9 @@ enum RouteTable {
     /// Every route but those that describe the others.
     static let withoutDocuments: [any Route.Type] = [
         SignInRoute.self, SignInCodeRoute.self, AccountCodeRoute.self, SignUpRoute.self,
-        SecondFactorRoute.self, SecondFactorCodeRoute.self, BeginResetRoute.self,
+        SignUpPasskeyRoute.self, SignInPasskeyRoute.self,
+        LinkPasskeyRoute.self, MergePasskeyRoute.self, SecondFactorRoute.self,
+        SecondFactorCodeRoute.self, BeginResetRoute.self,
         CompleteResetRoute.self,
         ChangePasswordRoute.self, RefreshRoute.self,
         SignOutRoute.self, LinkRoute.self,

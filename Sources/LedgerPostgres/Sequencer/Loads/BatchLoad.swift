@@ -114,7 +114,7 @@ struct BatchLoad {
             steps.append(
                 Step(call: PasswordLoad.call(identities, of: tenant)) { load, result in
                     guard let batch = load.tenants[tenant] else { return }
-                    try PasswordLoad.read(result, into: batch)
+                    try PasswordLoad.read(result, into: batch, keyring: load.keyring)
                 })
         }
         for (tenant, accounts) in keys.factors {

@@ -52,13 +52,18 @@ package enum PasswordLoad {
         Call(statement, [.text(tenant.description), .uuids(identities.map(\.bits))])
     }
 
-    static func read(_ result: QueryResult, into batch: TenantBatch) throws {
+    static func read(
+        _ result: QueryResult, into batch: TenantBatch, keyring: WrappingKeyring
+    ) throws {
         for row in 0..<result.rowCount {
             let (version, sealed, wrappingKey) = try columns.read(result, row)
             try batch.check(
                 try result.optionalBytes(row, mac),
                 of: .password(version, sealed, wrappingKey, of: batch.tenant), in: .credentials)
             batch.state.ledger.load(passwordOf: version.identity, version: version.version)
+            batch.state.passkeyCounts[version.identity] = keyring.openPassword(
+                sealed, wrappingKey: wrappingKey, of: version, in: batch.tenant
+            ).flatMap { NewPassword(hash: $0).passkeyCount }
         }
     }
 }

@@ -3,7 +3,7 @@
 import { createInterface } from "node:readline";
 import { openBrowser } from "./browser.mjs";
 
-const secondsMax = 120;
+const secondsMax = 300;
 
 const browser = await openBrowser();
 const tooLate = setTimeout(() => end(1), secondsMax * 1000);

@@ -1,25 +1,24 @@
-import ChildProcesses
-import Foundation
-import JSON
-import Testing
+internal import ChildProcesses
+internal import Foundation
+package import JSON
 
 /// Chromium with a virtual authenticator, driven by `Browser/drive.mjs`.
 ///
-/// The program ends with its standard input, and after two minutes.
-final class Browser {
+/// The program ends with its standard input, and after five minutes.
+package final class Browser {
     /// The program or the page has failed; with its message.
-    struct Failure: Error {
-        let message: String
+    package struct Failure: Error {
+        package let message: String
     }
 
     /// The origin of the page.
-    let origin: String
+    package let origin: String
     private let process: ChildProcess
     private let commands = Pipe()
     private let answers = Pipe()
 
     /// Opens the page.
-    init() async throws {
+    package init() async throws {
         let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Browser/drive.mjs").path
         // Without what a sanitizer's run sets.
@@ -41,7 +40,7 @@ final class Browser {
     }
 
     /// Plugs in an authenticator in place of the former one.
-    func plugIn(transport: String, storesCredentials: Bool = true) async throws {
+    package func plugIn(transport: String, storesCredentials: Bool = true) async throws {
         try send(
             """
             {"authenticator":{"protocol":"ctap2","transport":"\(transport)",\
@@ -51,25 +50,39 @@ final class Browser {
     }
 
     /// Sets whether the authenticator recognises its user.
-    func setUserVerified(_ isVerified: Bool) async throws {
+    package func setUserVerified(_ isVerified: Bool) async throws {
         try send(#"{"isUserVerified":\#(isVerified)}"#)
         _ = try await Self.answer(answers, nil)
     }
 
     /// Calls `navigator.credentials.create()`; returns `RegistrationResponseJSON`.
-    func create(_ options: some JSONWritable) async throws -> [UInt8] {
+    package func create(_ options: some JSONWritable) async throws -> [UInt8] {
+        try await create(Self.json(options))
+    }
+
+    /// Calls `navigator.credentials.create()` with the text of the options.
+    package func create(_ options: [UInt8]) async throws -> [UInt8] {
         try await credential("create", options)
     }
 
     /// Calls `navigator.credentials.get()`; returns `AuthenticationResponseJSON`.
-    func get(_ options: some JSONWritable) async throws -> [UInt8] {
+    package func get(_ options: some JSONWritable) async throws -> [UInt8] {
+        try await get(Self.json(options))
+    }
+
+    /// Calls `navigator.credentials.get()` with the text of the options.
+    package func get(_ options: [UInt8]) async throws -> [UInt8] {
         try await credential("get", options)
     }
 
-    private func credential(_ name: String, _ options: some JSONWritable) async throws -> [UInt8] {
+    private static func json(_ options: some JSONWritable) -> [UInt8] {
         var writer = JSONWriter()
         options.write(to: &writer)
-        try send("{\"\(name)\":\(String(decoding: writer.bytes, as: UTF8.self))}")
+        return writer.bytes
+    }
+
+    private func credential(_ name: String, _ options: [UInt8]) async throws -> [UInt8] {
+        try send("{\"\(name)\":\(String(decoding: options, as: UTF8.self))}")
         return Array(try await Self.answer(answers, "credential").utf8)
     }
 
@@ -86,7 +99,10 @@ final class Browser {
             throw Failure(message: String(decoding: line, as: UTF8.self))
         }
         guard let member else { return "" }
-        return try #require(members[member]?.string)
+        guard let text = members[member]?.string else {
+            throw Failure(message: "no \(member) in \(String(decoding: line, as: UTF8.self))")
+        }
+        return text
     }
 
     /// Reads a line, outside the threads that run tests.

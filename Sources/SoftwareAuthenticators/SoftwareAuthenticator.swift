@@ -1,56 +1,66 @@
-import Cryptography
-import Encodings
-import Passkeys
-import Testing
+package import Cryptography
+internal import Encodings
+package import Passkeys
 
 /// An authenticator with an Ed25519 key that signs whatever a test wants.
-struct SoftwareAuthenticator {
-    static let origin = "https://login.example.com"
-    static let challenge = [UInt8](repeating: 7, count: 32)
-    static let userPresent: UInt8 = 0x01
-    static let userVerified: UInt8 = 0x04
-    static let backupEligible: UInt8 = 0x08
-    static let backedUp: UInt8 = 0x10
-    static let hasCredential: UInt8 = 0x40
-    static let hasExtensions: UInt8 = 0x80
+package struct SoftwareAuthenticator: Sendable {
+    /// The origin of its page.
+    package static let origin = "https://login.example.com"
+    /// The challenge that it answers.
+    package static let challenge = [UInt8](repeating: 7, count: 32)
+    /// The flag of a person who is there.
+    package static let userPresent: UInt8 = 0x01
+    /// The flag of a person who was verified.
+    package static let userVerified: UInt8 = 0x04
+    /// The flag of a key that may be copied.
+    package static let backupEligible: UInt8 = 0x08
+    /// The flag of a key that was copied.
+    package static let backedUp: UInt8 = 0x10
+    /// The flag of data with a credential.
+    package static let hasCredential: UInt8 = 0x40
+    /// The flag of data with extensions.
+    package static let hasExtensions: UInt8 = 0x80
 
-    let key = Ed25519PrivateKey.generate()
-    var credentialID: [UInt8] = Array("credential".utf8)
-    var rpID = "example.com"
+    /// The key.
+    package let key = Ed25519PrivateKey.generate()
+    /// The id of the credential.
+    package var credentialID: [UInt8] = Array("credential".utf8)
+    /// The domain of the service.
+    package var rpID = "example.com"
     /// The flags of the user and of backups.
-    var flags = userPresent | userVerified
-    var count: UInt32 = 1
-    var type: String?
-    var origin = Self.origin
-    var challenge = Self.challenge
+    package var flags = userPresent | userVerified
+    /// The counter of signatures.
+    package var count: UInt32 = 1
+    /// The type of the client data; nil for the true one.
+    package var type: String?
+    /// The origin of the client data.
+    package var origin = Self.origin
+    /// The challenge of the client data.
+    package var challenge = Self.challenge
     /// More members of the client data, such as `,"crossOrigin":false`.
-    var members = ""
+    package var members = ""
     /// The key in COSE; nil for the true one.
-    var coseKey: [UInt8]?
+    package var coseKey: [UInt8]?
     /// A map in CBOR.
-    var extensions: [UInt8]?
+    package var extensions: [UInt8]?
     /// Bytes after the authenticator data.
-    var suffix: [UInt8] = []
-    var hasCredential = true
-    var format = "packed"
+    package var suffix: [UInt8] = []
+    /// Whether a registration has the credential.
+    package var hasCredential = true
+    /// The format of the attestation.
+    package var format = "packed"
     /// The number of the statement's algorithm.
-    var algorithm = -8
+    package var algorithm = -8
     /// The statement; nil for a true one of the format.
-    var statement: [UInt8]?
+    package var statement: [UInt8]?
     /// Whether the statement is signed by the key of a certificate, which is the credential's own.
-    var hasCertificate = false
+    package var hasCertificate = false
 
-    static func ceremony(
-        _ verification: PasskeyCeremony.UserVerification = .required
-    ) throws -> PasskeyCeremony {
-        let party = try #require(
-            RelyingParty(id: "example.com", name: "Example", origins: [origin]))
-        return try #require(
-            PasskeyCeremony(
-                relyingParty: party, challenge: challenge, userVerification: verification))
-    }
+    /// Makes an authenticator with a new key.
+    package init() {}
 
-    func clientData(_ type: String) -> [UInt8] {
+    /// Returns the client data of a type.
+    package func clientData(_ type: String) -> [UInt8] {
         let challenge = Base64URL.encode(challenge)
         return Array(
             #"{"type":"\#(self.type ?? type)","challenge":"\#(challenge)","origin":"\#(origin)"\#(members)}"#
@@ -58,11 +68,12 @@ struct SoftwareAuthenticator {
     }
 
     /// The public key as stored.
-    func publicKey() throws -> PasskeyPublicKey {
+    package func publicKey() throws -> PasskeyPublicKey {
         try PasskeyPublicKey(algorithm: .edDSA, bytes: key.publicKey.bytes)
     }
 
-    func stored() throws -> StoredPasskey {
+    /// The passkey as a service stores it.
+    package func stored() throws -> StoredPasskey {
         StoredPasskey(
             credentialID: credentialID, publicKey: try publicKey(), signatureCount: 0,
             isBackupEligible: flags & Self.backupEligible != 0, userHandle: [1])
@@ -76,7 +87,8 @@ struct SoftwareAuthenticator {
             + (extensions ?? []) + suffix
     }
 
-    func register() throws(PasskeyFault) -> RegistrationResponse {
+    /// Answers a registration.
+    package func register() throws(PasskeyFault) -> RegistrationResponse {
         let clientData = clientData("webauthn.create")
         let cose =
             coseKey
@@ -136,7 +148,8 @@ struct SoftwareAuthenticator {
             ed25519, der(0x03, [0]))
     }
 
-    func assert(
+    /// Answers a request for an assertion.
+    package func assert(
         userHandle: [UInt8]? = [1], withCredential credential: [UInt8]? = nil
     ) throws(PasskeyFault) -> AssertionResponse {
         let clientData = clientData("webauthn.get")
@@ -144,34 +157,5 @@ struct SoftwareAuthenticator {
         return try AssertionResponse(
             credentialID: credentialID, clientDataJSON: clientData, authenticatorData: data,
             signature: key.sign(data + SHA256.hash(clientData)), userHandle: userHandle)
-    }
-}
-
-/// Writes CBOR.
-enum CBOR {
-    static func integer(_ number: Int) -> [UInt8] {
-        number < 0 ? head(1, -1 - number) : head(0, number)
-    }
-
-    static func bytes(_ bytes: [UInt8]) -> [UInt8] { head(2, bytes.count) + bytes }
-
-    static func text(_ text: String) -> [UInt8] { head(3, text.utf8.count) + text.utf8 }
-
-    static func array(_ items: [[UInt8]]) -> [UInt8] { head(4, items.count) + items.joined() }
-
-    static func map(_ pairs: [([UInt8], [UInt8])]) -> [UInt8] {
-        head(5, pairs.count) + pairs.flatMap { $0.0 + $0.1 }
-    }
-
-    static func bigEndian(_ number: UInt32, _ count: Int) -> [UInt8] {
-        (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
-    }
-
-    private static func head(_ major: UInt8, _ number: Int) -> [UInt8] {
-        switch number {
-        case ..<24: [major << 5 | UInt8(number)]
-        case ..<0x100: [major << 5 | 24, UInt8(number)]
-        default: [major << 5 | 25] + bigEndian(UInt32(number), 2)
-        }
     }
 }

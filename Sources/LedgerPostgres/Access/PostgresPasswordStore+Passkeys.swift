@@ -1,0 +1,74 @@
+package import Ledger
+import LedgerEngine
+internal import Postgres
+
+extension PostgresPasswordStore: PasskeyStore {
+    private static let ofSubject = Statement(
+        "passkey_of_subject",
+        """
+        SELECT \(list.sql)
+        FROM identities i
+        CROSS JOIN LATERAL (
+            SELECT * FROM credentials WHERE tenant_id = $1 AND identity_id = i.identity_id
+            OFFSET 0) c
+        WHERE i.tenant_id = $1 AND i.provider = $2 AND i.provider_id = $3
+            AND i.account_id IS NOT NULL
+        """)
+
+    private static let ofAccount = Statement(
+        "passkeys_of_account",
+        """
+        SELECT \(list.sql)
+        FROM identities i
+        CROSS JOIN LATERAL (
+            SELECT * FROM credentials WHERE tenant_id = $1 AND identity_id = i.identity_id
+            OFFSET 0) c
+        WHERE i.tenant_id = $1 AND i.last_account_id = $2 AND i.provider = $3
+            AND i.account_id IS NOT NULL
+        """)
+
+    /// Returns the passkey that is an identity.
+    ///
+    /// Its MAC is checked by the command that relies on its version.
+    package func passkey(
+        of subject: Subject, in tenant: TenantID
+    ) async throws(LedgerFault) -> StoredPassword? {
+        try await run { [keyring] connection in
+            try Self.read(
+                try connection.query(
+                    Self.ofSubject,
+                    [
+                        .text(tenant.description), .text(subject.provider.description),
+                        .text(subject.providerID),
+                    ]), of: tenant, keyring
+            ).first
+        }
+    }
+
+    /// Returns the passkeys of an account at a provider.
+    package func passkeys(
+        of account: AccountID, at provider: ProviderName, in tenant: TenantID
+    ) async throws(LedgerFault) -> [String] {
+        try await run { [keyring] connection in
+            try Self.read(
+                try connection.query(
+                    Self.ofAccount,
+                    [
+                        .text(tenant.description), .uuid(account.bits),
+                        .text(provider.description),
+                    ]), of: tenant, keyring
+            ).map(\.hash)
+        }
+    }
+
+    private static func read(
+        _ result: QueryResult, of tenant: TenantID, _ keyring: WrappingKeyring
+    ) throws -> [StoredPassword] {
+        try (0..<result.rowCount).compactMap { row in
+            let (version, sealed, wrappingKey) = try columns.read(result, row)
+            return keyring.openPassword(
+                sealed, wrappingKey: wrappingKey, of: version, in: tenant
+            ).map { StoredPassword(version: version, hash: $0) }
+        }
+    }
+}

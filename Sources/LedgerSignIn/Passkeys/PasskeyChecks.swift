@@ -1,0 +1,223 @@
+package import Cryptography
+internal import Encodings
+internal import JSON
+package import Ledger
+package import Passkeys
+
+/// Makes the challenges of passkeys, and checks the responses.
+package final class PasskeyChecks: Sendable {
+    /// The lifetime of a challenge, in seconds.
+    package static let challengeSeconds: Int64 = 600
+    /// The maximum length of a challenge, in bytes.
+    package static let challengeBytesMax = 1024
+    /// The maximum length of the names of a person, in bytes.
+    package static let nameBytesMax = 128
+
+    /// The use of a challenge; a response counts for its own use alone.
+    package enum Use: Hashable, Sendable {
+        /// Opens an account.
+        case signUp
+        case signIn
+        /// Adds a passkey to the account of this session.
+        case link(Caller)
+        /// Proves the account that the account of this session absorbs, under the plan with this digest; nil for
+        /// the preview.
+        case merge(Caller, plan: String?)
+    }
+
+    /// A challenge, and the options that the browser gets with it.
+    package struct Challenge<Options: Sendable>: Sendable {
+        package let id: String
+        package let options: Options
+    }
+
+    private let store: any PasskeyStore
+    private let tokens: SealedTokens
+
+    /// Creates the service of a ledger.
+    ///
+    /// - Parameters:
+    ///   - store: Finds passkeys.
+    ///   - secret: The secret that all processes of the ledger share.
+    package init(store: any PasskeyStore, key secret: SymmetricKey) {
+        self.store = store
+        tokens = SealedTokens(key: secret, label: "passkey-challenge")
+    }
+
+    /// Makes the challenge of a registration.
+    ///
+    /// - Parameters:
+    ///   - use: A sign-up or a link; an account's authenticators register no second passkey for it.
+    ///   - name: The name by which the authenticator tells accounts apart.
+    ///   - displayName: The name of the person; may be empty.
+    ///   - provider: The provider.
+    ///   - settings: Its settings.
+    ///   - tenant: The tenant.
+    ///   - now: The time of the request.
+    /// - Returns: The challenge.
+    /// - Throws: the fault of the store.
+    package func beginRegistration(
+        for use: Use, name: String, displayName: String, of provider: ProviderName,
+        _ settings: PasskeySettings, in tenant: TenantID, at now: Timestamp
+    ) async throws(LedgerFault) -> Challenge<PasskeyCreationOptions> {
+        var known: [PasskeyRecord] = []
+        if case .link(let caller) = use {
+            known = try await store.passkeys(of: caller.account, at: provider, in: tenant)
+                .compactMap(PasskeyRecord.init)
+        }
+        // All passkeys of an account have one handle.
+        let handle = known.first?.passkey.userHandle ?? PasskeyCeremony.newChallenge()
+        let bytes = PasskeyCeremony.newChallenge()
+        guard let ceremony = settings.ceremony(bytes),
+            let user = PasskeyCreationOptions.User(
+                handle: handle, name: name, displayName: displayName)
+        else { throw .internalFailure }
+        return Challenge(
+            id: seal(bytes, handle, for: use, of: provider, in: tenant, at: now),
+            options: PasskeyCreationOptions(
+                for: ceremony, user: user,
+                excluding: known.map {
+                    PasskeyDescriptor(
+                        credentialID: $0.passkey.credentialID, transports: $0.transports)
+                }, timeout: .seconds(Self.challengeSeconds)))
+    }
+
+    /// Makes the challenge of a sign-in or a merge; the person chooses among the passkeys of the authenticator.
+    ///
+    /// - Throws: `internalFailure`, if no random bytes make a challenge.
+    package func beginAssertion(
+        for use: Use, of provider: ProviderName, _ settings: PasskeySettings,
+        in tenant: TenantID, at now: Timestamp
+    ) throws(LedgerFault) -> Challenge<PasskeyRequestOptions> {
+        let bytes = PasskeyCeremony.newChallenge()
+        guard let ceremony = settings.ceremony(bytes) else { throw .internalFailure }
+        return Challenge(
+            id: seal(bytes, [], for: use, of: provider, in: tenant, at: now),
+            options: PasskeyRequestOptions(
+                for: ceremony, allowing: [], timeout: .seconds(Self.challengeSeconds)))
+    }
+
+    /// Checks a response.
+    ///
+    /// - Throws: `invalid` for anything but the response to an open challenge of one of the uses, also by a passkey
+    ///   that no account has; `unavailable` when the store fails.
+    func prove(
+        _ body: PasskeyBody, for uses: [Use], of provider: ProviderName,
+        _ settings: PasskeySettings, in tenant: TenantID, at now: Timestamp
+    ) async throws(Credential.Flaw) -> Proof {
+        let opened = uses.lazy.compactMap { use in
+            self.tokens.open(body.challenge, Self.context(use, provider, tenant), at: now)
+        }.first
+        guard let (members, token) = opened,
+            let bytes = members["challenge"]?.string.flatMap({ Base64URL.decode($0) }),
+            let handle = members["user"]?.string.flatMap({ Base64URL.decode($0) }),
+            let ceremony = settings.ceremony(bytes)
+        else { throw .invalid }
+        // A challenge of a registration has a handle.
+        return body.isRegistration && !handle.isEmpty
+            ? try register(body, ceremony, handle, token, provider, at: now)
+            : try await assert(body, ceremony, token, provider, tenant, at: now)
+    }
+
+    private func register(
+        _ body: PasskeyBody, _ ceremony: PasskeyCeremony, _ handle: [UInt8],
+        _ token: SingleUseIDToken, _ provider: ProviderName, at now: Timestamp
+    ) throws(Credential.Flaw) -> Proof {
+        let made: NewPasskey
+        do {
+            made = try ceremony.verify(try RegistrationResponse(body.credential))
+        } catch {
+            throw .invalid
+        }
+        let record = PasskeyRecord(
+            StoredPasskey(
+                credentialID: made.credentialID, publicKey: made.publicKey,
+                signatureCount: made.signatureCount, isBackupEligible: made.isBackupEligible,
+                userHandle: handle), transports: made.transports)
+        guard
+            let subject = Self.subject(
+                made.credentialID, provider, of: ceremony.relyingParty)
+        else { throw .invalid }
+        return Proof(
+            subject, authenticatedAt: Timestamp(seconds: now.seconds),
+            methods: made.isUserVerified ? .verifyingPasskey : .passkey, email: nil,
+            passkey: PasskeyProof(registering: record.stored, challenge: token))
+    }
+
+    private func assert(
+        _ body: PasskeyBody, _ ceremony: PasskeyCeremony, _ token: SingleUseIDToken,
+        _ provider: ProviderName, _ tenant: TenantID, at now: Timestamp
+    ) async throws(Credential.Flaw) -> Proof {
+        let response: AssertionResponse
+        do { response = try AssertionResponse(body.credential) } catch { throw .invalid }
+        guard
+            let subject = Self.subject(
+                response.credentialID, provider, of: ceremony.relyingParty)
+        else { throw .invalid }
+        let stored: StoredPassword?
+        do { stored = try await store.passkey(of: subject, in: tenant) } catch {
+            throw .unavailable
+        }
+        guard let stored, let record = PasskeyRecord(stored.hash) else { throw .invalid }
+        let use: PasskeyUse
+        do {
+            use = try ceremony.verify(response, of: record.passkey)
+        } catch {
+            throw .invalid
+        }
+        // A copied authenticator and its original have one counter, which one of them sets back.
+        guard !use.hasCounterGoneBack else { throw .invalid }
+        let isCounted = use.signatureCount != record.passkey.signatureCount
+        return Proof(
+            subject, authenticatedAt: Timestamp(seconds: now.seconds),
+            methods: use.isUserVerified ? .verifyingPasskey : .passkey, email: nil,
+            passkey: PasskeyProof(
+                using: stored.version,
+                renewed: isCounted ? record.counted(use.signatureCount).stored : nil,
+                challenge: token))
+    }
+
+    private func seal(
+        _ challenge: [UInt8], _ handle: [UInt8], for use: Use, of provider: ProviderName,
+        in tenant: TenantID, at now: Timestamp
+    ) -> String {
+        tokens.seal(
+            Self.context(use, provider, tenant),
+            until: now.adding(seconds: Self.challengeSeconds)
+        ) { writer in
+            writer.member("challenge", Base64URL.encode(challenge))
+            writer.member("user", Base64URL.encode(handle))
+        }
+    }
+
+    private static func context(
+        _ use: Use, _ provider: ProviderName, _ tenant: TenantID
+    ) -> String {
+        let text =
+            switch use {
+            case .signUp: "sign-up"
+            case .signIn: "sign-in"
+            case .link(let caller): "link\0\(caller.session)"
+            case .merge(let caller, let plan): "merge\0\(caller.session)\0\(plan ?? "")"
+            }
+        return "\(tenant)\0\(provider)\0\(text)"
+    }
+
+    /// Returns the subject of a credential: the hash of the domain and its id.
+    private static func subject(
+        _ credentialID: [UInt8], _ provider: ProviderName, of party: RelyingParty
+    ) -> Subject? {
+        Subject(
+            provider: provider,
+            providerID: Base64URL.encode(
+                SHA256.hash(Array("\(party.id)\0".utf8) + credentialID)))
+    }
+}
+
+extension PasskeySettings {
+    fileprivate func ceremony(_ challenge: [UInt8]) -> PasskeyCeremony? {
+        PasskeyCeremony(
+            relyingParty: relyingParty, challenge: challenge,
+            userVerification: requiresVerification ? .required : .preferred)
+    }
+}

@@ -1,0 +1,60 @@
+internal import Encodings
+internal import JSON
+internal import Ledger
+internal import Passkeys
+
+/// The text of a passkey as it is stored, encrypted: its public key, its counter and what its use is compared with.
+struct PasskeyRecord {
+    let passkey: StoredPasskey
+    let transports: [String]
+
+    /// Describes a passkey.
+    init(_ passkey: StoredPasskey, transports: [String]) {
+        self.passkey = passkey
+        self.transports = transports
+    }
+
+    /// Reads a stored text; nil for one of another form.
+    init?(_ text: String) {
+        guard let (count, json) = NewPassword.passkey(text),
+            let members = JSONValue(parsing: Array(json.utf8))?.members,
+            let id = members["id"]?.string.flatMap({ Base64URL.decode($0) }),
+            let algorithm = members["alg"]?.integer.flatMap({ PasskeyAlgorithm(rawValue: Int($0)) }
+            ),
+            let key = members["key"]?.string.flatMap({ Base64URL.decode($0) }),
+            let handle = members["user"]?.string.flatMap({ Base64URL.decode($0) }),
+            let publicKey = try? PasskeyPublicKey(algorithm: algorithm, bytes: key)
+        else { return nil }
+        passkey = StoredPasskey(
+            credentialID: id, publicKey: publicKey, signatureCount: count,
+            isBackupEligible: members["backup"] == .bool(true), userHandle: handle)
+        transports = members["transports"]?.array?.compactMap(\.string) ?? []
+    }
+
+    /// The text that is stored.
+    var stored: NewPassword {
+        var writer = JSONWriter(reserving: 512)
+        writer.object { writer in
+            writer.member("id", Base64URL.encode(passkey.credentialID))
+            writer.name("alg")
+            writer.number(Int64(passkey.publicKey.algorithm.rawValue))
+            writer.member("key", Base64URL.encode(passkey.publicKey.bytes))
+            writer.member("user", Base64URL.encode(passkey.userHandle))
+            writer.name("backup")
+            writer.flag(passkey.isBackupEligible)
+            writer.name("transports")
+            writer.texts(transports)
+        }
+        return NewPassword(
+            passkey: String(decoding: writer.bytes, as: UTF8.self), count: passkey.signatureCount)
+    }
+
+    /// Returns the record after a use that left a counter.
+    func counted(_ count: UInt32) -> PasskeyRecord {
+        PasskeyRecord(
+            StoredPasskey(
+                credentialID: passkey.credentialID, publicKey: passkey.publicKey,
+                signatureCount: count, isBackupEligible: passkey.isBackupEligible,
+                userHandle: passkey.userHandle), transports: transports)
+    }
+}

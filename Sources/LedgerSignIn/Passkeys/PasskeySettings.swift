@@ -1,0 +1,35 @@
+package import Passkeys
+
+/// The settings of a provider of passkeys.
+package struct PasskeySettings: Sendable {
+    /// The domain and the pages that the passkeys are for.
+    package let relyingParty: RelyingParty
+    /// Whether every passkey has to verify the person.
+    package let requiresVerification: Bool
+
+    /// Describes a provider.
+    package init(relyingParty: RelyingParty, requiresVerification: Bool = false) {
+        self.relyingParty = relyingParty
+        self.requiresVerification = requiresVerification
+    }
+
+    /// Reads a provider's section of the providers file.
+    init(_ object: StrictObject) throws(ProvidersFileFault) {
+        try object.allow(
+            StrictObject.commonMembers.union([
+                "rp_id", "rp_name", "origins", "requires_verification",
+            ]))
+        let id = try object.requiredText("rp_id")
+        let party = RelyingParty(
+            id: id, name: try object.optionalText("rp_name") ?? id,
+            origins: try object.texts("origins"))
+        guard let party else {
+            throw ProvidersFileFault(
+                object.location(of: "rp_id"),
+                "must be a domain, and origins https addresses of it or its subdomains")
+        }
+        self.init(
+            relyingParty: party,
+            requiresVerification: try object.optionalFlag("requires_verification") ?? false)
+    }
+}

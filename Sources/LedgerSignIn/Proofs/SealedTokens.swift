@@ -1,0 +1,60 @@
+internal import Cryptography
+internal import Encodings
+internal import JSON
+internal import Ledger
+
+/// Seals what the server tells itself by way of a client: nothing is stored until it comes back.
+///
+/// A token is base64url of JSON, encrypted and authenticated by AES-256-GCM together with its purpose and its owner.
+struct SealedTokens: Sendable {
+    /// The maximum length of a token, in bytes.
+    static let bytesMax = 4096
+
+    private let key: SymmetricKey
+    private let digests: HMACKey
+    private let label: [UInt8]
+
+    /// Derives a key for a use from the secret that all processes of the ledger share.
+    init(key secret: SymmetricKey, label: String) {
+        self.label = Array(label.utf8)
+        digests = HMACKey(secret)
+        guard let key = SymmetricKey(bytes: digests.mac(of: self.label)) else {
+            preconditionFailure("a MAC has the length of a key")
+        }
+        self.key = key
+    }
+
+    /// Returns the token of an object, until a time.
+    func seal(
+        _ context: String, until: Timestamp, _ members: (inout JSONWriter) -> Void
+    ) -> String {
+        var writer = JSONWriter(reserving: 512)
+        writer.object { writer in
+            writer.name("until")
+            writer.number(until.microseconds)
+            members(&writer)
+        }
+        return Base64URL.encode(
+            AESGCM.seal(writer.bytes, key: key, additional: Array(context.utf8)))
+    }
+
+    /// Reads a token; nil unless it was sealed for the context and has not expired.
+    func open(
+        _ text: String, _ context: String, at now: Timestamp
+    ) -> (members: JSONMembers, token: SingleUseIDToken)? {
+        guard text.utf8.count <= Self.bytesMax, let box = Base64URL.decode(text),
+            let plaintext = AESGCM.open(box, key: key, additional: Array(context.utf8)),
+            let members = JSONValue(parsing: plaintext)?.members,
+            let until = members["until"]?.microseconds, now < until,
+            let digest = Digest(digests.mac(of: label + [0] + box))
+        else { return nil }
+        return (members, SingleUseIDToken(digest: digest, expiresAt: until))
+    }
+}
+
+extension JSONValue {
+    /// A time that a token states.
+    var microseconds: Timestamp? {
+        integer.map { Timestamp(microseconds: $0) }
+    }
+}

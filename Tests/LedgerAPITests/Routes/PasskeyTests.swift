@@ -1,0 +1,229 @@
+import JSON
+import Ledger
+import LedgerSignIn
+import LedgerTestSupport
+import SoftwareAuthenticators
+import Testing
+
+/// Passkeys as identities: sign-up, sign-in, links and what a response has to be.
+@Suite(.overBothTransports) struct PasskeyTests {
+    private static let refused = "401 INVALID_PROVIDER_TOKEN"
+
+    @Test func `a passkey opens an account and signs in to it`() async throws {
+        let service = try TestService.withPasskeys()
+        var passkey = TestPasskey()
+        let begun = try await service.beginPasskey(
+            "create", #"{"user_name":"ada@example.com","display_name":"Ada"}"#)
+        #expect(begun.json["expires_in"]?.number == 600)
+        let options = try #require(begun.json["options"]?.members)
+        let user = options["user"]?.members
+        #expect(user?["name"]?.string == "ada@example.com")
+        #expect(user?["displayName"]?.string == "Ada")
+        #expect(options["rp"]?.members?["id"]?.string == "example.com")
+        let ada = try Person(await service.signInByPasskey(passkey.create(begun)))
+        #expect(ada.isNew && ada.providers == ["passkey"])
+        #expect(ada.methods == ["hwk", "mfa", "user"])
+        #expect(
+            service.log().suffix(4) == [
+                "AccountOpened", "ProviderLinked", "PasskeyRegistered", "SignedIn",
+            ])
+        let again = try Person(await service.signIn(&passkey))
+        #expect(again.userID == ada.userID && !again.isNew)
+        passkey.authenticator.flags = SoftwareAuthenticator.userPresent
+        #expect(try Person(await service.signIn(&passkey)).methods == ["hwk", "user"])
+    }
+
+    @Test func `the options of a sign-in are the same for everybody`() async throws {
+        let service = try TestService.withPasskeys()
+        var passkey = TestPasskey()
+        let before = try await service.beginPasskey("get").json["options"]?.members
+        _ = try await service.signUp(&passkey)
+        let after = try await service.beginPasskey("get").json["options"]?.members
+        #expect(before?["allowCredentials"]?.array?.isEmpty == true)
+        #expect(before?["challenge"] != after?["challenge"])
+        for name in ["rpId", "timeout", "userVerification", "allowCredentials"] {
+            #expect(before?[name] != nil && before?[name] == after?[name], "\(name)")
+        }
+    }
+
+    @Test func `names are optional, and not empty for the browser`() async throws {
+        let service = try TestService.withPasskeys()
+        for body in ["{}", #"{"user_name":"","display_name":null}"#] {
+            let begun = try await service.beginPasskey("create", body)
+            let user = begun.json["options"]?.members?["user"]?.members
+            #expect(user?["name"]?.string == "Example" && user?["displayName"]?.string == "")
+        }
+    }
+
+    @Test func `an unknown passkey is refused, and opens no account`() async throws {
+        let service = try TestService.withPasskeys()
+        var passkey = TestPasskey()
+        #expect(try await service.signIn(&passkey).summary == Self.refused)
+        #expect(service.log() == [])
+        // The response to a sign-up opens none either when it is to open none.
+        let created = try passkey.create(await service.beginPasskey("create"))
+        #expect(
+            try await service.signInByPasskey("\(created),\"create_account\":false").summary
+                == "404 ACCOUNT_NOT_FOUND")
+    }
+
+    @Test func `a passkey is registered once`() async throws {
+        let service = try TestService.withPasskeys()
+        var passkey = TestPasskey()
+        let ada = try await service.signUp(&passkey)
+        let second = try passkey.create(await service.beginPasskey("create"))
+        #expect(try await service.signInByPasskey(second).summary == Self.refused)
+        #expect(try await service.link(&passkey, by: ada).summary == "409 PROVIDER_CONFLICT")
+        // The id of a passkey is no secret, so a stranger learns nothing by it and leaves no trace at its holder.
+        let bob = try await service.signIn("google", "bob")
+        let count = service.log().count
+        #expect(try await service.link(&passkey, by: bob).summary == Self.refused)
+        #expect(service.log().count == count)
+        #expect(service.log().count { $0 == "PasskeyRegistered" } == 1)
+    }
+
+    @Test func `several passkeys are linked to one account, with one handle`() async throws {
+        let service = try TestService.withPasskeys()
+        var phone = TestPasskey("phone")
+        var key = TestPasskey("key")
+        let ada = try await service.signUp(&phone)
+        let begun = try await service.beginPasskey("create", token: ada.accessToken)
+        let options = try #require(begun.json["options"]?.members)
+        let excluded = options["excludeCredentials"]?.array?.compactMap {
+            $0.members?["id"]?.string
+        }
+        #expect(excluded == ["cGhvbmU"])
+        #expect(options["user"]?.members?["id"]?.string == phone.handle)
+        let linked = try await service.link(&key, by: ada)
+        #expect(linked.providers == ["passkey", "passkey"] || linked.providers == ["passkey"])
+        #expect(key.handle == phone.handle)
+        let account = try await service.account(ada.accessToken)
+        #expect(account.json["identities"]?.array?.count == 2)
+        #expect(try Person(await service.signIn(&key)).userID == ada.userID)
+        #expect(try Person(await service.signIn(&phone)).userID == ada.userID)
+        // Another account's passkeys have another handle.
+        var other = TestPasskey("other")
+        _ = try await service.link(&other, by: await service.signIn("google", "bob"))
+        #expect(other.handle != nil && other.handle != phone.handle)
+    }
+
+    @Test func `an unlinked passkey signs in no more, and support can't relink it`()
+        async throws
+    {
+        let service = try TestService.withPasskeys()
+        var lost = TestPasskey("lost")
+        var key = TestPasskey("key")
+        let ada = try await service.signUp(&lost)
+        #expect(try await service.link(&key, by: ada).status == 200)
+        let fresh = try Person(await service.signIn(&key))
+        let unnamed = try await service.unlink("passkey", by: fresh)
+        #expect(unnamed.detail("parameter")?.string == "identity_id", "\(unnamed.body)")
+        let account = try await service.account(fresh.accessToken)
+        let identity = try #require(
+            account.json["identities"]?.array?.first?.members?["identity_id"]?.string)
+        let unlinked = try await service.unlink(
+            "passkey", by: fresh, query: "?identity_id=\(identity)")
+        #expect(unlinked.status == 200, "\(unlinked.body)")
+        #expect(try await service.signIn(&lost).summary == Self.refused)
+        let subjects = service.ledger.recordings().flatMap(\.disclosed).filter {
+            $0.name == .providerID
+        }
+        let subject = try #require(
+            subjects.first.flatMap { disclosure in
+                ProviderName("passkey").flatMap {
+                    Subject(provider: $0, providerID: disclosure.value)
+                }
+            })
+        #expect(try await service.ledger.passkey(of: subject, in: .default) == nil)
+        let relink = try await service.send(
+            "POST", "/v1/accounts/\(ada.userID)/identities/\(identity)/relink",
+            #"{"case":"T-1"}"#, token: try service.audit.key(.support),
+            headers: [("Ledger-Reason", "case 1")])
+        #expect(relink.summary == "409 RELINK_REFUSED")
+        #expect(relink.detail("reason")?.string == "passkey")
+        #expect(try Person(await service.signIn(&key)).userID == ada.userID)
+        // The last passkey stays.
+        let last = try await service.unlink("passkey", by: try Person(service.signIn(&key)))
+        #expect(last.summary == "400 CANNOT_UNLINK_ONLY_PROVIDER")
+        // The same authenticator may register again, with a new challenge.
+        #expect(try await service.link(&lost, by: fresh).status == 200)
+        #expect(try Person(await service.signIn(&lost)).userID == ada.userID)
+    }
+
+    @Test func `a counter that stays or goes back is refused`() async throws {
+        let service = try TestService.withPasskeys()
+        var passkey = TestPasskey()
+        passkey.authenticator.count = 5
+        _ = try await service.signUp(&passkey)
+        passkey.authenticator.count = 7
+        #expect(try await service.signIn(&passkey).status == 200)
+        for count: UInt32 in [7, 6, 0] {
+            passkey.authenticator.count = count
+            let members = try passkey.get(await service.beginPasskey("get"))
+            #expect(try await service.signInByPasskey(members).summary == Self.refused)
+        }
+        passkey.authenticator.count = 8
+        #expect(try await service.signIn(&passkey).status == 200)
+        // An authenticator that does not count.
+        var synchronised = TestPasskey("synchronised")
+        synchronised.authenticator.count = 0
+        _ = try await service.signUp(&synchronised)
+        for _ in 1...2 {
+            let members = try synchronised.get(await service.beginPasskey("get"))
+            #expect(try await service.signInByPasskey(members).status == 200)
+        }
+    }
+
+    @Test func `every part of a response is checked`() async throws {
+        let service = try TestService.withPasskeys()
+        var passkey = TestPasskey()
+        _ = try await service.signUp(&passkey)
+        passkey.authenticator.count = 9
+        let changes: [(inout TestPasskey) -> Void] = [
+            { $0.authenticator.origin = "https://example.net" },
+            { $0.authenticator.rpID = "example.net" },
+            { $0.authenticator.type = "webauthn.create" },
+            { $0.authenticator.flags = SoftwareAuthenticator.userVerified },
+            { $0.authenticator = TestPasskey("credential").authenticator },
+        ]
+        for change in changes {
+            var other = passkey
+            change(&other)
+            other.authenticator.count = 9
+            let members = try other.get(await service.beginPasskey("get"))
+            #expect(try await service.signInByPasskey(members).summary == Self.refused)
+        }
+        #expect(try await service.signIn(&passkey).status == 200)
+        let begun = try await service.beginPasskey("get")
+        let challenge = try #require(begun.text("challenge_id"))
+        for credential in ["{}", #"{"id":"AA","response":{}}"#, #"{"id":7,"response":[]}"#] {
+            let members = "\"challenge_id\":\"\(challenge)\",\"credential\":\(credential)"
+            #expect(try await service.signInByPasskey(members).summary == Self.refused)
+        }
+        for (members, field) in [
+            ("\"challenge_id\":\"\(challenge)\"", "credential"),
+            ("\"challenge_id\":\"\(challenge)\",\"credential\":\"x\"", "credential"),
+            ("\"credential\":{}", "challenge_id"),
+        ] {
+            let answer = try await service.signInByPasskey(members)
+            #expect(answer.summary == "400 INVALID_REQUEST")
+            #expect(answer.detail("field")?.string == field)
+        }
+    }
+
+    @Test func `a service may require that passkeys verify the person`() async throws {
+        let service = try TestService.withPasskeys(requiresVerification: true)
+        var passkey = TestPasskey()
+        let begun = try await service.beginPasskey("create")
+        let selection = begun.json["options"]?.members?["authenticatorSelection"]?.members
+        #expect(selection?["userVerification"]?.string == "required")
+        passkey.authenticator.flags = SoftwareAuthenticator.userPresent
+        #expect(
+            try await service.signInByPasskey(passkey.create(begun)).summary == Self.refused)
+        passkey.authenticator.flags |= SoftwareAuthenticator.userVerified
+        _ = try await service.signUp(&passkey)
+        #expect(try await service.signIn(&passkey).status == 200)
+        passkey.authenticator.flags = SoftwareAuthenticator.userPresent
+        #expect(try await service.signIn(&passkey).summary == Self.refused)
+    }
+}
