@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "1fba428cb56ad7da825fcd2ff5682704b04e12e93847ee278441a1f7146f3c9e"),
+        (nil, false, "8cc13494e6c2fa5e9827ca1563e64817ffff1e59f7d9cb06280be2b27896ddef"),
         (
             ExampleLog.accounts[0], true,
-            "e08b119686b727266d50920f9d2eaad29eee4caa85990f4f9af7cdd1033d5a4c"
+            "ce7fbd3e4f3d46e52253e76ec3ee2940fae2ab34f7c6a94fe2b48c4e6caebcc2"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

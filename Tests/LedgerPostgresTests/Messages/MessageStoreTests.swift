@@ -43,12 +43,19 @@ import Testing
                         }
                     }
                 }
+                // The digits of a code may be among those of a ciphertext in hex.
                 let dump = try await fixture.texts(
-                    "SELECT concat(m::text, encode(sealed, 'escape')) FROM messages m")
-                #expect(dump.count == 1)
+                    """
+                    SELECT concat(
+                        to_jsonb(m) - '{sealed,recipient_digest}'::text[],
+                        encode(sealed, 'escape'))
+                    FROM messages m
+                    """)
+                let hex = try await fixture.texts("SELECT m::text FROM messages m")
+                #expect(dump.count == 1 && hex.count == 1)
                 for secret in ["ada@", "example.org", "493021", "id.example"] {
                     #expect(!dump[0].contains(secret))
-                    #expect(!dump[0].contains(Hex.encode(Array(secret.utf8))))
+                    #expect(!hex[0].contains(Hex.encode(Array(secret.utf8))))
                 }
                 #expect(dump[0].contains("sign_in_code"))
             }
