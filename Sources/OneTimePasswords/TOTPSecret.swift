@@ -62,9 +62,10 @@ package struct TOTPSecret: Sendable, CustomStringConvertible, CustomReflectable 
         return found
     }
 
-    /// Returns the code of a time, as an authenticator app shows it.
+    /// Makes the code of a time.
     ///
     /// - Parameter seconds: The time, in seconds since 1970; not negative.
+    /// - Returns: The digits that an authenticator app shows.
     package func code(at seconds: Int64) -> String {
         String(decoding: digits(at: seconds / Self.stepSeconds), as: UTF8.self)
     }

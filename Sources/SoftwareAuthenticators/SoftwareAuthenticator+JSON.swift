@@ -17,11 +17,12 @@ extension SoftwareAuthenticator {
         ])
     }
 
-    /// Returns the response to request options as a browser's `toJSON()` makes it.
+    /// Uses the passkey.
     ///
     /// - Parameters:
     ///   - options: the options.
     ///   - userHandle: the handle of the creation options; nil for an authenticator that keeps none.
+    /// - Returns: The response to request options as a browser's `toJSON()` makes it.
     /// - Throws: a fault for options without a challenge.
     package func request(
         _ options: JSONMembers, userHandle: String? = nil

@@ -49,7 +49,9 @@ package struct Proof: Hashable, Sendable {
     ) -> (drafts: [Decision.Draft], effects: [Decision.Effect]) {
         if let key = passkey?.registered {
             let fact = PasskeyRegistered(account: account, identity: identity)
-            return ([.init(.passkeyRegistered(fact), actor: actor)], [.passwordStored(identity, key)])
+            return (
+                [.init(.passkeyRegistered(fact), actor: actor)], [.passwordStored(identity, key)]
+            )
         }
         guard let newPassword else { return ([], []) }
         let fact = PasswordSet(account: account, identity: identity, cause: cause)

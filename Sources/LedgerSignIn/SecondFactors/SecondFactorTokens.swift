@@ -37,13 +37,14 @@ package struct SecondFactorTokens: Sendable {
         }
     }
 
-    /// Reads a sign-in token; nil unless it was issued for the tenant and has not expired.
+    /// Reads a sign-in token.
     ///
     /// - Parameters:
     ///   - text: The token.
     ///   - tenant: The tenant of the request.
     ///   - names: Returns the names of an address.
     ///   - now: The time of the request.
+    /// - Returns: nil unless it was issued for the tenant and has not expired.
     package func firstStep(
         _ text: String, in tenant: TenantID, names: (String, AddressKind) -> [AddressName],
         at now: Timestamp

@@ -101,8 +101,7 @@ extension RequestBody {
 extension OptionalObject {
     static let credential = OptionalObject(
         name: "credential",
-        about:
-            "The response of the browser as `toJSON()` makes it; required for a provider of type `passkey`")
+        about: "The browser's response (`toJSON()`); required for a provider of type `passkey`")
 }
 
 extension OptionalText {
@@ -120,7 +119,7 @@ extension OptionalText {
         example: ExampleValue.anonymousSecret)
     static let challengeID = OptionalText(
         name: "challenge_id", bytesMax: PasskeyChecks.challengeBytesMax,
-        about: "The id of the challenge; required for a provider of type `email`, `phone` or `passkey`",
+        about: "The id of the challenge; required for types `email`, `phone` and `passkey`",
         example: ExampleValue.challenge)
     static let code = OptionalText(
         name: "code", bytesMax: RequestBody.challengeBytesMax,
