@@ -21,7 +21,7 @@ package final class Browser {
     package init() async throws {
         let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Browser/drive.mjs").path
-        // Without what a sanitizer's run sets.
+        // Without the environment variables of a sanitizer's run.
         let environment = ProcessInfo.processInfo.environment.filter {
             ["PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH"].contains($0.key)
         }

@@ -21,7 +21,7 @@ extension SoftwareAuthenticator {
     ///
     /// - Parameters:
     ///   - options: the options.
-    ///   - userHandle: the handle of the creation options; nil for an authenticator that keeps none.
+    ///   - userHandle: the handle of the creation options; nil for an authenticator that does not store it.
     /// - Returns: The response to request options as a browser's `toJSON()` makes it.
     /// - Throws: a fault for options without a challenge.
     package func request(

@@ -8,9 +8,9 @@ package struct SoftwareAuthenticator: Sendable {
     package static let origin = "https://login.example.com"
     /// The challenge that it answers.
     package static let challenge = [UInt8](repeating: 7, count: 32)
-    /// The flag of a person who is there.
+    /// User presence (UP).
     package static let userPresent: UInt8 = 0x01
-    /// The flag of a person who was verified.
+    /// User verification (UV).
     package static let userVerified: UInt8 = 0x04
     /// The flag of a key that may be copied.
     package static let backupEligible: UInt8 = 0x08

@@ -135,7 +135,7 @@ private final class Handovers: Sendable {
         }
     }
 
-    /// Waits for one more result; returns false when there is none in time.
+    /// Waits for the next result; returns false at the timeout.
     func waits(forResult limit: DispatchTimeInterval) -> Bool {
         results.wait(timeout: .now() + limit) == .success
     }

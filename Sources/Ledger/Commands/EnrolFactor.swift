@@ -8,7 +8,7 @@ package struct EnrolFactor: Sendable {
         case anonymous
         /// The account has the maximum number of factors.
         case tooMany = "too_many"
-        /// Recovery codes stand in for a second factor, and the account has none.
+        /// Recovery codes replace a second factor, and the account is without one.
         case noFactor = "no_factor"
         /// The account is reached by codes to phones alone, and a second factor is of another kind.
         case sameKind = "same_kind"

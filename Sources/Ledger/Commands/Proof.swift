@@ -43,7 +43,7 @@ package struct Proof: Hashable, Sendable {
         self.passkey = passkey
     }
 
-    /// Returns the event and the change by which an identity gets the new password or key; none without one.
+    /// Returns the event and the change by which an identity gets the new password or key; empty without them.
     func passwordSet(
         _ cause: PasswordSet.Cause, of identity: IdentityID, for account: AccountID, by actor: Actor
     ) -> (drafts: [Decision.Draft], effects: [Decision.Effect]) {

@@ -45,7 +45,7 @@ package struct Account: Hashable, Sendable {
     /// The second factors, in the order of their enrolment, without recovery codes: with one, every sign-in
     /// needs one of them.
     ///
-    /// An absorbed account has none.
+    /// Empty for an absorbed account.
     package internal(set) var secondFactors: [FactorID]
     /// The account that absorbed it; nil while it is not merged.
     ///

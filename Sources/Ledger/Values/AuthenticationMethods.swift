@@ -15,7 +15,7 @@ package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertibl
     /// The secret of an anonymous account, which identifies no person.
     package static let anonymous = AuthenticationMethods(unchecked: "anon")
 
-    /// A passkey: a key that the authenticator keeps, used by a person who was there.
+    /// A passkey, used with the presence of the person.
     package static let passkey = AuthenticationMethods(unchecked: "hwk user")
     /// A passkey that also verified the person, by a PIN or a fingerprint.
     package static let verifyingPasskey = AuthenticationMethods(unchecked: "hwk mfa user")

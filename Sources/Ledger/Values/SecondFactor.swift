@@ -4,7 +4,7 @@ package enum FactorKind: String, Hashable, Sendable, CaseIterable {
     case totp
     /// A phone number that gets a code by SMS.
     case phone
-    /// A set of recovery codes, which stands in for a lost factor and is none by itself.
+    /// A set of recovery codes, each of which replaces a lost factor once; not itself a required factor.
     case recoveryCodes = "recovery_codes"
 
     /// Whether an account with one needs a second factor at every sign-in.

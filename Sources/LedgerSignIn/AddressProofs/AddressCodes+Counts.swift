@@ -6,7 +6,7 @@ import Ledger
 extension AddressCodes {
     /// Returns the counts of a code to be sent.
     ///
-    /// Codes of a second factor count by the factor: strangers who know the number alone do not use these up.
+    /// Codes of a second factor count by the factor, so that knowledge of the number alone does not exhaust them.
     func sendCounts(
         of challenge: StoredChallenge, for use: Use, from network: String, knownAs token: String?
     ) -> [CodeCount] {
@@ -36,7 +36,7 @@ extension AddressCodes {
         return counts.compactMap { $0 }
     }
 
-    /// Returns the counts of a tried code; none for a second factor, whose tries count by the factor.
+    /// Returns the counts of a tried code; empty for a second factor, whose tries count by the factor.
     func tryCounts(
         of body: CodeBody, for challenge: StoredChallenge, _ use: RequiredUse,
         from network: String

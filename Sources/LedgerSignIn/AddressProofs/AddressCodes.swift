@@ -91,7 +91,7 @@ package final class AddressCodes: Sendable {
     ///   - tenant: The tenant of the provider.
     ///   - use: The use of the code.
     ///   - network: The network of the client.
-    ///   - device: The device token of the client; one for another address or account counts as none.
+    ///   - device: The device token of the client; ignored for another address or account.
     ///   - language: The client's `Accept-Language`.
     ///   - now: The time of the request.
     /// - Returns: The id of the challenge.

@@ -15,8 +15,7 @@ enum RequiredUse {
 
     /// Whether a challenge was made for the use.
     ///
-    /// The code of a link also previews a merge and signs in, because that is what follows when the link is
-    /// refused.
+    /// The code of a link also previews a merge and signs in: the steps after a refused link.
     func accepts(_ challenge: StoredChallenge) -> Bool {
         switch self {
         case .signIn: challenge.plan == nil && challenge.secret == nil

@@ -3,7 +3,7 @@ internal import JSON
 internal import Ledger
 internal import Passkeys
 
-/// The text of a passkey as it is stored, encrypted: its public key, its counter and what its use is compared with.
+/// The text of a passkey as it is stored, encrypted: its public key, its counter, and the values that a use is checked against.
 struct PasskeyRecord {
     let passkey: StoredPasskey
     let transports: [String]

@@ -3,7 +3,7 @@ internal import Encodings
 internal import JSON
 internal import Ledger
 
-/// Seals what the server tells itself by way of a client: nothing is stored until it comes back.
+/// Encrypts server state into tokens that a client holds: the server stores nothing until one is presented.
 ///
 /// A token is base64url of JSON, encrypted and authenticated by AES-256-GCM together with its purpose and its owner.
 struct SealedTokens: Sendable {

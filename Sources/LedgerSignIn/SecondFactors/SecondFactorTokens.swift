@@ -88,7 +88,7 @@ package struct SecondFactorTokens: Sendable {
 }
 
 extension Proof {
-    /// Writes what a proof states, as members of an object.
+    /// Writes the statements of a proof as members of an object.
     ///
     /// It sets no password: a sign-up opens an account, which has no second factor.
     fileprivate func writeMembers(to writer: inout JSONWriter) {

@@ -68,7 +68,7 @@ package struct Device: Sendable {
     /// Stores the tokens of an answer that has some.
     package mutating func keep(_ answer: WireClient.Answer) {
         guard answer.status == 200 else { return }
-        // The first second factor opens a session beside what it answers.
+        // The answer to the first second factor also has a session.
         let session = answer.json["session"] as? [String: any Sendable] ?? answer.json
         accessToken = session["access_token"] as? String ?? ""
         refreshToken = session["refresh_token"] as? String ?? ""

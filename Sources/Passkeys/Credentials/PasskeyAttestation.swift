@@ -1,6 +1,6 @@
 /// The accepted attestations: statements of an authenticator about itself.
 ///
-/// ``PasskeyCreationOptions`` asks for none. A browser may send one nevertheless; its signature is then
+/// ``PasskeyCreationOptions`` does not request attestation. A browser may send it nevertheless; its signature is then
 /// verified, so that a damaged one is refused. No certificate is compared with those of manufacturers,
 /// so that an attestation proves nothing about the kind of authenticator, and nor does the AAGUID.
 /// Formats other than `none`, `packed` and `fido-u2f` are refused.

@@ -8,7 +8,7 @@ enum FIDOLibrary {
         return true
     }()
 
-    /// Returns whether a call succeeded, and removes what a failed one has left for OpenSSL's next caller.
+    /// Returns whether a call succeeded, and clears OpenSSL's error queue after a failure.
     static func succeeded(_ status: Int32) -> Bool {
         guard status != FIDO_OK else { return true }
         ERR_clear_error()

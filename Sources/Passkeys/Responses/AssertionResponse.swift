@@ -10,7 +10,7 @@ package struct AssertionResponse: Hashable, Sendable {
     package let authenticatorData: [UInt8]
     /// The signature of both.
     package let signature: [UInt8]
-    /// The user whom the authenticator has stored the credential for; nil when it has stored none.
+    /// The user handle that the authenticator stored with the credential; nil without it.
     package let userHandle: [UInt8]?
 
     /// Checks the lengths.

@@ -31,7 +31,7 @@ struct AuthenticatorData {
     let signatureCount: UInt32
     /// The credential of a registration.
     let credential: Credential?
-    /// A map, or nil when there is none.
+    /// The map; nil for any other type.
     let extensions: CBORValue?
 
     /// Parses the bytes, which must have the parts that the flags tell, and no others.

@@ -50,7 +50,8 @@ import Testing
         }
     }
 
-    @Test func `strangers who know the first proof use up no recovery codes`() async throws {
+    @Test func `wrong recovery codes from other networks do not exhaust the holder's`() async throws
+    {
         let scene = try await Scene()
         for number in 1...4 {
             try await scene.guess(of: scene.recoveryCodes, from: "192.0.2.\(number)")
@@ -123,7 +124,7 @@ import Testing
         #expect(try await scene.attempt(scene.code).status == 200)
     }
 
-    @Test func `strangers who know the number alone do not use up its codes`() async throws {
+    @Test func `public sign-ins by phone do not exhaust the codes of the factor`() async throws {
         let service = try TestService {
             $0.codes = [.email, .phone]
             $0.proxies = "127.0.0.1"

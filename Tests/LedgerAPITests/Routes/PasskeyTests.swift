@@ -5,7 +5,7 @@ import LedgerTestSupport
 import SoftwareAuthenticators
 import Testing
 
-/// Passkeys as identities: sign-up, sign-in, links and what a response has to be.
+/// Passkeys as identities: sign-up, sign-in, links, and the checks of a response.
 @Suite(.overBothTransports) struct PasskeyTests {
     private static let refused = "401 INVALID_PROVIDER_TOKEN"
 
@@ -60,7 +60,7 @@ import Testing
         var passkey = TestPasskey()
         #expect(try await service.signIn(&passkey).summary == Self.refused)
         #expect(service.log() == [])
-        // The response to a sign-up opens none either when it is to open none.
+        // The response to a sign-up with `create_account` false opens no account either.
         let created = try passkey.create(await service.beginPasskey("create"))
         #expect(
             try await service.signInByPasskey("\(created),\"create_account\":false").summary

@@ -6,7 +6,7 @@ import LedgerPostgres
 import LedgerTestSupport
 import Testing
 
-/// The rows of second factors: what is read back, what a code changes, and what a changed row does.
+/// The rows of second factors: storage, uses of codes, and detection of changed rows.
 @Suite struct FactorStoreTests {
     /// An account with an authenticator app.
     private struct Scene {

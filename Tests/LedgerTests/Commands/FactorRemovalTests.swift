@@ -145,7 +145,7 @@ struct FactorRemovalTests {
         #expect(try story.when(removal, after: 90_000).count == 2)
     }
 
-    @Test func `what is not there is neither planned nor stopped`() throws {
+    @Test func `the removal of an unknown factor is neither planned nor stopped`() throws {
         var story = try Story()
         let nothing = try #require(story.plan(due: nil))
         #expect(

@@ -294,7 +294,7 @@ extension RouteCall {
         return factor
     }
 
-    /// Enrols a factor, or new recovery codes when there is none.
+    /// Enrols the named factor, or a new set of recovery codes without one.
     fileprivate func enrol(
         _ factor: NewFactor?, confirmedBy enrolment: SingleUseIDToken?,
         _ challenge: ChallengeID?, for caller: Caller
