@@ -3,7 +3,8 @@ internal import JSON
 internal import Ledger
 internal import Passkeys
 
-/// The text of a passkey as it is stored, encrypted: its public key, its counter, and the values that a use is checked against.
+/// The text of a passkey as it is stored, encrypted: its public key, its counter, and the values that a use is
+/// checked against.
 struct PasskeyRecord {
     let passkey: StoredPasskey
     let transports: [String]

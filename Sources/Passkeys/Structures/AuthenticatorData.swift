@@ -31,7 +31,7 @@ struct AuthenticatorData {
     let signatureCount: UInt32
     /// The credential of a registration.
     let credential: Credential?
-    /// The map; nil for any other type.
+    /// The map of the extensions; nil without extensions.
     let extensions: CBORValue?
 
     /// Parses the bytes, which must have the parts that the flags tell, and no others.

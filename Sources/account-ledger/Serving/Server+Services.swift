@@ -66,18 +66,9 @@ extension Server {
             accessTokens: accessTokens, refreshTokens: RefreshTokens(key: keys.refresh),
             singleUseIDTokens: SingleUseIDTokens(key: keys.refresh),
             requestDigests: requestDigests, codes: codes, passwords: passwords,
-            passkeys: PasskeyChecks(
-                store: PostgresPasswordStore(
-                    url: configuration.databaseURL, keyring: keys.wrapping
-                ) { [log] in
-                    log.write(.error, "passkey fault", ["detail": .text($0)])
-                }, key: keys.refresh),
+            passkeys: PasskeyChecks(store: credentials, key: keys.refresh),
             secondFactors: SecondFactors(
-                store: PostgresFactorStore(
-                    url: configuration.databaseURL, keyring: keys.wrapping
-                ) { [log] in
-                    log.write(.error, "second factor fault", ["detail": .text($0)])
-                }, codes: codes, tokens: SecondFactorTokens(key: keys.refresh)),
+                store: credentials, codes: codes, tokens: SecondFactorTokens(key: keys.refresh)),
             mergePlans: MergePlanDigests(key: keys.refresh),
             now: { .now },
             random: { [identifiers = IdentifierBits()] in identifiers.next() },

@@ -40,6 +40,7 @@ struct Server: Sendable {
     private let faults = LastFault()
     let requestDigests: RequestDigests
     let codes: AddressCodes
+    let credentials: PostgresCredentialStore
     let passwords: PasswordChecks
     let workers: Workers
 
@@ -112,13 +113,12 @@ struct Server: Sendable {
                 log.write(.error, "challenge fault", ["detail": .text($0)])
             },
             random: { SecureRandom.uint128() })
+        credentials = PostgresCredentialStore(
+            url: configuration.databaseURL, keyring: keys.wrapping
+        ) { log.write(.error, "credential fault", ["detail": .text($0)]) }
         passwords = PasswordChecks(
-            hasher: PasswordHasher(), pool: Self.passwordPool(),
-            store: PostgresPasswordStore(
-                url: configuration.databaseURL, keyring: keys.wrapping
-            ) {
-                log.write(.error, "password fault", ["detail": .text($0)])
-            }, codes: codes, failureTime: configuration.passwordFailureTime)
+            hasher: PasswordHasher(), pool: Self.passwordPool(), store: credentials, codes: codes,
+            failureTime: configuration.passwordFailureTime)
         liveKeys = LiveKeys(
             configuration.keys, wrapping: keys.wrapping, tokens: accessTokens,
             digests: requestDigests, codes: codes, log: log)

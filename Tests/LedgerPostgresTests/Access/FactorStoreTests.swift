@@ -12,7 +12,7 @@ import Testing
     private struct Scene {
         let database: ScratchDatabase
         let fixture: SequencerFixture
-        let store: PostgresFactorStore
+        let store: PostgresCredentialStore
         let account: AccountID
         let enrolled: EnrolFactor
 
@@ -48,7 +48,7 @@ import Testing
                 var generator = SeededGenerator(seed: 1)
                 let enrolled = EnrolFactor(by: ada, &generator)
                 _ = try await fixture.submit(.enrolFactor(enrolled)).get()
-                let store = PostgresFactorStore(
+                let store = PostgresCredentialStore(
                     url: database.runtimeURL, keyring: SequencerFixture.strictKeyring,
                     onFault: { Issue.record("\($0)") })
                 try await body(

@@ -22,7 +22,7 @@ import Testing
     /// Two sequencers on one database, and the store of passkeys.
     private struct Stage {
         let first, second: SequencerFixture
-        let store: PostgresPasswordStore
+        let store: PostgresCredentialStore
 
         /// Signs in with a proof; returns nil when it is refused as no longer valid.
         func signIn(_ proof: Proof, at fixture: SequencerFixture) async throws -> Caller? {
@@ -83,7 +83,7 @@ import Testing
 
     private func withTwo(_ body: @Sendable (Stage) async throws -> Void) async throws {
         try await ScratchDatabase.with { database in
-            let store = PostgresPasswordStore(
+            let store = PostgresCredentialStore(
                 url: database.runtimeURL, keyring: SequencerFixture.strictKeyring,
                 onFault: { Issue.record("\($0)") })
             try await SequencerFixture.with(

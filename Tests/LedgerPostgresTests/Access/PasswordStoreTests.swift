@@ -12,7 +12,7 @@ import Testing
     /// Calls a body with a ledger in which a person has signed up, and the stored password.
     private func with(
         _ body:
-            @Sendable (ScratchDatabase, PostgresPasswordStore, StoredPassword) async throws
+            @Sendable (ScratchDatabase, PostgresCredentialStore, StoredPassword) async throws
             -> Void
     ) async throws {
         try await ScratchDatabase.with { database in
@@ -23,7 +23,7 @@ import Testing
             ) { fixture in
                 _ = try await fixture.submit(.signIn(signUp)).get()
             }
-            let store = PostgresPasswordStore(
+            let store = PostgresCredentialStore(
                 url: database.runtimeURL, keyring: SequencerFixture.strictKeyring,
                 onFault: { Issue.record("\($0)") })
             let stored = try #require(try await find(signUp, store))
@@ -33,7 +33,7 @@ import Testing
     }
 
     private func find(
-        _ signUp: SignIn, _ store: PostgresPasswordStore
+        _ signUp: SignIn, _ store: PostgresCredentialStore
     ) async throws -> StoredPassword? {
         try await store.password(
             of: signUp.proof.address?.names ?? [], at: signUp.proof.subject.provider, in: .default)

@@ -125,7 +125,7 @@ import Testing
             #expect(
                 try await database.asSuperuser.texts(
                     "SELECT DISTINCT wrapping_key FROM factors ORDER BY 1") == ["next", "test"])
-            let store = PostgresFactorStore(
+            let store = PostgresCredentialStore(
                 url: database.runtimeURL,
                 keyring: WrappingKeyring(
                     currentID: "next", current: Self.next,

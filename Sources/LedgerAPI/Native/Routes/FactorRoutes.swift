@@ -294,7 +294,7 @@ extension RouteCall {
         return factor
     }
 
-    /// Enrols the named factor, or a new set of recovery codes without one.
+    /// Enrols a factor; with nil, replaces the recovery codes.
     fileprivate func enrol(
         _ factor: NewFactor?, confirmedBy enrolment: SingleUseIDToken?,
         _ challenge: ChallengeID?, for caller: Caller

@@ -2,8 +2,8 @@ package import Ledger
 package import LedgerEngine
 internal import Postgres
 
-/// Reads passwords, passkeys and the holders of addresses, and renews hashes.
-package final class PostgresPasswordStore: PasswordStore {
+/// Reads passwords, passkeys, second factors and the holders of addresses, and renews hashes.
+package final class PostgresCredentialStore: PasswordStore {
     static let list = PasswordLoad.Columns.selected("c")
     static let columns = PasswordLoad.Columns("c", in: list)
 
@@ -59,13 +59,13 @@ package final class PostgresPasswordStore: PasswordStore {
     ///
     /// - Parameters:
     ///   - url: The runtime role's URL.
-    ///   - keyring: Decrypts hashes.
+    ///   - keyring: Decrypts hashes, keys and secrets.
     ///   - onFault: Called with one line, free of personal data, for each failure.
     package init(
         url: String, keyring: WrappingKeyring, onFault: @escaping @Sendable (String) -> Void
     ) {
         session = Postgres.Session(
-            url: url, applicationName: "account-ledger passwords", connectTimeout: .seconds(2),
+            url: url, applicationName: "account-ledger credentials", connectTimeout: .seconds(2),
             runDeadline: AnswerTime.transactionMax
         ) { try $0.execute(PostgresBatchStore.settings) }
         self.keyring = keyring
@@ -147,7 +147,7 @@ package final class PostgresPasswordStore: PasswordStore {
         do {
             return try await session.run { try body($0) }
         } catch {
-            onFault("a password could not be read: \(error)")
+            onFault("credentials could not be read: \(error)")
             throw .unavailable
         }
     }

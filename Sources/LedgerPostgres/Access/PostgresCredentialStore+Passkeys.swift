@@ -2,7 +2,7 @@ package import Ledger
 import LedgerEngine
 internal import Postgres
 
-extension PostgresPasswordStore: PasskeyStore {
+extension PostgresCredentialStore: PasskeyStore {
     private static let ofSubject = Statement(
         "passkey_of_subject",
         """
