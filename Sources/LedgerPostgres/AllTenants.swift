@@ -31,6 +31,10 @@ package enum AllTenants {
         """
         SELECT tenant_id, account_id, factor_id, removal_due FROM factors
         WHERE removal_due <= $1 AND (removal_due, factor_id) > ($3, $4)
+            AND NOT EXISTS (
+                SELECT FROM accounts a
+                WHERE a.tenant_id = factors.tenant_id AND a.account_id = factors.account_id
+                    AND a.disabled_position IS NOT NULL)
         ORDER BY removal_due, factor_id LIMIT $2
         """)
 

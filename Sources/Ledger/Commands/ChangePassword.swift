@@ -33,8 +33,7 @@ package struct ChangePassword: Sendable {
                 return .refused(.invalidPassword)
             }
         } else {
-            let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
-            guard session.authenticatedAt >= oldest else {
+            guard policy.isRecent(session.authenticatedAt, at: now) else {
                 return .refused(.reauthenticationRequired)
             }
         }

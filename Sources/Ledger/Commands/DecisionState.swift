@@ -92,7 +92,7 @@ package struct DecisionState: Sendable {
     package var idempotency: [IdempotencyScope: IdempotencyRecord] = [:]
     /// The last accepted time step of authenticator apps, and the used codes of sets of recovery codes.
     package var factorCounters: [FactorID: Int64] = [:]
-    /// The counters of the passkeys that count.
+    /// The counters of the loaded passkeys; 0 for one that does not count.
     package var passkeyCounts: [IdentityID: UInt32] = [:]
     /// The addresses that accounts have, by their names.
     package var addressNames: [AddressName: AddressID] = [:]

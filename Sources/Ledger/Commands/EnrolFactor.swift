@@ -56,18 +56,14 @@ package struct EnrolFactor: Sendable {
             return .refused(.sessionEnded)
         }
         let isFirst = account.secondFactors.isEmpty
-        let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
         guard !state.lacksSecondFactor(caller, at: now, under: policy),
-            !isFirst || session.authenticatedAt >= oldest
+            !isFirst || policy.isRecent(session.authenticatedAt, at: now)
         else { return .refused(.reauthenticationRequired) }
-        let codes = state.ledger.factors.values.first {
-            $0.account == account.id && $0.kind == .recoveryCodes
-        }
         if !factor.kind.isRequired {
             if isFirst { return .refused(.factorRefused(.noFactor)) }
             return Decision(
                 .success(.factorEnrolled(isFirst: false, nil)),
-                drafts: [draft(factor, isFirst: false, replacing: codes?.id)],
+                drafts: [draft(factor, isFirst: false, replacing: state.recoveryCodes(of: account.id)?.id)],
                 effects: [.factorStored(factor)])
         }
         if let token, state.spentIDTokens[token.digest] != nil { return .refused(.invalidCode) }

@@ -82,8 +82,7 @@ package struct MergeAccounts: Sendable {
             let session = state.ledger.sessions[caller.session]
         else { return .refused(.sessionEnded) }
         if case .failure(.unsupported) = credential.check { return .refused(.unsupportedProvider) }
-        let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
-        guard session.authenticatedAt >= oldest,
+        guard policy.isRecent(session.authenticatedAt, at: now),
             !state.lacksSecondFactor(caller, at: now, under: policy)
         else { return .refused(.reauthenticationRequired) }
         let budget = AttemptBudget(policy.linkBudget, of: caller.account, in: state, at: now)

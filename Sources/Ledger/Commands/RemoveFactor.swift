@@ -80,9 +80,7 @@ package struct RemoveFactor: Sendable {
         _ actor: Actor, _ state: DecisionState
     ) -> Decision {
         let isLast = account.secondFactors == [factor]
-        let codes = state.ledger.factors.values.filter {
-            isLast && $0.account == account.id && $0.kind == .recoveryCodes
-        }
+        let codes = isLast ? state.recoveryCodes(of: account.id).map { [$0] } ?? [] : []
         return Decision(
             .success(.factorRemoved),
             drafts: ([held] + codes).map { factor in

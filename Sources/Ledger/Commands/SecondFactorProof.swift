@@ -15,11 +15,6 @@ package struct SecondFactorProof: Hashable, Sendable {
     }
 }
 
-extension FactorUse {
-    /// The change that the use of a phone's code makes.
-    var spent: [Decision.Effect] { challenge.map { [.challengeSpent($0)] } ?? [] }
-}
-
 extension DecisionState {
     /// Returns the factor whose use an account accepts; nil for another account's, and for a code that was used.
     func factor(_ use: FactorUse, of account: AccountID) -> HeldFactor? {
@@ -51,8 +46,13 @@ extension DecisionState {
     ) -> Bool {
         guard ledger.accounts[caller.account]?.secondFactors.isEmpty == false else { return false }
         guard let session = ledger.sessions[caller.session] else { return true }
-        let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
-        return !session.methods.includesSecondFactor || session.openedAt < oldest
+        return !session.methods.includesSecondFactor
+            || !policy.isRecent(session.openedAt, at: now)
+    }
+
+    /// Returns the recovery codes of an account.
+    func recoveryCodes(of account: AccountID) -> HeldFactor? {
+        ledger.factors.values.first { $0.account == account && $0.kind == .recoveryCodes }
     }
 }
 
@@ -88,7 +88,7 @@ extension SignIn {
         var effects: [Decision.Effect] = [.idTokenSpent(secondFactor.token, now)]
         switch factor.kind {
         case .totp: effects.append(.factorUsed(factor.id, use.counter))
-        case .phone: effects += use.spent
+        case .phone: effects += use.challenge.map { [.challengeSpent($0)] } ?? []
         case .recoveryCodes:
             let fact = RecoveryCodeUsed(account: account.id, code: use.counter, factor: factor.id)
             drafts.append(.init(.recoveryCodeUsed(fact), actor: actor))

@@ -35,8 +35,7 @@ package struct UnlinkProvider: Sendable {
         guard state.canSignIn(to: rest, with: account.secondFactors, under: policy) else {
             return refuse(.onlyProvider, link, .onlyProvider, in: state, at: now, policy)
         }
-        let oldest = now.adding(seconds: -policy.reauthenticationSeconds)
-        guard session.authenticatedAt >= oldest,
+        guard policy.isRecent(session.authenticatedAt, at: now),
             !state.lacksSecondFactor(caller, at: now, under: policy)
         else {
             return refuse(

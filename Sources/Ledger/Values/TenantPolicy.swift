@@ -24,7 +24,7 @@ package struct TenantPolicy: Hashable, Sendable {
     package var linkBudget = Budget(limit: 5, windowSeconds: 3600)
     /// Sign-ins per identity.
     package var signInBudget = Budget(limit: 60, windowSeconds: 3600)
-    /// The maximum age of the authentication for an unlink, in seconds.
+    /// The maximum age of the sign-in for a change of how an account is signed in to, in seconds.
     package var reauthenticationSeconds: Int64 = 600
     /// The time, in seconds, after which a session without a refresh ends.
     package var sessionIdleSeconds: Int64 = 30 * 86_400
@@ -32,6 +32,11 @@ package struct TenantPolicy: Hashable, Sendable {
     package var sessionLifetimeSeconds: Int64 = 365 * 86_400
     /// The time, in seconds, in which the preceding refresh token returns the same successor.
     package var refreshGraceSeconds: Int64 = 10
+
+    /// Whether a time, such as of a sign-in, is recent enough for a change of how an account is signed in to.
+    func isRecent(_ time: Timestamp, at now: Timestamp) -> Bool {
+        time >= now.adding(seconds: -reauthenticationSeconds)
+    }
 
     /// Describes a tenant's rules; everything but the providers has the contract's value.
     package init(providers: [ProviderName: ProviderPin], severalPerProvider: Bool = false) {

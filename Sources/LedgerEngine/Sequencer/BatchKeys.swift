@@ -83,11 +83,13 @@ package struct BatchKeys {
     package private(set) var idTokens = IDTokens()
     /// Addresses that commands prove; the accounts that have them are loaded like ``accounts``.
     package private(set) var addresses: [TenantID: [ProvedName]] = [:]
-    /// The identities whose passwords were checked.
+    /// The identities whose passwords or keys were checked.
     package private(set) var passwords: [TenantID: [IdentityID]] = [:]
+    /// The members of ``passwords`` whose counters are loaded.
+    package private(set) var passkeys: Set<IdentityID> = []
     package private(set) var challenges: [TenantID: [ChallengeID]] = [:]
     /// The accounts whose second factors are loaded.
-    package private(set) var factors: [TenantID: [AccountID]] = [:]
+    package private(set) var factors: [TenantID: Set<AccountID>] = [:]
     /// Accounts that commands name; loaded with their legal holds, erasures, and all accounts
     /// merged with them.
     package private(set) var accounts = IDs()
@@ -126,7 +128,7 @@ package struct BatchKeys {
             add(intent.proof.singleUse, tenant)
             if let second = intent.secondFactor {
                 add(second.token, tenant)
-                factors[tenant, default: []].append(second.account)
+                factors[tenant, default: []].insert(second.account)
                 if let challenge = second.use?.challenge {
                     challenges[tenant, default: []].append(challenge)
                 }
@@ -139,7 +141,7 @@ package struct BatchKeys {
             addAddress(proof, tenant)
         case .unlinkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
-            factors[tenant, default: []].append(intent.caller.account)
+            factors[tenant, default: []].insert(intent.caller.account)
             add(intent.idempotency, tenant)
         case .signOut(let intent):
             sessions.add(tenant, intent.caller.session)
@@ -156,7 +158,10 @@ package struct BatchKeys {
             accounts.add(tenant, intent.account)
         case .changeAccess(let intent):
             accounts.add(tenant, intent.account)
-            factors[tenant, default: []].append(intent.account)
+            // Enabling stops planned removals.
+            if intent.change == .enable {
+                factors[tenant, default: []].insert(intent.account)
+            }
         case .recordRestore:
             break
         case .mergeAccounts(let intent):
@@ -193,13 +198,13 @@ package struct BatchKeys {
             addAddress(intent.proof, tenant)
         case .enrolFactor(let intent):
             sessions.add(tenant, intent.caller.session)
-            factors[tenant, default: []].append(intent.caller.account)
+            factors[tenant, default: []].insert(intent.caller.account)
             add(intent.token, tenant)
             if let challenge = intent.challenge {
                 challenges[tenant, default: []].append(challenge)
             }
         case .removeFactor(let intent):
-            factors[tenant, default: []].append(intent.account)
+            factors[tenant, default: []].insert(intent.account)
             switch intent.authority {
             case .accountHolder(let caller), .keptByHolder(let caller):
                 sessions.add(tenant, caller.session)
@@ -207,7 +212,7 @@ package struct BatchKeys {
             }
         case .planFactorRemoval(let intent):
             accounts.add(tenant, intent.account)
-            factors[tenant, default: []].append(intent.account)
+            factors[tenant, default: []].insert(intent.account)
         case .setRules(let intent):
             rules.append((tenant: tenant, request: intent))
         }
@@ -222,6 +227,7 @@ package struct BatchKeys {
             add(passkey.challenge, tenant)
             if let version = passkey.version {
                 passwords[tenant, default: []].append(version.identity)
+                passkeys.insert(version.identity)
             }
         }
         if let address = proof.address {

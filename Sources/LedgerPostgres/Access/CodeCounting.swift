@@ -39,14 +39,13 @@ struct CodeCounting {
         var waits: [Int64?] = Array(repeating: nil, count: requests.count)
         for (tenant, indices) in ordered(requests) {
             let added = totals(indices.map { requests[$0] })
-            let windows = windows(indices.map { requests[$0] })
             let now = indices.map { requests[$0].now }.max() ?? Timestamp(microseconds: 0)
             let result = try connection.query(
                 add,
                 [
                     .text(tenant.description), .byteArrays(added.keys.map(\.bytes)),
-                    .int4s(Array(added.values)), .timestamp(now.microseconds),
-                    .int4s(added.keys.map { windows[$0, default: 0] }),
+                    .int4s(added.values.map(\.count)), .timestamp(now.microseconds),
+                    .int4s(added.values.map(\.seconds)),
                 ])
             var counted: [Digest: (count: Int, ends: Timestamp)] = [:]
             for row in 0..<result.rowCount {
@@ -54,7 +53,7 @@ struct CodeCounting {
                 let after = try result.int4(row, result.column("count"))
                 let ends = try result.timestamp(row, result.column("ends_at"))
                 counted[scope] = (
-                    count: Int(after - added[scope, default: 0]),
+                    count: Int(after - (added[scope]?.count ?? 0)),
                     ends: Timestamp(microseconds: ends)
                 )
             }
@@ -85,7 +84,7 @@ struct CodeCounting {
                     Call(
                         subtract,
                         [
-                            .text(tenant.description), .bytes($0.key.bytes), .int4($0.value),
+                            .text(tenant.description), .bytes($0.key.bytes), .int4($0.value.count),
                         ])
                 })
         }
@@ -99,11 +98,11 @@ struct CodeCounting {
             .map { (tenant: $0.key, indices: $0.value) }
     }
 
-    private static func windows(_ requests: [CodeCounting]) -> [Digest: Int32] {
-        requests.flatMap(\.counts).reduce(into: [:]) { $0[$1.scope] = Int32($1.windowSeconds) }
-    }
-
-    private static func totals(_ requests: [CodeCounting]) -> [Digest: Int32] {
-        requests.flatMap(\.counts).reduce(into: [:]) { $0[$1.scope, default: 0] += 1 }
+    private static func totals(
+        _ requests: [CodeCounting]
+    ) -> [Digest: (count: Int32, seconds: Int32)] {
+        requests.flatMap(\.counts).reduce(into: [:]) {
+            $0[$1.scope, default: (count: 0, seconds: Int32($1.windowSeconds))].count += 1
+        }
     }
 }

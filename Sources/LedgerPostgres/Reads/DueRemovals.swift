@@ -52,7 +52,7 @@ package final class DueRemovals: Sendable {
                     intent: .removeFactor(
                         RemoveFactor(removal.factor, by: .planned(removal.account))))
                 do {
-                    // A refused one was stopped meanwhile, or its account is disabled.
+                    // A refused one was stopped meanwhile, or its account was disabled.
                     if case .success = try await commands.submit(command) { onRemoval(removal) }
                 } catch {
                     onFault(error)

@@ -23,11 +23,11 @@ struct PasskeyRecord {
             let algorithm = members["alg"]?.integer.flatMap({ PasskeyAlgorithm(rawValue: Int($0)) }
             ),
             let key = members["key"]?.string.flatMap({ Base64URL.decode($0) }),
-            let handle = members["user"]?.string.flatMap({ Base64URL.decode($0) }),
-            let publicKey = try? PasskeyPublicKey(algorithm: algorithm, bytes: key)
+            let handle = members["user"]?.string.flatMap({ Base64URL.decode($0) })
         else { return nil }
         passkey = StoredPasskey(
-            credentialID: id, publicKey: publicKey, signatureCount: count,
+            credentialID: id, publicKey: PasskeyPublicKey(stored: algorithm, bytes: key),
+            signatureCount: count,
             isBackupEligible: members["backup"] == .bool(true), userHandle: handle)
         transports = members["transports"]?.array?.compactMap(\.string) ?? []
     }

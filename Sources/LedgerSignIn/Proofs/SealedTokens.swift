@@ -18,10 +18,7 @@ struct SealedTokens: Sendable {
     init(key secret: SymmetricKey, label: String) {
         self.label = Array(label.utf8)
         digests = HMACKey(secret)
-        guard let key = SymmetricKey(bytes: digests.mac(of: self.label)) else {
-            preconditionFailure("a MAC has the length of a key")
-        }
-        self.key = key
+        key = HKDFSHA256.key(from: secret, label: "account-ledger \(label)")
     }
 
     /// Returns the token of an object, until a time.

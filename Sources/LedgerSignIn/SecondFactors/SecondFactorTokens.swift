@@ -58,13 +58,11 @@ package struct SecondFactorTokens: Sendable {
 
     /// Returns the token of a secret that a caller has not proved yet.
     func issue(
-        enrolling secret: [UInt8], as factor: FactorID, for caller: Caller, in tenant: TenantID,
-        at now: Timestamp
+        enrolling secret: [UInt8], for caller: Caller, in tenant: TenantID, at now: Timestamp
     ) -> String {
         tokens.seal(
             Self.enrolment(caller, tenant), until: now.adding(seconds: Self.enrolmentSeconds)
         ) { writer in
-            writer.member("factor", factor.description)
             writer.member("secret", Base64URL.encode(secret))
         }
     }
@@ -72,12 +70,11 @@ package struct SecondFactorTokens: Sendable {
     /// Reads an enrolment token; nil unless it was issued for the caller's session and has not expired.
     func enrolment(
         _ text: String, of caller: Caller, in tenant: TenantID, at now: Timestamp
-    ) -> (factor: FactorID, secret: [UInt8], token: SingleUseIDToken)? {
+    ) -> (secret: [UInt8], token: SingleUseIDToken)? {
         guard let (members, token) = tokens.open(text, Self.enrolment(caller, tenant), at: now),
-            let factor = members["factor"]?.string.flatMap({ FactorID($0) }),
             let secret = members["secret"]?.string.flatMap({ Base64URL.decode($0) })
         else { return nil }
-        return (factor, secret, token)
+        return (secret, token)
     }
 
     private static func signIn(_ tenant: TenantID) -> String { "sign-in\0\(tenant)" }

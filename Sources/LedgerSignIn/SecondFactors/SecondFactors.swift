@@ -40,7 +40,6 @@ package final class SecondFactors: Sendable {
     /// Makes a secret for an authenticator app.
     ///
     /// - Parameters:
-    ///   - id: The id of the factor.
     ///   - caller: The account holder, whose session alone can confirm it.
     ///   - tenant: The tenant.
     ///   - issuer: The name of the service in the app.
@@ -48,14 +47,13 @@ package final class SecondFactors: Sendable {
     ///   - now: The time of the request.
     /// - Returns: nil for a name that is empty or has a colon, which the format of the URI does not allow.
     package func beginEnrolment(
-        as id: FactorID, by caller: Caller, in tenant: TenantID, issuer: String, name: String,
-        at now: Timestamp
+        by caller: Caller, in tenant: TenantID, issuer: String, name: String, at now: Timestamp
     ) -> Enrolment? {
         let secret = TOTPSecret.generate()
         guard let uri = secret.uri(issuer: issuer, account: name) else { return nil }
         return Enrolment(
             token: tokens.issue(
-                enrolling: secret.copiedBytes(), as: id, for: caller, in: tenant, at: now),
+                enrolling: secret.copiedBytes(), for: caller, in: tenant, at: now),
             secret: secret.base32, uri: uri)
     }
 
@@ -64,9 +62,10 @@ package final class SecondFactors: Sendable {
     /// - Returns: The factor, and the token as the command spends it.
     /// - Throws: `wrong` for another code, and for a token that has expired or is of another session.
     package func confirm(
-        _ token: String, code: String, by caller: Caller, in tenant: TenantID, at now: Timestamp
+        _ token: String, code: String, as id: FactorID, by caller: Caller, in tenant: TenantID,
+        at now: Timestamp
     ) throws(CodeFailure) -> (factor: NewFactor, token: SingleUseIDToken) {
-        guard let (id, bytes, token) = tokens.enrolment(token, of: caller, in: tenant, at: now),
+        guard let (bytes, token) = tokens.enrolment(token, of: caller, in: tenant, at: now),
             let step = Self.step(of: code, bytes, at: now)
         else { throw .wrong }
         return (NewFactor(id: id, kind: .totp, secret: bytes, counter: step), token)

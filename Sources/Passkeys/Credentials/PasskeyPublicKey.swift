@@ -17,4 +17,10 @@ package struct PasskeyPublicKey: Hashable, Sendable {
         self.bytes = bytes
         _ = try FIDOPublicKey.imported(self)
     }
+
+    /// Describes a stored key, which was checked when it was registered; its use fails if it is none.
+    package init(stored algorithm: PasskeyAlgorithm, bytes: [UInt8]) {
+        self.algorithm = algorithm
+        self.bytes = bytes
+    }
 }

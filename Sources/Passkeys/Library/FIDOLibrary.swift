@@ -1,6 +1,6 @@
 internal import CFIDO2
 
-/// The numbers of libfido2's functions.
+/// The preparation of libfido2, and the check of its results.
 enum FIDOLibrary {
     /// Prepares the library, once.
     static let isReady: Bool = {

@@ -61,7 +61,7 @@ extension PlanFactorRemoval.Plan {
         let action =
             due.map { "remove factor \(factor) of account \(account) at \($0)" }
             ?? "keep factor \(factor) of account \(account)"
-        return "\(action)\n  its kind is \(kind.rawValue); the account has "
+        return "\(action)\n  its kind is \(kind.rawValue); the account keeps "
             + (keepsFactor ? "another second factor\n" : "no other second factor\n")
     }
 }

@@ -19,13 +19,13 @@ extension FactorAnswer: JSONWritable {
         writer.object { writer in
             writer.member("factor_id", factorID)
             writer.member("type", type)
-            if let hint { writer.member("hint", hint) }
-            if let enrolledAt { writer.member("enrolled_at", enrolledAt) }
+            writer.member("hint", hint)
+            writer.member("enrolled_at", enrolledAt)
             if let codesLeft {
                 writer.name("codes_left")
                 writer.number(Int64(codesLeft))
             }
-            if let removalDue { writer.member("removal_due", removalDue) }
+            writer.member("removal_due", removalDue)
         }
     }
 }
@@ -66,12 +66,10 @@ extension EnrolmentAnswer: JSONWritable {
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            for (name, text) in [
-                ("enrolment_token", enrolmentToken), ("secret", secret), ("uri", uri),
-                ("challenge_id", challengeID),
-            ] {
-                if let text { writer.member(name, text) }
-            }
+            writer.member("enrolment_token", enrolmentToken)
+            writer.member("secret", secret)
+            writer.member("uri", uri)
+            writer.member("challenge_id", challengeID)
             writer.name("expires_in")
             writer.number(expiresIn)
         }

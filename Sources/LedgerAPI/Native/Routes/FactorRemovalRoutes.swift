@@ -100,18 +100,20 @@ private struct FactorRemovalAnswer: JSONWritable {
 
     private static let members: [Property] = [
         .required("user_id", .account), .required("factor_id", .factor),
-        .required("type", .choice(FactorKind.allCases.map(\.rawValue))),
+        .required("type", .choice(FactorKind.allCases.filter(\.isRequired).map(\.rawValue))),
         .optional("removal_due", .time, "When it is removed; absent once that is stopped"),
-        .required("keeps_factor", .flag(false), "Whether the account has another second factor"),
+        .required(
+            "keeps_factor", .flag(false),
+            "Whether the account has another second factor, whose removal is not planned"),
     ]
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            if let event { writer.member("event", event.description) }
+            writer.member("event", event?.description)
             writer.member("user_id", plan.account.description)
             writer.member("factor_id", plan.factor.description)
             writer.member("type", plan.kind.rawValue)
-            if let due = plan.due { writer.member("removal_due", due.description) }
+            writer.member("removal_due", plan.due?.description)
             writer.name("keeps_factor")
             writer.flag(plan.keepsFactor)
         }

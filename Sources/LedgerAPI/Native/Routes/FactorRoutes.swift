@@ -14,16 +14,7 @@ struct FactorsRoute: Route {
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let caller = try call.caller()
         _ = try await call.identities(of: caller)
-        let factors = try await call.factors(of: caller.account)
-        return .json(
-            FactorsAnswer(
-                factors: factors.map { shown in
-                    let factor = shown.factor
-                    return FactorAnswer(
-                        factorID: factor.id.description, type: factor.kind.rawValue,
-                        hint: shown.hint, enrolledAt: factor.id.madeAt.description,
-                        codesLeft: factor.codesLeft, removalDue: factor.removalDue?.description)
-                }))
+        return try await call.listedFactors(of: caller)
     }
 }
 
@@ -85,8 +76,7 @@ struct BeginEnrolmentRoute: Route {
         switch FactorKind(rawValue: try body.text(BeginEnrolmentBody.type)) {
         case .totp:
             let enrolment = call.services.secondFactors.beginEnrolment(
-                as: call.services.newID(), by: caller, in: call.tenant, issuer: issuer, name: name,
-                at: call.now)
+                by: caller, in: call.tenant, issuer: issuer, name: name, at: call.now)
             guard let enrolment else {
                 throw .invalidRequest(
                     RequestFlaw("issuer and account_name must not be empty or have a colon"))
@@ -122,7 +112,7 @@ struct EnrolFactorRoute: Route {
     static let operation = Operation(
         id: "enrol_factor", tag: .account, summary: "Enrol a second factor with its first code",
         about:
-            "Within ten minutes after a sign-in; with a factor already, after one with it. The first factor"
+            "Requires a recent sign-in; with a factor already, one with it. The first factor"
             + " ends all sessions and opens a new one, and brings ten recovery codes with it.",
         access: .accountHolder, parameters: [IdempotencyHeader.refused],
         body: EnrolFactorBody.self, answers: .json(EnrolledAnswer.schema),
@@ -164,7 +154,8 @@ struct EnrolFactorRoute: Route {
         let factors = call.services.secondFactors
         if let token {
             let confirmed = try factors.confirm(
-                token, code: code.code, by: caller, in: call.tenant, at: call.now)
+                token, code: code.code, as: call.services.newID(), by: caller, in: call.tenant,
+                at: call.now)
             return (confirmed.factor, confirmed.token, nil)
         }
         guard let provider = call.phoneProvider else { throw .wrong }
@@ -181,7 +172,7 @@ struct RecoveryCodesRoute: Route {
     static let path = "/v1/account/recovery-codes"
     static let operation = Operation(
         id: "renew_recovery_codes", tag: .account, summary: "Replace the recovery codes",
-        about: "Within ten minutes after a sign-in with a second factor. The former codes end.",
+        about: "Requires a recent sign-in with a second factor. The former codes end.",
         access: .accountHolder, parameters: [IdempotencyHeader.refused], body: EmptyBody.self,
         answers: .json(RecoveryCodesAnswer.schema),
         refusals: [APIError].ofFactorChange + [.refused(.factorRefused(.noFactor))])
@@ -204,8 +195,7 @@ struct RemoveFactorRoute: Route {
     static let operation = Operation(
         id: "remove_factor", tag: .account, summary: "Remove a second factor",
         about:
-            "Within ten minutes after a sign-in with a second factor. The recovery codes go with the last"
-            + " factor.",
+            "Requires a recent sign-in with a second factor. The recovery codes go with the last factor.",
         access: .accountHolder, answers: .json(FactorsAnswer.schema),
         refusals: [
             .refused(.unknownFactor), .refused(.reauthenticationRequired),
@@ -217,7 +207,7 @@ struct RemoveFactorRoute: Route {
             caller throws(APIError) in (caller, try call.factor())
         }
         try await call.submit(RemoveFactor(factor, by: .accountHolder(caller)))
-        return try await FactorsRoute().answer(call)
+        return try await call.listedFactors(of: caller)
     }
 }
 
@@ -237,7 +227,7 @@ struct KeepFactorRoute: Route {
             return (caller, try call.factor())
         }
         try await call.submit(RemoveFactor(factor, by: .keptByHolder(caller)))
-        return try await FactorsRoute().answer(call)
+        return try await call.listedFactors(of: caller)
     }
 }
 
@@ -292,6 +282,19 @@ extension RouteCall {
             throw .refused(.unknownFactor)
         }
         return factor
+    }
+
+    /// Answers with the factors of a caller who is known to have a live session.
+    fileprivate func listedFactors(of caller: Caller) async throws(APIError) -> HTTPResponse {
+        .json(
+            FactorsAnswer(
+                factors: try await factors(of: caller.account).map { shown in
+                    let factor = shown.factor
+                    return FactorAnswer(
+                        factorID: factor.id.description, type: factor.kind.rawValue,
+                        hint: shown.hint, enrolledAt: factor.id.madeAt.description,
+                        codesLeft: factor.codesLeft, removalDue: factor.removalDue?.description)
+                }))
     }
 
     /// Enrols a factor; with nil, replaces the recovery codes.

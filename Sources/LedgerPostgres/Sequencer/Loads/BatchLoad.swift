@@ -114,12 +114,13 @@ struct BatchLoad {
             steps.append(
                 Step(call: PasswordLoad.call(identities, of: tenant)) { load, result in
                     guard let batch = load.tenants[tenant] else { return }
-                    try PasswordLoad.read(result, into: batch, keyring: load.keyring)
+                    try PasswordLoad.read(
+                        result, of: load.keys.passkeys, into: batch, keyring: load.keyring)
                 })
         }
         for (tenant, accounts) in keys.factors {
             steps.append(
-                Step(call: FactorLoad.call(accounts, of: tenant)) { load, result in
+                Step(call: FactorLoad.call(Array(accounts), of: tenant)) { load, result in
                     guard let batch = load.tenants[tenant] else { return }
                     try FactorLoad.read(result, into: batch)
                 })

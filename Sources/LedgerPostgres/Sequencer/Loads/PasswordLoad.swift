@@ -53,7 +53,8 @@ package enum PasswordLoad {
     }
 
     static func read(
-        _ result: QueryResult, into batch: TenantBatch, keyring: WrappingKeyring
+        _ result: QueryResult, of passkeys: Set<IdentityID>, into batch: TenantBatch,
+        keyring: WrappingKeyring
     ) throws {
         for row in 0..<result.rowCount {
             let (version, sealed, wrappingKey) = try columns.read(result, row)
@@ -61,6 +62,7 @@ package enum PasswordLoad {
                 try result.optionalBytes(row, mac),
                 of: .password(version, sealed, wrappingKey, of: batch.tenant), in: .credentials)
             batch.state.ledger.load(passwordOf: version.identity, version: version.version)
+            guard passkeys.contains(version.identity) else { continue }
             batch.state.passkeyCounts[version.identity] = keyring.openPassword(
                 sealed, wrappingKey: wrappingKey, of: version, in: batch.tenant
             ).flatMap { NewPassword(hash: $0).passkeyCount }
