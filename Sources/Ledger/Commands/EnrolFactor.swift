@@ -61,9 +61,10 @@ package struct EnrolFactor: Sendable {
         else { return .refused(.reauthenticationRequired) }
         if !factor.kind.isRequired {
             if isFirst { return .refused(.factorRefused(.noFactor)) }
+            let former = state.recoveryCodes(of: account.id)?.id
             return Decision(
                 .success(.factorEnrolled(isFirst: false, nil)),
-                drafts: [draft(factor, isFirst: false, replacing: state.recoveryCodes(of: account.id)?.id)],
+                drafts: [draft(factor, isFirst: false, replacing: former)],
                 effects: [.factorStored(factor)])
         }
         if let token, state.spentIDTokens[token.digest] != nil { return .refused(.invalidCode) }

@@ -107,6 +107,7 @@ import Testing
 
     @Test func `a factor is guessed at most a hundred times within 90 days`() async throws {
         let scene = try await Scene()
+        let known = try #require(try await scene.attempt(scene.code).text("device_token"))
         let perHour = AddressCodes.triesPerAddress
         for hour in 0..<AddressCodes.factorTriesMax / perHour {
             for number in 0..<perHour {
@@ -118,6 +119,9 @@ import Testing
         }
         let limited = try await scene.attempt(scene.code)
         #expect(limited.summary == "429 RATE_LIMITED")
+        // The device of the account holder is not locked out.
+        let rest = ",\"device_token\":\"\(known)\""
+        #expect(try await scene.attempt(scene.code, from: "192.0.2.1", rest).status == 200)
         scene.service.clock.advance(seconds: 89 * 86_400)
         #expect(try await scene.attempt(scene.code).status == 429)
         scene.service.clock.advance(seconds: 86_400)
@@ -161,10 +165,10 @@ import Testing
         #expect(isLimited)
         let refused = try await service.postSignIn("google", service.idToken("google", "ada"))
         let token = refused.detail("sign_in_token")?.string ?? ""
-        func send() async throws -> Answer {
+        func send(_ rest: String = "") async throws -> Answer {
             try await service.send(
                 "POST", "/v1/auth/second-factor/code",
-                "{\"sign_in_token\":\"\(token)\",\"factor_id\":\"\(factor)\"}")
+                "{\"sign_in_token\":\"\(token)\",\"factor_id\":\"\(factor)\"\(rest)}")
         }
         let sent = try await send()
         let answer = try await service.send(
@@ -174,5 +178,55 @@ import Testing
         // Those of the factor have a limit, too.
         for _ in 1..<AddressCodes.sendsPerAddress { #expect(try await send().status == 200) }
         #expect(try await send().summary == "429 RATE_LIMITED")
+        let device = try #require(answer.text("device_token"))
+        #expect(try await send(",\"device_token\":\"\(device)\"").status == 200)
+    }
+
+    @Test func `wrong codes of a phone are limited over all challenges and networks`() async throws
+    {
+        let service = try TestService {
+            $0.codes = [.phone]
+            $0.proxies = "127.0.0.1"
+        }
+        let ada = try await service.signIn("google", "ada")
+        func code(_ sent: Answer) throws -> (challenge: String, code: String) {
+            (
+                try #require(sent.text("challenge_id"), "\(sent.body)"),
+                try #require(service.challenges.sent.last).message.code
+            )
+        }
+        let begun = try code(
+            try await service.send(
+                "POST", "/v1/account/factor-enrolments",
+                "{\"type\":\"phone\",\"phone\":\"\(Self.number)\"}", token: ada.accessToken))
+        let enrolled = try await service.send(
+            "POST", "/v1/account/factors",
+            "{\"challenge_id\":\"\(begun.challenge)\",\"code\":\"\(begun.code)\"}",
+            token: ada.accessToken)
+        let factor = try #require(enrolled.text("factor_id"), "\(enrolled.body)")
+        let refused = try await service.postSignIn("google", service.idToken("google", "ada"))
+        let token = refused.detail("sign_in_token")?.string ?? ""
+        var clients = 0
+        func finish(_ challenge: String, _ code: String) async throws -> String {
+            clients += 1
+            return try await service.finish(
+                refused, factor, code, ",\"challenge_id\":\"\(challenge)\"",
+                headers: [("X-Forwarded-For", "192.0.2.\(clients)")]
+            ).summary
+        }
+        let perChallenge = AddressCodes.triesPerAddress / AddressCodes.sendsPerAddress
+        try #require(perChallenge < StoredChallenge.triesMax)
+        for number in 1...AddressCodes.sendsPerAddress {
+            let sent = try code(
+                try await service.send(
+                    "POST", "/v1/auth/second-factor/code",
+                    "{\"sign_in_token\":\"\(token)\",\"factor_id\":\"\(factor)\"}"))
+            for _ in 1...perChallenge {
+                #expect(try await finish(sent.challenge, "x00000") == "401 INVALID_CODE")
+            }
+            if number == AddressCodes.sendsPerAddress {
+                #expect(try await finish(sent.challenge, sent.code) == "429 RATE_LIMITED")
+            }
+        }
     }
 }

@@ -214,6 +214,29 @@ import Testing
         }
     }
 
+    @Test func `each count has its own window`() async throws {
+        try await ScratchDatabase.with { database in
+            let store = PostgresChallengeStore(
+                url: database.runtimeURL, keyring: SequencerFixture.keyring, outbox: Outbox(),
+                onFault: { Issue.record("\($0)") })
+            let quarter: Int64 = 90 * 86_400
+            let short = CodeCount(scope: sha256(Array("short".utf8)), limit: 1)
+            let long = CodeCount(
+                scope: sha256(Array("long".utf8)), limit: 1, windowSeconds: quarter)
+            var waits: [Int64?] = []
+            for (counts, seconds) in [
+                ([short, long], 0), ([short], 1), ([short], 3_600), ([long], 3_600),
+                ([long], quarter),
+            ] {
+                waits.append(
+                    try await store.count(
+                        counts, in: .default, at: Self.now.adding(seconds: seconds)))
+            }
+            #expect(waits == [nil, 3_599, nil, quarter - 3_600, nil])
+            await store.close()
+        }
+    }
+
     @Test func `no challenge is stored without its message`() async throws {
         try await with { database, codes, outbox in
             outbox.fill()

@@ -107,11 +107,12 @@ import Testing
     /// Fails for one factor, as its row would that was changed outside.
     private struct FailingQueue: CommandQueue {
         let factor: FactorID
+        let accounts: [FactorID: RemoveFactor.Authority]
 
         func submit(_ command: Command) async throws(LedgerFault) -> Result<Reply, Refusal> {
-            guard case .removeFactor(let removal) = command.intent, removal.factor != factor else {
-                throw .internalFailure
-            }
+            guard command.tenant == .default, case .removeFactor(let removal) = command.intent,
+                removal.factor != factor, accounts[removal.factor] == removal.authority
+            else { throw .internalFailure }
             return .success(.factorRemoved)
         }
     }
@@ -121,6 +122,7 @@ import Testing
             try await SequencerFixture.with(database, isProtected: true) { fixture in
                 var generator = SeededGenerator(seed: 1)
                 var factors: [FactorID] = []
+                var accounts: [FactorID: RemoveFactor.Authority] = [:]
                 var last = Timestamp(microseconds: 0)
                 for name in ["ada", "bob", "cyd"] {
                     let enrolled = EnrolFactor(
@@ -133,12 +135,13 @@ import Testing
                                 actor: .system, reason: "lost", caseReference: "5"))
                     ).get()
                     factors.append(enrolled.factor.id)
+                    accounts[enrolled.factor.id] = .planned(enrolled.caller.account)
                     last = try #require(PlanFactorRemoval.success(in: reply)?.plan.due)
                 }
                 let due = DueRemovals(url: database.runtimeURL, pageSize: 1)
                 var (removed, faults) = ([FactorID](), 0)
                 await due.removeAll(
-                    at: last, by: FailingQueue(factor: factors[0]),
+                    at: last, by: FailingQueue(factor: factors[0], accounts: accounts),
                     onRemoval: { removed.append($0.factor) }, onFault: { _ in faults += 1 })
                 #expect(removed == Array(factors.dropFirst()) && faults == 1)
                 await due.close()

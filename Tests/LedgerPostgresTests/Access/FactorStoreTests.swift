@@ -118,6 +118,7 @@ import Testing
     @Test(arguments: [
         "counter = 40", "sealed = sealed || '\\x00'", "version = version - 1", "mac = NULL",
         "account_id = account_id, kind = 'recovery_codes'",
+        "removal_due = now() - interval '1 day'",
     ])
     func `a changed row is used by no command, and verify finds it`(
         _ change: String
@@ -129,6 +130,10 @@ import Testing
             let before = try await scene.fixture.log().count
             await #expect(throws: LedgerFault.internalFailure) {
                 _ = try await scene.finish(factor, 60)
+            }
+            await #expect(throws: LedgerFault.internalFailure) {
+                _ = try await scene.fixture.submit(
+                    .removeFactor(RemoveFactor(factor, by: .planned(scene.account))))
             }
             #expect(try await scene.fixture.log().count == before)
             #expect(scene.fixture.reportedFaults.contains { $0.contains("factors.mac") })

@@ -137,6 +137,38 @@ import Testing
         }
     }
 
+    @Test func `changes of second factors are told`() async throws {
+        try await with { scene in
+            var generator = SeededGenerator(seed: 1)
+            let ada = try await scene.signIn("ada@example.com")
+            func expect(_ template: String, _ intent: Command.Intent) async throws {
+                _ = try await scene.ledger.submit(intent).get()
+                #expect(try await scene.sent() == ["ada@example.com \(template) de -"])
+            }
+            let enrolled = EnrolFactor(by: ada, &generator)
+            try await expect("factor_added", .enrolFactor(enrolled))
+            let factor = enrolled.factor.id
+            let caller = Caller(account: ada.account, session: enrolled.newSession)
+            try await expect(
+                "recovery_code_used",
+                .signIn(
+                    SignIn(
+                        addressProof("ada@example.com", new: AddressID(bits: 9)), of: ada.account,
+                        factor: enrolled.recoveryCodes.id, counter: 3, &generator)))
+            try await expect(
+                "recovery_codes_replaced",
+                .enrolFactor(EnrolFactor(.recoveryCodes, by: caller, &generator)))
+            try await expect(
+                "removal_planned",
+                .planFactorRemoval(
+                    PlanFactorRemoval(
+                        .plan, of: factor, of: ada.account, actor: .system, reason: "lost",
+                        caseReference: "5")))
+            try await expect(
+                "factor_removed", .removeFactor(RemoveFactor(factor, by: .accountHolder(caller))))
+        }
+    }
+
     @Test func `a merge is told to both sides, and so is its undoing`() async throws {
         try await with { scene in
             let ada = try await scene.signIn("ada@example.com")
