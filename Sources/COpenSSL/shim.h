@@ -9,6 +9,7 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
+#include <openssl/x509.h>
 #include <string.h>
 
 /// Makes a key from big-endian numbers, one after the other, and the point of a key on P-256, which
@@ -66,6 +67,15 @@ static inline EVP_PKEY *copenssl_p256_key(
     const size_t count = 32;
     const int selection = secret ? EVP_PKEY_KEYPAIR : EVP_PKEY_PUBLIC_KEY;
     return copenssl_key("EC", selection, point, secret ? 1 : 0, &name, secret, &count);
+}
+
+/// Reads a private key in PKCS #8 (RFC 5208) that takes all the bytes; NULL for anything else.
+static inline EVP_PKEY *copenssl_pkcs8(const unsigned char *bytes, size_t count) {
+    const unsigned char *end = bytes;
+    PKCS8_PRIV_KEY_INFO *info = d2i_PKCS8_PRIV_KEY_INFO(NULL, &end, (long) count);
+    EVP_PKEY *key = info && end == bytes + count ? EVP_PKCS82PKEY(info) : NULL;
+    PKCS8_PRIV_KEY_INFO_free(info);
+    return key;
 }
 
 /// Makes a random key on P-256; NULL when OpenSSL fails.

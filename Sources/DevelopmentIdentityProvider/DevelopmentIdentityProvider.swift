@@ -3,7 +3,7 @@ internal import Foundation
 package import HTTP
 internal import JSON
 
-/// Imitates Google, Apple, Facebook and GitHub under `/dev/idp/` on the API's own listener, in development
+/// Imitates Google, Apple, Facebook, GitHub, X and LinkedIn under `/dev/idp/` on the API's own listener, in development
 /// only.
 package struct DevelopmentIdentityProvider: Sendable {
     /// The start of every path that it answers.
@@ -19,18 +19,22 @@ package struct DevelopmentIdentityProvider: Sendable {
         case discovery
         case keySet
         case token
+        case authorization
     }
 
     private let api: String
     private let providers: [String: ImitatedProvider]
     private let tokenProviders: [String: ImitatedTokenProvider]
+    let codes: AuthorizationCodes
     private let router: Router<Page>
 
     /// Makes the provider of an API that listens at a base URL such as `http://127.0.0.1:8080`.
     package init(
-        api: String, providers: [ImitatedProvider], tokenProviders: [ImitatedTokenProvider]
+        api: String, providers: [ImitatedProvider], tokenProviders: [ImitatedTokenProvider],
+        codes: AuthorizationCodes
     ) {
         self.api = api
+        self.codes = codes
         self.providers = Dictionary(providers.map { ($0.name, $0) }) { first, _ in first }
         self.tokenProviders = Dictionary(tokenProviders.map { ($0.name, $0) }) { first, _ in first }
         var router = Router<Page>()
@@ -40,6 +44,8 @@ package struct DevelopmentIdentityProvider: Sendable {
         router.add("GET", "/dev/idp/{provider}/jwks", .keySet)
         router.add("GET", "/dev/idp/{provider}/token", .token)
         router.add("POST", "/dev/idp/{provider}/token", .token)
+        router.add("GET", "/dev/idp/{provider}/authorize", .authorization)
+        router.add("POST", "/dev/idp/{provider}/authorize", .authorization)
         self.router = router
     }
 
@@ -77,7 +83,8 @@ package struct DevelopmentIdentityProvider: Sendable {
             }
             switch (router[number], providers[name]) {
             case (.root, _): return page(of: name, mint, request)
-            case (.token, _): return token(mint, request)
+            case (.token, _): return exchange(at: name, request) ?? token(mint, request)
+            case (.authorization, _): return authorization(at: name, request)
             case (.discovery, let provider?): return discovery(of: provider)
             case (.keySet, let provider?): return .json(200, provider.writeKeySet)
             case (.discovery, nil), (.keySet, nil):
@@ -93,7 +100,21 @@ package struct DevelopmentIdentityProvider: Sendable {
         return provider.answer(path.dropFirst(provider.name.count), request, now: Self.now)
     }
 
-    private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
+    /// The issuer of an imitated provider of ID tokens.
+    func issuer(of name: String) -> String? { providers[name]?.issuer }
+
+    /// Returns the token that the exchange of a code gives for a person.
+    func flowToken(of person: TokenRequest, nonce: String?, at name: String) -> MintedToken? {
+        if let provider = providers[name] {
+            return MintedToken(
+                kind: .idToken, text: provider.mint(person, carrying: nonce, now: Self.now))
+        }
+        return tokenProviders[name].map {
+            MintedToken(kind: .accessToken, text: $0.mint(person, now: Self.now))
+        }
+    }
+
+    static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
     /// Checks whether a `Host` field, with or without a port, names this machine.
     package static func isLoopback(host: String) -> Bool {
@@ -161,11 +182,11 @@ package struct DevelopmentIdentityProvider: Sendable {
         let root = "\(api)\(Self.pathPrefix)\(provider.name)"
         return .json(200) { writer in
             writer.member("issuer", provider.issuer)
-            writer.member("authorization_endpoint", root + "/")
+            writer.member("authorization_endpoint", root + "/authorize")
             writer.member("token_endpoint", root + "/token")
             writer.member("jwks_uri", Self.keySetURL(of: provider.name, api: api))
             writer.name("response_types_supported")
-            writer.texts(["id_token"])
+            writer.texts(["code"])
             writer.name("subject_types_supported")
             writer.texts(["public"])
             writer.name("id_token_signing_alg_values_supported")

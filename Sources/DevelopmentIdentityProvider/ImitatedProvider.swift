@@ -42,10 +42,15 @@ package struct ImitatedProvider: Sendable {
         Hex.encode(Array(SHA256.hash(Array("\(self.name)/\(name)".utf8)).prefix(12)))
     }
 
-    /// Mints an ID token at a time in seconds since 1970.
+    /// Mints an ID token for a client's nonce at a time in seconds since 1970.
     func mint(_ request: TokenRequest, now: Int64) -> String {
+        mint(request, carrying: request.nonce.map(carried), now: now)
+    }
+
+    /// Mints an ID token with a nonce as it is.
+    func mint(_ request: TokenRequest, carrying nonce: String?, now: Int64) -> String {
         var claims = claims(
-            of: subject(of: request.name), for: request.audience, nonce: request.nonce.map(carried),
+            of: subject(of: request.name), for: request.audience, nonce: nonce,
             email: request.email, at: now)
         claims["auth_time"] = request.authTime.map { "\($0)" }
         claims["name"] = Self.quoted(request.name)

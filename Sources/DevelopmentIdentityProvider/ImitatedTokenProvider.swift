@@ -4,13 +4,13 @@ internal import FoundationEssentials
 internal import HTTP
 internal import JSON
 
-/// An imitated provider of access tokens, Facebook or GitHub, with the parts of its interface by which a client
-/// inspects a token.
+/// An imitated provider of access tokens, with the parts of its interface by which a client inspects a token or
+/// reads the profile of one.
 ///
 /// A token is its own record with a MAC, so nothing is stored.
 package struct ImitatedTokenProvider: Sendable {
     /// The imitated providers.
-    package static let names = ["facebook", "github"]
+    package static let names = ["facebook", "github", "x", "linkedin"]
     /// The secret of the client `DevelopmentIdentityProvider.audience`.
     package static let clientSecret = "dev-secret"
 
@@ -77,7 +77,34 @@ package struct ImitatedTokenProvider: Sendable {
         case ("github", "POST", "/applications/\(DevelopmentIdentityProvider.audience)/token"):
             return check(request)
         case ("github", "GET", "/user/emails"): return emails(request)
+        case ("x", "GET", "/2/users/me"): return xProfile(request)
+        case ("linkedin", "GET", "/v2/userinfo"): return linkedInProfile(request)
         default: return nil
+        }
+    }
+
+    private func xProfile(_ request: HTTPRequest) -> HTTPResponse {
+        guard let grant = bearer(request).flatMap(grant) else {
+            return .failure(401, "UNAUTHORIZED", "no such token")
+        }
+        return .json(200) { writer in
+            writer.name("data")
+            writer.object { writer in
+                writer.member("id", "\(subject(of: grant.name))")
+                writer.member("name", grant.name)
+            }
+        }
+    }
+
+    private func linkedInProfile(_ request: HTTPRequest) -> HTTPResponse {
+        guard let grant = bearer(request).flatMap(grant) else {
+            return .failure(401, "UNAUTHORIZED", "no such token")
+        }
+        return .json(200) { writer in
+            writer.member("sub", "\(subject(of: grant.name))")
+            writer.member("email", grant.email)
+            writer.name("email_verified")
+            writer.flag(true)
         }
     }
 

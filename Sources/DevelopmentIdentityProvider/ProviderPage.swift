@@ -1,3 +1,4 @@
+internal import Encodings
 internal import Foundation
 internal import JSON
 
@@ -17,7 +18,7 @@ enum ProviderPage {
     static func html(
         of provider: String, kind: MintedToken.Kind, api: String, _ result: Result
     ) -> String {
-        let title = escapedForHTML("Sign in with \(provider.capitalized)")
+        let title = HTMLText.escape("Sign in with \(provider.capitalized)")
         return """
             <!doctype html>
             <html lang="en">
@@ -52,7 +53,7 @@ enum ProviderPage {
         case .nothing:
             return ""
         case .refused(let reason):
-            return "<p role=\"alert\">\(escapedForHTML(reason))</p>"
+            return "<p role=\"alert\">\(HTMLText.escape(reason))</p>"
         case .token(let token, let request):
             var body = JSONWriter()
             body.object { writer in
@@ -65,10 +66,10 @@ enum ProviderPage {
                   -d \(quotedForShell(String(decoding: body.bytes, as: UTF8.self)))
                 """
             return """
-                <h2>The \(token.kind.title) of \(escapedForHTML(request.name))</h2>
-                <pre>\(escapedForHTML(token.text))</pre>
+                <h2>The \(token.kind.title) of \(HTMLText.escape(request.name))</h2>
+                <pre>\(HTMLText.escape(token.text))</pre>
                 <h2>Sign in with it</h2>
-                <pre>\(escapedForHTML(curl))</pre>
+                <pre>\(HTMLText.escape(curl))</pre>
                 """
         }
     }

@@ -32,11 +32,18 @@ struct IncomingMessage {
                 handle, .HEADER_KIND,
                 { context, _, name, nameCount, value, valueCount in
                     guard let context = unsafe context, let name = unsafe name else { return .YES }
-                    unsafe context.assumingMemoryBound(to: HTTPHeaders.self).pointee.append(
-                        name: UnsafeRawBufferPointer(start: name, count: nameCount),
-                        value: UnsafeRawBufferPointer(
-                            start: value, count: value == nil ? 0 : valueCount)
-                    )
+                    let bytes = unsafe UnsafeRawBufferPointer(start: name, count: nameCount)
+                    let isOfCookies = unsafe bytes.elementsEqual(RequestScanner.renamedCookies) {
+                        ASCII.lowercased($0) == $1
+                    }
+                    let text = unsafe UnsafeRawBufferPointer(
+                        start: value, count: value == nil ? 0 : valueCount)
+                    let headers = unsafe context.assumingMemoryBound(to: HTTPHeaders.self)
+                    if isOfCookies {
+                        unsafe headers.pointee.append(name: "Cookie".utf8, value: text)
+                    } else {
+                        unsafe headers.pointee.append(name: bytes, value: text)
+                    }
                     return .YES
                 }, pointer)
         }

@@ -30,6 +30,9 @@ package struct MediaType: Sendable, Equatable {
         self.init(type: parts[0].lowercased(), subtype: parts[1].lowercased())
     }
 
+    /// Whether the type is that of HTML forms without files (URL standard, section 5).
+    package var isForm: Bool { type == "application" && subtype == "x-www-form-urlencoded" }
+
     /// Whether the type is `application/json`, in any case and with any parameters.
     package var isJSON: Bool { self == .json }
 }

@@ -59,6 +59,9 @@ package struct RequestScanner {
         return Array(buffer[..<count]) + rest
     }
 
+    /// The name, in lower case, that `Cookie` gets.
+    static let renamedCookies = Array("cooki-".utf8)
+
     /// Scans received bytes at the start of a buffer and returns the number that pass.
     mutating func pass(_ buffer: UnsafeMutableRawBufferPointer, count: Int) -> Int {
         var index = 0
@@ -85,7 +88,7 @@ package struct RequestScanner {
             }
             if state == .name, head.name.isOfCookies {
                 // libmicrohttpd would parse cookies, which costs memory and is not needed.
-                unsafe buffer[index] = UInt8(ascii: "-")
+                unsafe buffer[index] = Self.renamedCookies[5]
             }
             index += 1
         }

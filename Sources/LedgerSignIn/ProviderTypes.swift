@@ -59,6 +59,11 @@ package enum ProviderSettings: Sendable {
         _ body: CredentialBody, of provider: ProviderName, in tenant: TenantID,
         for purpose: ProofPurpose, by client: CodeClient?, at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
+        if case .flow(let body) = body {
+            guard flow != nil, let client else { throw .invalid }
+            return try client.flows.prove(
+                body, of: provider, in: tenant, for: purpose, by: client.caller, at: now)
+        }
         switch (self, body) {
         case (.oidc(let settings), .oidc(let body)):
             return try await OIDCProver(provider: provider, settings: settings)
@@ -98,12 +103,14 @@ package enum CredentialBody: Sendable {
     case code(CodeBody)
     case password(PasswordBody)
     case passkey(PasskeyBody)
+    /// Of any type with browser flows.
+    case flow(FlowBody)
 
     /// Whether a sign-in with it may open an account: not with the secret of an anonymous account, which
     /// was there before.
     package var mayOpenAccount: Bool {
         switch self {
-        case .oidc, .oauth2, .code: true
+        case .oidc, .oauth2, .code, .flow: true
         case .anonymous(let body): body.isNew
         case .password(let body): body.mayOpenAccount
         case .passkey(let body): body.isRegistration
@@ -115,7 +122,7 @@ package enum CredentialBody: Sendable {
         switch self {
         case .code(let body): body.deviceToken
         case .password(let body): body.deviceToken
-        case .oidc, .oauth2, .anonymous, .passkey: nil
+        case .oidc, .oauth2, .anonymous, .passkey, .flow: nil
         }
     }
 
@@ -128,6 +135,7 @@ package enum CredentialBody: Sendable {
         case .code(let body): body.digest
         case .password(let body): body.digest
         case .passkey(let body): body.digest
+        case .flow(let body): body.digest
         }
     }
 }

@@ -127,6 +127,7 @@ final class FuzzService: Sendable {
                     pool: BlockingPool(label: "passwords", threads: 1, waitingMax: 0),
                     store: ledger, codes: codes),
                 passkeys: PasskeyChecks(store: ledger, key: .generate()),
+                flows: BrowserFlows(key: .generate()), publicURL: "https://ledger.example",
                 secondFactors: SecondFactors(
                     store: ledger, codes: codes, tokens: SecondFactorTokens(key: .generate())),
                 mergePlans: mergePlans, now: { Self.now },

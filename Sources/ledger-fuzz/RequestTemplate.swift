@@ -73,6 +73,23 @@ enum RequestTemplates {
         request("POST /v1/account/passkeys/passkey/create", json + bearer, "{}"),
         request("POST /v1/account/passkeys/passkey/get", json + bearer, #"{"plan_digest":"x"}"#),
         request(
+            "POST /v1/auth/flows", json + bearer,
+            #"{"provider":"google","purpose":"link","return_to":"http://127.0.0.1/callback","code_challenge":"AA"}"#
+        ),
+        request("GET /v1/auth/flows/start?flow=x", "Host: a\n", ""),
+        request(
+            "POST /v1/auth/flows/start",
+            "Host: a\nCookie: a=1; __Host-ledger-flow=x\nContent-Type: application/x-www-form-urlencoded\n",
+            "state=x"),
+        request(
+            "GET /v1/auth/flows/callback/google?state=x&code=y&iss=z",
+            "Host: a\nCookie: __Host-ledger-flow=x\n", ""),
+        request(
+            "POST /v1/auth/flows/callback/google",
+            "Host: a\nContent-Type: application/x-www-form-urlencoded\n", "state=x&code=y+%20z"),
+        request(
+            "POST /v1/auth/sign-in/google", json, #"{"flow_code":"x","code_verifier":"y"}"#),
+        request(
             "POST /v1/auth/sign-in/passkey", json,
             #"{"challenge_id":"x","credential":{"id":"AA","response":{"signature":"AA"}}}"#),
         request(

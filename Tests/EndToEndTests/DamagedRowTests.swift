@@ -139,10 +139,10 @@ import Testing
         try await eventually("the heads to be locked") {
             try await deployment.asSuperuser(
                 """
-                SELECT state FROM pg_stat_activity
-                WHERE datname = current_database() AND application_name = 'holder'
+                SELECT application_name FROM pg_stat_activity WHERE datname = current_database()
+                    AND application_name = 'holder' AND state = 'idle in transaction'
                 """
-            ) == ["idle in transaction"] ? true : nil
+            ) == ["holder"] ? true : nil
         }
         async let first = signIn(Person("bob", "/t/acme"), deployment, server)
         try await eventually("a batch to wait") { try await isWaiting(deployment) ? true : nil }

@@ -43,8 +43,10 @@ struct LenientProxy {
     }
 
     /// Stops it and returns the requests that it passed on, each with method and target.
+    ///
+    /// HAProxy logs a request at its end, so it must be asked to finish those that it has.
     func stop() throws -> [String] {
-        process.send(SIGTERM)
+        process.send(kind == .haproxy ? SIGUSR1 : SIGTERM)
         _ = process.waitUntilExit()
         defer { try? FileManager.default.removeItem(at: directory) }
         let log = try String(contentsOf: directory.appending(path: "log"), encoding: .isoLatin1)
@@ -80,6 +82,9 @@ struct LenientProxy {
         """
         global
             log stdout format raw daemon
+            # Of two threads that log at the same time, one drops its line.
+            nbthread 1
+            hard-stop-after 30s
             tune.bufsize 65536
         defaults
             mode http

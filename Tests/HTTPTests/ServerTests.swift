@@ -116,6 +116,18 @@ struct ServerTests {
         }
     }
 
+    @Test func `cookies are read by their field, which the parser does not see`() async throws {
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+            HTTPResponse(
+                status: 200, body: Array(request.headers.all("Cookie").joined(separator: "|").utf8))
+        }
+        try await withServer(handler: handler) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send("GET / HTTP/1.1\nHost: h\nCookie: a=1; b=2\ncookie: c=3\nCookies: d\n\n")
+            #expect(try await client.receive().text == "a=1; b=2|c=3")
+        }
+    }
+
     @Test func `a header value can't split the answer`() async throws {
         let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { _ in
             HTTPResponse(

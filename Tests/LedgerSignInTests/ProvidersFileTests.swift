@@ -297,7 +297,7 @@ struct ProvidersFileTests {
         (#""client_id":"1","client_secret":"s","issuer":"a""#, "introspection_url is missing"),
         (
             #""client_id":"1","client_secret":"s","preset":"twitter""#,
-            "preset must be \"facebook\" or \"github\""
+            "preset must be \"facebook\" or \"github\" or \"x\" or \"linkedin\""
         ),
         (
             #""client_id":"1","client_secret":"s","preset":"github","api_url":"http://a.example""#,

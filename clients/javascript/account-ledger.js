@@ -79,8 +79,10 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @typedef {{ id_token: string, nonce?: string } | { access_token: string } | { anonymous_secret?: string }
  *   | { challenge_id: string, code: string, password?: string, device_token?: string }
  *   | { challenge_id: string, credential: Record<string, any> }
- *   | { email: string, password: string, device_token?: string }} Proof
- *   By the provider's type: `oidc`, `oauth2`, `anonymous`, `email` and `phone`, `passkey`, or `password`.
+ *   | { email: string, password: string, device_token?: string }
+ *   | { flow_code: string, code_verifier: string }} Proof
+ *   By the provider's type: `oidc`, `oauth2`, `anonymous`, `email` and `phone`, `passkey`, or `password`; or the
+ *   result of a browser flow.
  *
  * @typedef {{ sign_in_token: string, factor_id: string, code: string, challenge_id?: string, device_token?: string }} SecondStep
  *
@@ -93,6 +95,12 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {Record<string, any>} options  For `PublicKeyCredential.parseCreationOptionsFromJSON` or
  *   `parseRequestOptionsFromJSON`.
  * @property {number} expires_in  In seconds.
+ *
+ * @typedef {object} Flow
+ * @property {string} authorize_url  Opened in the browser.
+ * @property {number} expires_in  In seconds.
+ *
+ * @typedef {{ provider: string, purpose: string, return_to: string, code_challenge: string, plan_digest?: string }} FlowStart
  *
  * @typedef {Record<string, "survivor" | "absorbed">} Keep  By provider, whose identity stays.
  *
@@ -498,6 +506,20 @@ export class AccountLedger {
     return this.#call({
       method: "POST", path: `/v1/account/passkeys/${segment(provider)}/get`, body: plan,
     }, options);
+  }
+
+  /**
+   * Begins a flow in the browser, which comes back to `return_to` with `flow_code` or `error`. `signIn`, `link`,
+   * `previewMerge` or, with `plan_digest`, `merge` takes the code with the verifier of `code_challenge`.
+   *
+   * @param {FlowStart} flow
+   * @param {CallOptions} [options]
+   * @returns {Promise<Flow>}
+   */
+  beginFlow(flow, options = {}) {
+    const request = { method: "POST", path: "/v1/auth/flows", body: flow };
+    return flow.purpose === "sign_in"
+      ? this.#transport.send(this.#transport.begin(options), request) : this.#call(request, options);
   }
 
   /** The id of the account that is signed in, or null; without a request. */

@@ -37,6 +37,17 @@ struct PrivateKey: Sendable {
         return made
     }
 
+    /// Reads a key on P-256 in PKCS #8 (RFC 5208); nil for anything else.
+    static func p256(pkcs8 bytes: [UInt8]) -> PrivateKey? {
+        let key = unsafe OpenSSLKey(owning: copenssl_pkcs8(bytes, bytes.count), for: .signing)
+        let count = JWKParameters.coordinateByteCount
+        guard let x = key?.number("qx", byteCount: count),
+            let y = key?.number("qy", byteCount: count),
+            let read = PrivateKey(key, .p256(x: x, y: y)), read.canBeVerified(.es256)
+        else { return nil }
+        return read
+    }
+
     /// Creates a random RSA key.
     static func generateRSA(bits: Int) -> PrivateKey {
         let key = unsafe OpenSSLKey(owning: copenssl_rsa_generate(bits), for: .signing)

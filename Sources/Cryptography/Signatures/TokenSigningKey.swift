@@ -21,6 +21,12 @@ package final class TokenSigningKey: Sendable {
         self.init(key)
     }
 
+    /// Reads a private key on the curve P-256 in PKCS #8 (RFC 5208); nil for anything else.
+    package convenience init?(pkcs8 bytes: [UInt8]) {
+        guard let key = PrivateKey.p256(pkcs8: bytes) else { return nil }
+        self.init(key)
+    }
+
     private init(_ key: PrivateKey) {
         self.key = key
         self.keyID = key.keyID
@@ -42,6 +48,13 @@ package final class TokenSigningKey: Sendable {
     package func signer(type: String) -> TokenSigner {
         let header = [("alg", SignatureAlgorithm.es256.rawValue), ("kid", keyID), ("typ", type)]
         return TokenSigner(key, .es256, header: header)
+    }
+
+    /// Returns a signer of tokens whose header has exactly `alg` and a key id of another service.
+    package func signer(keyID: String) -> TokenSigner {
+        TokenSigner(
+            key, .es256,
+            header: [("alg", SignatureAlgorithm.es256.rawValue), ("kid", keyID)])
     }
 
     /// Signs claims and returns a compact JWS whose header has exactly `alg`, `kid` and `typ`.

@@ -68,9 +68,10 @@ extension DecisionState {
     /// Whether a proof's challenge can still be used, and its password or key is still the one of its identity;
     /// true for a proof without them.
     func isCurrent(_ proof: Proof) -> Bool {
-        guard proof.challenge.map(openChallenges.contains) ?? true else { return false }
+        guard proof.challenge.map(openChallenges.contains) ?? true,
+            proof.usedUp.map({ spentIDTokens[$0.digest] == nil }) ?? true
+        else { return false }
         if let passkey = proof.passkey {
-            guard spentIDTokens[passkey.challenge.digest] == nil else { return false }
             guard let version = passkey.version else { return true }
             let count = passkeyCounts[version.identity] ?? 0
             // A use that was checked before another one has the counter of the time before that.

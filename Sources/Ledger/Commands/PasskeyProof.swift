@@ -1,7 +1,5 @@
-/// A passkey that answered a challenge, as it is beside the identity that it proves.
+/// The passkey of a proof: the key that was registered, or the key that was used.
 package struct PasskeyProof: Hashable, Sendable {
-    /// The challenge; each is answered once.
-    package let challenge: SingleUseIDToken
     /// The key that the identity gets; of a registration.
     package let registered: NewPassword?
     /// The key that was used, as it was checked; of an assertion.
@@ -10,18 +8,14 @@ package struct PasskeyProof: Hashable, Sendable {
     package let renewed: NewPassword?
 
     /// Describes a registration.
-    package init(registering key: NewPassword, challenge: SingleUseIDToken) {
-        self.challenge = challenge
+    package init(registering key: NewPassword) {
         registered = key
         version = nil
         renewed = nil
     }
 
     /// Describes the use of a key.
-    package init(
-        using version: PasswordVersion, renewed: NewPassword?, challenge: SingleUseIDToken
-    ) {
-        self.challenge = challenge
+    package init(using version: PasswordVersion, renewed: NewPassword?) {
         registered = nil
         self.version = version
         self.renewed = renewed

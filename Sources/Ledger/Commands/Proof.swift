@@ -23,13 +23,16 @@ package struct Proof: Hashable, Sendable {
     package let newPassword: NewPassword?
     /// The passkey that was registered or used.
     package let passkey: PasskeyProof?
+    /// The challenge of a passkey or the code of a browser flow: the command that succeeds by it uses it up.
+    package let usedUp: SingleUseIDToken?
 
     /// Describes a proof.
     package init(
         _ subject: Subject, authenticatedAt: Timestamp, methods: AuthenticationMethods,
         email: Email?, singleUse: SingleUseIDToken? = nil, address: ProvedAddress? = nil,
         challenge: ChallengeID? = nil, password: PasswordVersion? = nil,
-        newPassword: NewPassword? = nil, passkey: PasskeyProof? = nil
+        newPassword: NewPassword? = nil, passkey: PasskeyProof? = nil,
+        usedUp: SingleUseIDToken? = nil
     ) {
         self.subject = subject
         self.authenticatedAt = authenticatedAt
@@ -41,6 +44,7 @@ package struct Proof: Hashable, Sendable {
         self.password = password
         self.newPassword = newPassword
         self.passkey = passkey
+        self.usedUp = usedUp
     }
 
     /// Returns the event and the change by which an identity gets the new password or key; empty without them.
@@ -63,11 +67,9 @@ package struct Proof: Hashable, Sendable {
     /// The changes that the use of the proof makes.
     var used: [Decision.Effect] {
         var effects: [Decision.Effect] = challenge.map { [.challengeSpent($0)] } ?? []
-        if let passkey {
-            effects.append(.idTokenSpent(passkey.challenge, authenticatedAt))
-            if let version = passkey.version, let renewed = passkey.renewed {
-                effects.append(.passwordStored(version.identity, renewed))
-            }
+        if let usedUp { effects.append(.idTokenSpent(usedUp, authenticatedAt)) }
+        if let version = passkey?.version, let renewed = passkey?.renewed {
+            effects.append(.passwordStored(version.identity, renewed))
         }
         return effects
     }
@@ -77,7 +79,7 @@ package struct Proof: Hashable, Sendable {
 
     /// The refusal of a proof that is not current any more.
     var staleRefusal: Refusal {
-        if passkey != nil { return .invalidProviderToken }
+        if usedUp != nil { return .invalidProviderToken }
         return password == nil ? .invalidCode : .invalidPassword
     }
 }

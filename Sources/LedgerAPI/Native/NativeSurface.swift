@@ -18,7 +18,8 @@ struct NativeSurface: Surface {
 
     /// Creates the surface, with or without the routes that describe it.
     init(servesDocuments: Bool = true) {
-        routes = servesDocuments ? RouteTable.routes : RouteTable.withoutDocuments
+        routes =
+            RouteTable.pages + (servesDocuments ? RouteTable.routes : RouteTable.withoutDocuments)
     }
 
     /// Each path of a tenant exists twice, bare for `default` and behind `/t/{tenant}`.

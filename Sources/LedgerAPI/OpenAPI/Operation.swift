@@ -94,6 +94,7 @@ struct Parameter: Sendable {
         case path
         case query
         case header
+        case cookie
     }
 
     let name: String

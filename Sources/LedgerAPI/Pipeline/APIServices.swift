@@ -28,6 +28,10 @@ package final class APIServices: Sendable {
     package let passwords: PasswordChecks
     /// Makes the challenges of passkeys, and checks the responses.
     package let passkeys: PasskeyChecks
+    /// Sends browsers to providers and back.
+    package let flows: BrowserFlows
+    /// The beginning of the addresses at which browsers reach the service; nil when it is not set.
+    package let publicURL: String?
     /// Enrols second factors and checks their codes.
     package let secondFactors: SecondFactors
     /// Issues and recognises the digests of merge plans.
@@ -52,7 +56,8 @@ package final class APIServices: Sendable {
         configurations: [TenantID: TenantConfiguration], accessTokens: AccessTokens,
         refreshTokens: RefreshTokens, singleUseIDTokens: SingleUseIDTokens,
         requestDigests: RequestDigests, codes: AddressCodes, passwords: PasswordChecks,
-        passkeys: PasskeyChecks, secondFactors: SecondFactors, mergePlans: MergePlanDigests,
+        passkeys: PasskeyChecks, flows: BrowserFlows, publicURL: String?,
+        secondFactors: SecondFactors, mergePlans: MergePlanDigests,
         now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt128, observer: any RequestObserver,
         trustedProxies: TrustedProxies, allowedOrigins: AllowedOrigins,
@@ -70,6 +75,8 @@ package final class APIServices: Sendable {
         self.codes = codes
         self.passwords = passwords
         self.passkeys = passkeys
+        self.flows = flows
+        self.publicURL = publicURL
         self.secondFactors = secondFactors
         self.mergePlans = mergePlans
         self.now = now

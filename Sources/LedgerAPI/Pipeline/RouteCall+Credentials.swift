@@ -11,7 +11,7 @@ extension RouteCall {
     func codeClient(_ caller: Caller?) -> CodeClient {
         CodeClient(
             codes: services.codes, passwords: services.passwords, passkeys: services.passkeys,
-            network: clientNetwork, caller: caller,
+            flows: services.flows, network: clientNetwork, caller: caller,
             newID: services.random)
     }
 

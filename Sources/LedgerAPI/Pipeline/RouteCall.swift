@@ -74,6 +74,15 @@ final class RouteCall: Sendable {
         case .query: request.query.filter { $0.name == parameter.name }.map(\.value)
         case .header: request.headers.values(parameter.name)
         case .path: captures[parameter.name].map { [$0] } ?? []
+        case .cookie: cookies(named: parameter.name)
+        }
+    }
+
+    /// Returns the values of a cookie (RFC 6265, section 4.2.1).
+    private func cookies(named name: String) -> [String] {
+        request.headers.all("Cookie").flatMap { $0.split(separator: ";") }.compactMap { pair in
+            let text = pair.drop { $0 == " " }
+            return text.hasPrefix(name + "=") ? String(text.dropFirst(name.count + 1)) : nil
         }
     }
 

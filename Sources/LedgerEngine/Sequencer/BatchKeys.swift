@@ -223,12 +223,10 @@ package struct BatchKeys {
         if let password = proof.password {
             passwords[tenant, default: []].append(password.identity)
         }
-        if let passkey = proof.passkey {
-            add(passkey.challenge, tenant)
-            if let version = passkey.version {
-                passwords[tenant, default: []].append(version.identity)
-                passkeys.insert(version.identity)
-            }
+        add(proof.usedUp, tenant)
+        if let version = proof.passkey?.version {
+            passwords[tenant, default: []].append(version.identity)
+            passkeys.insert(version.identity)
         }
         if let address = proof.address {
             addresses[tenant, default: []] += address.names.map {

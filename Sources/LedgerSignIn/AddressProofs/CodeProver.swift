@@ -5,6 +5,7 @@ package struct CodeClient: Sendable {
     let codes: AddressCodes
     let passwords: PasswordChecks
     let passkeys: PasskeyChecks
+    let flows: BrowserFlows
     let network: String
     let caller: Caller?
     let newID: @Sendable () -> UInt128
@@ -15,17 +16,19 @@ package struct CodeClient: Sendable {
     ///   - codes: The service.
     ///   - passwords: The service that checks passwords.
     ///   - passkeys: The service that checks passkeys.
+    ///   - flows: The service that reads the results of browser flows.
     ///   - network: The network of the client.
     ///   - caller: The account and the session of its access token; nil without one.
     ///   - newID: Returns the bits of new ids.
     package init(
-        codes: AddressCodes, passwords: PasswordChecks, passkeys: PasskeyChecks, network: String,
-        caller: Caller?,
+        codes: AddressCodes, passwords: PasswordChecks, passkeys: PasskeyChecks,
+        flows: BrowserFlows, network: String, caller: Caller?,
         newID: @escaping @Sendable () -> UInt128
     ) {
         self.codes = codes
         self.passwords = passwords
         self.passkeys = passkeys
+        self.flows = flows
         self.network = network
         self.caller = caller
         self.newID = newID

@@ -9,6 +9,7 @@ extension ProvidersFile {
         var severalPerProvider = false
         var singleUseIDTokens = false
         var messages = MessageSettings()
+        var returnAddresses = ReturnAddresses()
     }
 
     private static let displayNameBytesMax = 64
@@ -16,7 +17,10 @@ extension ProvidersFile {
     static func tenantSettings(
         _ section: StrictObject, sharing keySets: inout SharedKeySets
     ) throws(ProvidersFileFault) -> TenantSettings {
-        try section.allow(["providers", "several_per_provider", "single_use_id_tokens", "messages"])
+        try section.allow([
+            "providers", "several_per_provider", "single_use_id_tokens", "messages", "return_to",
+            "app_name",
+        ])
         let (value, location) = try section.required("providers")
         guard let entries = value.array else {
             throw ProvidersFileFault(location, "must be a list of objects")
@@ -31,6 +35,7 @@ extension ProvidersFile {
             let (value, location) = try section.required("messages")
             settings.messages = try messages(StrictObject(value, at: location))
         }
+        settings.returnAddresses = try ReturnAddresses(section)
         for (index, entry) in entries.enumerated() {
             let object = try StrictObject(entry, at: "\(location)[\(index)]")
             let provider = try provider(object, sharing: &keySets)

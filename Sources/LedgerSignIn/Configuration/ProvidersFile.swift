@@ -43,7 +43,8 @@ package enum ProvidersFile {
             tenantPolicy.severalPerProvider = settings.severalPerProvider
             tenantPolicy.singleUseIDTokens = settings.singleUseIDTokens
             result[tenant] = TenantConfiguration(
-                providers: settings.providers, policy: tenantPolicy, messages: settings.messages)
+                providers: settings.providers, policy: tenantPolicy, messages: settings.messages,
+                returnAddresses: settings.returnAddresses)
         }
         return result
     }

@@ -9,6 +9,8 @@ package final class TenantConfiguration: Sendable {
     package let providers: [ProviderName: ProviderConfiguration]
     /// The configuration of messages to people.
     package let messages: MessageSettings
+    /// The addresses to which browser flows may return.
+    package let returnAddresses: ReturnAddresses
 
     /// Describes a tenant.
     ///
@@ -16,11 +18,14 @@ package final class TenantConfiguration: Sendable {
     ///   - providers: if a name occurs more than once, the last one counts.
     ///   - policy: every rule but the providers, which are replaced.
     ///   - messages: the configuration of messages.
+    ///   - returnAddresses: the addresses to which browser flows may return.
     package init(
         providers: [ProviderConfiguration], policy: TenantPolicy,
-        messages: MessageSettings = MessageSettings()
+        messages: MessageSettings = MessageSettings(),
+        returnAddresses: ReturnAddresses = ReturnAddresses()
     ) {
         self.messages = messages
+        self.returnAddresses = returnAddresses
         self.providers = Dictionary(providers.map { ($0.name, $0) }) { _, later in later }
         var policy = policy
         policy.providers = self.providers.mapValues(\.pin)

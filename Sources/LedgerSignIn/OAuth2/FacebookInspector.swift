@@ -8,8 +8,6 @@ internal import Ledger
 ///
 /// Facebook does not say whether an address is verified, so none is.
 struct FacebookInspector: TokenInspector {
-    static let usualAPI = "https://graph.facebook.com"
-
     let api: ProviderAPI
     let client: String
     let secret: String

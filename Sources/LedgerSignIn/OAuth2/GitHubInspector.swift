@@ -8,7 +8,6 @@ internal import Ledger
 ///
 /// The e-mail is the primary one, and only if the token's scopes show it.
 struct GitHubInspector: TokenInspector {
-    static let usualAPI = "https://api.github.com"
     private static let scopesOfEmails: Set<String> = ["user", "user:email"]
 
     let api: ProviderAPI

@@ -3,8 +3,8 @@ internal import Ledger
 /// Proves the subjects of an OAuth 2.0 provider by its access tokens.
 ///
 /// A bare access token says nothing about the client it was made for, and another app's token must not
-/// open an account here. So only providers are supported that tell the client of a token, and each
-/// inspector compares it.
+/// open an account here. So a client's token counts only where the provider tells the client of a token and
+/// the inspector compares it; at other providers, only one that a browser flow got.
 struct OAuth2Prover {
     let provider: ProviderName
     let settings: OAuth2Settings
@@ -17,6 +17,16 @@ struct OAuth2Prover {
     /// - Throws: `invalid` for a token that proves nothing, `unavailable` without the provider's
     ///   answer.
     func prove(
+        _ body: OAuth2Body, for purpose: ProofPurpose, at now: Timestamp
+    ) async throws(Credential.Flaw) -> Proof {
+        guard settings.inspector.comparesClient else { throw .invalid }
+        return try await proveOwn(body, for: purpose, at: now)
+    }
+
+    /// Inspects an access token that the provider gave to this service.
+    ///
+    /// - Throws: as ``prove(_:for:at:)``.
+    func proveOwn(
         _ body: OAuth2Body, for purpose: ProofPurpose, at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
         guard body.isWellFormed else { throw .invalid }

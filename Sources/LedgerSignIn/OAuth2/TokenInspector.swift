@@ -2,6 +2,9 @@ internal import Ledger
 
 /// Learns from a provider for which client and person it issued an access token.
 protocol TokenInspector: Sendable {
+    /// Whether it compares the client, so that a token of unknown origin proves something.
+    var comparesClient: Bool { get }
+
     /// Inspects a well-formed token.
     ///
     /// - Throws: `invalid` for a token that the provider does not know, that has expired or that was
@@ -9,6 +12,10 @@ protocol TokenInspector: Sendable {
     func inspect(
         _ token: String, at now: Int64
     ) async throws(Credential.Flaw) -> InspectedToken
+}
+
+extension TokenInspector {
+    var comparesClient: Bool { true }
 }
 
 /// The facts about an access token, as its provider tells them.

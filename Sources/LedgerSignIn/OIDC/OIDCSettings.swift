@@ -10,10 +10,14 @@ package struct OIDCSettings: Sendable {
     /// The issuer's keys.
     package let keys: KeySetCache
 
+    /// The browser flow; nil when it is not configured.
+    let flow: FlowSettings?
+
     /// Describes an issuer.
-    package init(check: IDTokenPolicy, keys: KeySetCache) {
+    package init(check: IDTokenPolicy, keys: KeySetCache, flow: FlowSettings? = nil) {
         self.check = check
         self.keys = keys
+        self.flow = flow
     }
 
     /// Reads a provider's section of the providers file.
@@ -24,7 +28,7 @@ package struct OIDCSettings: Sendable {
             StrictObject.commonMembers.union([
                 "issuer", "jwks_uri", "audiences", "algorithms", "nonce", "nonce_required",
                 "subject",
-                "issuer_tenants",
+                "issuer_tenants", "flow",
             ]))
         let mode = try Self.nonceMode(object)
         let isRequired = try object.optionalFlag("nonce_required") ?? false
@@ -38,6 +42,11 @@ package struct OIDCSettings: Sendable {
             algorithms: try Self.algorithms(object), nonce: mode, nonceRequired: isRequired,
             subject: try Self.subject(object, of: issuers))
         keys = keySets.cache(of: try object.requiredAddress("jwks_uri"))
+        flow = try FlowSettings.read(object)
+        guard flow.map({ check.audiences.contains($0.client) }) ?? true else {
+            throw ProvidersFileFault(
+                object.location(of: "flow"), "has a client_id that is none of the audiences")
+        }
     }
 
     private static func nonceMode(

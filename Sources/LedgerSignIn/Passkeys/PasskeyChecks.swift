@@ -141,7 +141,7 @@ package final class PasskeyChecks: Sendable {
         return Proof(
             subject, authenticatedAt: Timestamp(seconds: now.seconds),
             methods: made.isUserVerified ? .verifyingPasskey : .passkey, email: nil,
-            passkey: PasskeyProof(registering: record.stored, challenge: token))
+            passkey: PasskeyProof(registering: record.stored), usedUp: token)
     }
 
     private func assert(
@@ -173,8 +173,8 @@ package final class PasskeyChecks: Sendable {
             methods: use.isUserVerified ? .verifyingPasskey : .passkey, email: nil,
             passkey: PasskeyProof(
                 using: stored.version,
-                renewed: isCounted ? record.counted(use.signatureCount).stored : nil,
-                challenge: token))
+                renewed: isCounted ? record.counted(use.signatureCount).stored : nil),
+            usedUp: token)
     }
 
     private func seal(

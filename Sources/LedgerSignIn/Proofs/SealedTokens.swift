@@ -9,6 +9,8 @@ internal import Ledger
 struct SealedTokens: Sendable {
     /// The maximum length of a token, in bytes.
     static let bytesMax = 4096
+    /// The lifetime of the first step of a sign-in, in seconds.
+    static let firstStepSeconds: Int64 = 300
 
     private let key: SymmetricKey
     private let digests: HMACKey

@@ -2,6 +2,8 @@ package import Foundation
 internal import FoundationNetworking
 
 /// An HTTP client over real sockets, like an app's backend: its HTTP is independent of the server's.
+///
+/// It follows no redirections, and has only the cookies that a test sends.
 package final class WireClient: Sendable {
     /// A response.
     package struct Answer: Sendable {
@@ -39,6 +41,16 @@ package final class WireClient: Sendable {
         }
     }
 
+    private final class Unredirected: NSObject, URLSessionTaskDelegate {
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask,
+            willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+            completionHandler: @escaping (URLRequest?) -> Void
+        ) {
+            completionHandler(nil)
+        }
+    }
+
     /// The number of times that a persistent client repeats a request.
     private static let repetitionsMax = 60
 
@@ -57,7 +69,10 @@ package final class WireClient: Sendable {
         // Other tests slow down the machine.
         configuration.timeoutIntervalForRequest = 120
         configuration.httpMaximumConnectionsPerHost = 64
-        session = URLSession(configuration: configuration)
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        session = URLSession(
+            configuration: configuration, delegate: Unredirected(), delegateQueue: nil)
     }
 
     /// Sends a request with raw bytes.

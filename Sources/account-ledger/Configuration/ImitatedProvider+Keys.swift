@@ -18,6 +18,17 @@ extension ImitatedProvider {
     }
 }
 
+extension AuthorizationCodes {
+    /// The codes of browser flows, which every process of a ledger checks alike.
+    static func all(
+        _ secrets: (currentID: String, keys: [String: SymmetricKey])
+    ) -> AuthorizationCodes {
+        let secret = secrets.keys[secrets.currentID] ?? .generate()
+        return AuthorizationCodes(
+            key: HKDFSHA256.key(from: secret, label: "account-ledger development codes"))
+    }
+}
+
 extension ImitatedTokenProvider {
     /// Returns the imitated providers of access tokens, which every process of a ledger checks alike.
     static func all(

@@ -38,6 +38,19 @@ enum TenantSetup {
     /// The number of anonymous accounts that may be opened in an hour in the development mode.
     private static let developmentOpenings = 1_000_000
 
+    /// The path of the addresses of this machine to which browser flows may return in the development mode.
+    private static let developmentReturnPath = "/callback"
+
+    /// Returns the browser flow of an imitated provider.
+    private static func flow(of name: String, api: String) -> FlowSettings {
+        let base = DevelopmentIdentityProvider.baseURL(of: name, api: api)
+        return FlowSettings(
+            authorizationURL: base + "/authorize", tokenURL: base + "/token",
+            client: DevelopmentIdentityProvider.audience,
+            secret: ImitatedTokenProvider.clientSecret, scope: "openid email",
+            usesFormPost: name == "apple")
+    }
+
     /// Every provider of the development mode with its pin, which is the same on every address.
     static let developmentPins: [ProviderName: ProviderPin] = {
         let types =
@@ -73,7 +86,8 @@ enum TenantSetup {
                                 algorithms: [.rs256], nonce: provider.nonce),
                             keys: KeySetCache(
                                 url: DevelopmentIdentityProvider.keySetURL(
-                                    of: provider.name, api: api)))))
+                                    of: provider.name, api: api)),
+                            flow: flow(of: provider.name, api: api))))
             }
         }
         let tokenProviders = OAuth2Settings.Preset.allCases.compactMap { preset in
@@ -85,7 +99,8 @@ enum TenantSetup {
                             preset, client: DevelopmentIdentityProvider.audience,
                             secret: ImitatedTokenProvider.clientSecret,
                             api: DevelopmentIdentityProvider.baseURL(
-                                of: preset.rawValue, api: api))))
+                                of: preset.rawValue, api: api),
+                            flow: flow(of: preset.rawValue, api: api))))
             }
         }
         let anonymous = ProviderName(anonymous).map { name in
@@ -115,7 +130,8 @@ enum TenantSetup {
         let configuration = TenantConfiguration(
             providers: providers + tokenProviders + [anonymous].compactMap(\.self) + addressed,
             policy: limits.policy,
-            messages: MessageSettings(smsCountries: SMSCountries(developmentCountries)))
+            messages: MessageSettings(smsCountries: SMSCountries(developmentCountries)),
+            returnAddresses: ReturnAddresses(loopbackPath: developmentReturnPath))
         return Dictionary(tenants.map { ($0, configuration) }) { first, _ in first }
     }
 }

@@ -67,6 +67,7 @@ extension Server {
             singleUseIDTokens: SingleUseIDTokens(key: keys.refresh),
             requestDigests: requestDigests, codes: codes, passwords: passwords,
             passkeys: PasskeyChecks(store: credentials, key: keys.refresh),
+            flows: BrowserFlows(key: keys.refresh), publicURL: publicURL,
             secondFactors: SecondFactors(
                 store: credentials, codes: codes, tokens: SecondFactorTokens(key: keys.refresh)),
             mergePlans: MergePlanDigests(key: keys.refresh),

@@ -42,6 +42,8 @@ struct Server: Sendable {
     let codes: AddressCodes
     let credentials: PostgresCredentialStore
     let passwords: PasswordChecks
+    /// The beginning of the addresses at which browsers reach the service; nil when it is not set.
+    let publicURL: String?
     let workers: Workers
 
     /// Checks the configuration against the database, and binds.
@@ -61,6 +63,13 @@ struct Server: Sendable {
                 case .phone: try configuration.messaging.require(.sms, for: tenant)
                 case nil: break
                 }
+            }
+            guard
+                configuration.messaging.publicURL != nil || configuration.mode == .development
+                    || configured.providers.values.allSatisfy({ $0.settings.flow == nil })
+            else {
+                throw Fault(
+                    "tenant \(tenant) has browser flows, but \(Setting.publicURL.name) is not set")
             }
         }
         let opened = try Self.openings(configuration)
@@ -98,7 +107,11 @@ struct Server: Sendable {
             configuration.mode == .development
             ? DevelopmentIdentityProvider(
                 api: base, providers: imitated,
-                tokenProviders: ImitatedTokenProvider.all(secrets)) : nil
+                tokenProviders: ImitatedTokenProvider.all(secrets),
+                codes: AuthorizationCodes.all(secrets)) : nil
+        publicURL =
+            configuration.messaging.publicURL
+            ?? (configuration.mode == .development ? base : nil)
         workers = Workers(
             configuration, keys: keys, tenants: { tenants[$0] }, faults: faults, log: log)
         codes = AddressCodes(

@@ -52,7 +52,7 @@ struct JavaScriptTypeTests {
                 "enrolFactor",
                 "removeFactor", "keepFactor", "renewRecoveryCodes", "sendCode", "sendAccountCode",
                 "beginPasskeySignUp", "beginPasskeySignIn", "beginPasskeyLink",
-                "beginPasskeyMerge",
+                "beginPasskeyMerge", "beginFlow",
                 "signOut",
                 "account", "link", "unlink",
                 "previewMerge", "merge", "#renew", "previewUndo", "undoMerge",

@@ -50,7 +50,12 @@ struct RefusalTests {
         .merging(ofFactors) { $0 + $1 }
 
     private static let ofCallers: [String: [Attempt]] = [
-        "401 INVALID_ACCESS_TOKEN": [Attempt { try await $0.sendWithoutToken() }],
+        "401 INVALID_ACCESS_TOKEN": [
+            Attempt { try await $0.sendWithoutToken() },
+            Attempt { run in
+                try await run.send(body: run.body?.replacing("sign_in", with: "link"))
+            },
+        ],
         "401 INVALID_API_KEY": [Attempt { try await $0.sendWithoutToken() }],
         "403 FORBIDDEN": [
             Attempt { try await $0.send(as: .auditor) },

@@ -84,6 +84,8 @@ import Testing
         "POST /v1/account/codes/{code_provider}", "POST /v1/auth/sign-up/{password_provider}",
         "POST /v1/auth/password-resets/{password_provider}",
         "POST /v1/auth/password-resets/{password_provider}/complete", "POST /v1/account/password",
+        "POST /v1/auth/flows", "GET /v1/auth/flows/start", "POST /v1/auth/flows/start",
+        "GET /v1/auth/flows/callback/{provider}", "POST /v1/auth/flows/callback/{provider}",
         "POST /v1/auth/refresh", "POST /v1/auth/sign-out", "POST /v1/auth/second-factor",
         "POST /v1/auth/second-factor/code",
         "POST /v1/auth/passkeys/{passkey_provider}/create",

@@ -20,7 +20,10 @@ extension TestIdentityProvider {
                         nonce: nonce, nonceRequired: nonceRequired),
                     keys: KeySetCache(
                         url: "\(issuer)/keys",
-                        fetch: { _ in FetchedKeySet(body: try self.keySet(), maxAgeSeconds: nil) })
+                        fetch: { _ in FetchedKeySet(body: try self.keySet(), maxAgeSeconds: nil) }),
+                    flow: FlowSettings(
+                        authorizationURL: "\(issuer)/authorize", tokenURL: "\(issuer)/token",
+                        client: Self.audience, secret: "secret", scope: "openid")
                 )))
     }
 }

@@ -155,7 +155,8 @@ struct TestService {
                     tenant,
                     TenantConfiguration(
                         providers: providers, policy: policy,
-                        messages: MessageSettings(smsCountries: SMSCountries(["DE"])))
+                        messages: MessageSettings(smsCountries: SMSCountries(["DE"])),
+                        returnAddresses: ReturnAddresses(loopbackPath: "/callback"))
                 )
             })
         configured.replace(with: configurations)
@@ -180,6 +181,7 @@ struct TestService {
                 store: ledger, codes: codes, failureTime: .milliseconds(500),
                 pause: { [pauses = options.pauses] in pauses.add($0) }),
             passkeys: PasskeyChecks(store: ledger, key: options.spendingKey),
+            flows: BrowserFlows(key: options.spendingKey), publicURL: "https://ledger.example",
             secondFactors: SecondFactors(
                 store: ledger, codes: codes,
                 tokens: SecondFactorTokens(key: options.spendingKey)),

@@ -47,8 +47,8 @@ import Testing
                     proof(
                         id,
                         PasskeyProof(
-                            registering: NewPassword(passkey: "key of \(id)", count: count),
-                            challenge: challenge())), at: first))
+                            registering: NewPassword(passkey: "key of \(id)", count: count)),
+                        challenge()), at: first))
         }
 
         /// Makes the proof of a use that was checked against the stored passkey.
@@ -60,8 +60,8 @@ import Testing
                 id,
                 PasskeyProof(
                     using: stored.version,
-                    renewed: count.map { NewPassword(passkey: "key of \(id)", count: $0) },
-                    challenge: challenge ?? self.challenge()))
+                    renewed: count.map { NewPassword(passkey: "key of \(id)", count: $0) }),
+                challenge ?? self.challenge())
         }
 
         func passkey(_ id: String) async throws -> StoredPassword? {
@@ -74,10 +74,12 @@ import Testing
                 digest: digest(generator.bytes(32)), expiresAt: PasskeyStoreTests.expiry)
         }
 
-        private func proof(_ id: String, _ passkey: PasskeyProof) -> Proof {
+        private func proof(
+            _ id: String, _ passkey: PasskeyProof, _ challenge: SingleUseIDToken
+        ) -> Proof {
             Proof(
                 subject("passkey", id), authenticatedAt: Timestamp(seconds: 1_000_000_000_000),
-                methods: .verifyingPasskey, email: nil, passkey: passkey)
+                methods: .verifyingPasskey, email: nil, passkey: passkey, usedUp: challenge)
         }
     }
 
@@ -138,8 +140,8 @@ import Testing
                         subject("passkey", id), authenticatedAt: Timestamp(seconds: 1),
                         methods: .passkey, email: nil,
                         passkey: PasskeyProof(
-                            registering: NewPassword(passkey: id, count: 0),
-                            challenge: challenge))
+                            registering: NewPassword(passkey: id, count: 0)),
+                        usedUp: challenge)
                 }
                 async let here = stage.signIn(made[0], at: stage.first)
                 async let there = stage.signIn(made[1], at: stage.second)

@@ -275,10 +275,10 @@ import Testing
         try await eventually("the head is locked") {
             try await database.asSuperuser.texts(
                 """
-                SELECT state FROM pg_stat_activity
-                WHERE datname = current_database() AND application_name = 'holder'
+                SELECT application_name FROM pg_stat_activity WHERE datname = current_database()
+                    AND application_name = 'holder' AND state = 'idle in transaction'
                 """
-            ) == ["idle in transaction"]
+            ) == ["holder"]
         }
         let first = Task { try await fixture.signIn(subject("apple", "bob")) }
         try await eventually("a batch waits for the lock") {

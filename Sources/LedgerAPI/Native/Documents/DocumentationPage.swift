@@ -37,7 +37,7 @@ enum DocumentationPage {
         let sections = Operation.Tag.allCases.compactMap { tag -> String? in
             let entries = document.entries.filter { $0.operation.tag == tag }
             guard !entries.isEmpty else { return nil }
-            return "<h2 id=\"\(tag.rawValue)\">\(escaped(tag.about))</h2>"
+            return "<h2 id=\"\(tag.rawValue)\">\(HTMLText.escape(tag.about))</h2>"
                 + entries.map { section(of: $0) }.joined()
         }
         let contents = document.entries.map { entry in
@@ -47,8 +47,8 @@ enum DocumentationPage {
         return """
             <!doctype html><html lang="en"><head><meta charset="utf-8">\
             <meta name="viewport" content="width=device-width">\
-            <title>\(escaped(document.title))</title><style>\(style)</style></head><body>\
-            <h1>\(escaped(document.title))</h1><p>\(prose(document.about)) The same for programs: \
+            <title>\(HTMLText.escape(document.title))</title><style>\(style)</style></head><body>\
+            <h1>\(HTMLText.escape(document.title))</h1><p>\(prose(document.about)) The same for programs: \
             <a href="\(DocumentRoute.path)">\(DocumentRoute.path)</a>.</p>\
             <p>Every path also exists behind <code>/t/TENANT</code>, unless it is about the service \
             itself.</p><ul>\(contents.joined())</ul>\(sections.joined())</body></html>
@@ -86,13 +86,13 @@ enum DocumentationPage {
         text += table(
             ["Status", "Code", "Message"],
             entry.errorsByStatus.flatMap { status, errors in
-                errors.map { [String(status), code($0.code.rawValue), escaped($0.message)] }
+                errors.map { [String(status), code($0.code.rawValue), HTMLText.escape($0.message)] }
             })
         return text
     }
 
     private static func heading(of entry: APIDocument.Entry) -> String {
-        escaped("\(entry.method) \(entry.path)")
+        HTMLText.escape("\(entry.method) \(entry.path)")
     }
 
     private static func rules(of schema: Schema) -> String {
@@ -107,10 +107,10 @@ enum DocumentationPage {
     }
 
     private static func example(of schema: Schema) -> String {
-        if case .text(let text) = schema.example { return "<pre>\(escaped(text))</pre>" }
+        if case .text(let text) = schema.example { return "<pre>\(HTMLText.escape(text))</pre>" }
         var writer = JSONWriter()
         schema.writeExample(to: &writer)
-        return "<pre>\(escaped(String(decoding: writer.bytes, as: UTF8.self)))</pre>"
+        return "<pre>\(HTMLText.escape(String(decoding: writer.bytes, as: UTF8.self)))</pre>"
     }
 
     private static func table(_ heads: [String], _ rows: [[String]]) -> String {
@@ -120,18 +120,13 @@ enum DocumentationPage {
         return "<table><tr>\(head)</tr>\(body.joined())</table>"
     }
 
-    private static func code(_ text: String) -> String { "<code>\(escaped(text))</code>" }
+    private static func code(_ text: String) -> String { "<code>\(HTMLText.escape(text))</code>" }
 
     /// Writes the words between backticks as code.
     private static func prose(_ text: String) -> String {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in
-            index % 2 == 1 ? code(String(part)) : escaped(String(part))
+            index % 2 == 1 ? code(String(part)) : HTMLText.escape(String(part))
         }.joined()
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-            .replacing(">", with: "&gt;").replacing("\"", with: "&quot;")
     }
 }

@@ -24,6 +24,7 @@ enum ExampleValue {
     static let signInToken = "c2lnbi1pbiB0b2tlbg"
     static let enrolmentToken = "ZW5yb2xtZW50IHRva2Vu"
     static let recoveryCode = "GEZD-GNBV-GY3T-QOJQ"
+    static let flowCode = "YnJvd3NlciBmbG93IGNvZGU"
     static let provider = "google"
     static let time = "2026-11-20T23:17:50.859712Z"
     static let hash = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="

@@ -9,7 +9,8 @@ extension [any BodyMember] {
     static let credentialForPlan: [any BodyMember] = [
         OptionalText.idToken, OptionalText.accessToken, OptionalText.anonymousSecret,
         OptionalText.challengeID, OptionalText.code, OptionalText.email, OptionalText.password,
-        OptionalText.deviceToken, OptionalObject.credential,
+        OptionalText.deviceToken, OptionalObject.credential, OptionalText.flowCode,
+        OptionalText.codeVerifier,
     ]
 }
 
@@ -28,7 +29,12 @@ extension RequestBody {
     func credential(
         for provider: ProviderConfiguration?, isForPlan: Bool = false
     ) throws(APIError) -> CredentialBody {
-        switch provider?.settings.type ?? .oidc {
+        let verifier = try text(OptionalText.codeVerifier)
+        if let code = try text(OptionalText.flowCode) {
+            guard let verifier else { throw .isRequired(OptionalText.codeVerifier.name) }
+            return .flow(FlowBody(code: code, verifier: verifier))
+        }
+        return switch provider?.settings.type ?? .oidc {
         case .oidc:
             .oidc(
                 OIDCBody(
@@ -139,6 +145,14 @@ extension OptionalText {
         about:
             "The `device_token` of an earlier sign-in with the same address, or with a second factor of the account",
         example: ExampleValue.deviceToken)
+    static let flowCode = OptionalText(
+        name: "flow_code", bytesMax: BrowserFlows.codeBytesMax,
+        about: "The `flow_code` of a browser flow, in place of the provider's token",
+        example: ExampleValue.flowCode)
+    static let codeVerifier = OptionalText(
+        name: "code_verifier", bytesMax: FlowBody.verifierLengths.upperBound,
+        about: "The verifier whose `code_challenge` began the flow; required with `flow_code`",
+        example: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
     static let nonce = OptionalText(
         name: "nonce", bytesMax: RequestBody.nonceBytesMax,
         about: "The nonce that the client generated for the provider, before any hashing",

@@ -101,9 +101,7 @@ private enum CreatePasskeyBody: BodyForm {
 
 private enum MergePasskeyBody: BodyForm {
     static let name = "PasskeyMergeRequest"
-    static let planDigest = OptionalText(
-        name: "plan_digest", bytesMax: RequestBody.nonceBytesMax,
-        about: "The `plan_digest` of a merge preview", example: ExampleValue.planDigest)
+    static let planDigest = OptionalText.planDigest
     static let members: [any BodyMember] = [planDigest]
     static let mayBeEmpty = true
 }

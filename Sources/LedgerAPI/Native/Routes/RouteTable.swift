@@ -3,6 +3,7 @@ enum RouteTable {
     /// Every route but those that describe the others.
     static let withoutDocuments: [any Route.Type] = [
         SignInRoute.self, SignInCodeRoute.self, AccountCodeRoute.self, SignUpRoute.self,
+        BeginFlowRoute.self,
         SignUpPasskeyRoute.self, SignInPasskeyRoute.self,
         LinkPasskeyRoute.self, MergePasskeyRoute.self, SecondFactorRoute.self,
         SecondFactorCodeRoute.self, BeginResetRoute.self,
@@ -35,4 +36,9 @@ enum RouteTable {
     ]
 
     static let routes = withoutDocuments + documents
+
+    /// The pages of browser flows, which no client calls.
+    static let pages: [any Route.Type] = [
+        StartFlowRoute.self, AgreedFlowRoute.self, FlowCallbackRoute.self, FlowFormRoute.self,
+    ]
 }

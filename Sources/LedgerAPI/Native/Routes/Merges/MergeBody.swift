@@ -64,6 +64,12 @@ enum SupportMergeBody: BodyForm {
     ]
 }
 
+extension OptionalText {
+    static let planDigest = OptionalText(
+        name: "plan_digest", bytesMax: RequestBody.nonceBytesMax,
+        about: "The `plan_digest` of a merge preview", example: ExampleValue.planDigest)
+}
+
 extension RequiredText {
     static let provider = RequiredText(
         name: "provider", bytesMax: 255, about: "The configured name of the provider",

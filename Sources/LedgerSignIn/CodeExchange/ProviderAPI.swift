@@ -20,7 +20,7 @@ final class ProviderAPI: Sendable {
     private static let answerBytesMax = 1 << 18
 
     /// The URL that paths are appended to.
-    private let base: String
+    let base: String
     private let limits: Limits
     private let calls = Mutex(0)
 
@@ -33,22 +33,22 @@ final class ProviderAPI: Sendable {
     ///
     /// - Parameters:
     ///   - path: The path after the base URL, with the query.
-    ///   - authorization: The value of `Authorization`.
+    ///   - authorization: The value of `Authorization`; nil without it.
     ///   - body: The bytes to POST with their media type; nil for a GET.
     ///   - refusals: The statuses by which the provider says that the token is not valid.
     /// - Returns: The document of an answer with status 200.
     /// - Throws: `invalid` for one of `refusals`; `unavailable` for another answer, without one, and
     ///   beside too many other calls.
     func call(
-        _ path: String, authorization: String, body: (bytes: [UInt8], type: String)? = nil,
+        _ path: String, authorization: String?, body: (bytes: [UInt8], type: String)? = nil,
         refusals: Set<Int> = []
     ) async throws(Credential.Flaw) -> JSONValue {
         guard begin() else { throw .unavailable }
         defer { end() }
-        var fields = [
-            ClientRequest.Field(name: "Accept", value: "application/json"),
-            ClientRequest.Field(name: "Authorization", value: authorization),
-        ]
+        var fields = [ClientRequest.Field(name: "Accept", value: "application/json")]
+        if let authorization {
+            fields.append(ClientRequest.Field(name: "Authorization", value: authorization))
+        }
         if let body { fields.append(ClientRequest.Field(name: "Content-Type", value: body.type)) }
         let answer: ClientAnswer
         do throws(TransferFault) {

@@ -1,0 +1,55 @@
+package import Cryptography
+internal import Encodings
+internal import JSON
+
+/// The authorization codes of the imitated providers: each is its own record with a MAC, so nothing is stored.
+package struct AuthorizationCodes: Sendable {
+    private static let lifetimeSeconds: Int64 = 60
+
+    private let key: HMACKey
+
+    /// Makes codes that hold for every process with the key.
+    package init(key: SymmetricKey) {
+        self.key = HMACKey(key)
+    }
+
+    /// Returns a code for a person.
+    func code(
+        of provider: String, for request: AuthorizationRequest, _ person: TokenRequest, at now: Int64
+    ) -> String {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("provider", provider)
+            writer.member("client_id", request.client)
+            writer.member("redirect_uri", request.redirectURI)
+            writer.member("challenge", request.challenge)
+            writer.member("nonce", request.nonce)
+            writer.member("name", person.name)
+            writer.member("email", person.email ?? "")
+            writer.name("until")
+            writer.number(now + Self.lifetimeSeconds)
+        }
+        return Base64URL.encode(writer.bytes) + "." + Base64URL.encode(key.mac(of: writer.bytes))
+    }
+
+    /// Returns the person and the nonce of a code that its client presents with the verifier (RFC 6749, section
+    /// 4.1.3; RFC 7636, section 4.6); nil for another one.
+    func person(
+        _ fields: FormFields, at provider: String, now: Int64
+    ) -> (person: TokenRequest, nonce: String?)? {
+        let parts = (fields["code"] ?? "").split(separator: ".")
+        guard parts.count == 2, let bytes = Base64URL.decode(parts[0]),
+            let mac = Base64URL.decode(parts[1]), constantTimeEqual(mac, key.mac(of: bytes)),
+            let record = JSONValue(parsing: bytes)?.members,
+            record["provider"]?.string == provider,
+            let until = record["until"]?.number, Double(now) < until,
+            let challenge = record["challenge"]?.string,
+            challenge == Base64URL.encode(SHA256.hash(fields["code_verifier"] ?? "")),
+            record["client_id"]?.string == DevelopmentIdentityProvider.audience,
+            record["redirect_uri"]?.string == fields["redirect_uri"],
+            let name = record["name"]?.string, let email = record["email"]?.string,
+            let person = try? TokenRequest(FormFields(["name": name, "email": email]))
+        else { return nil }
+        return (person, record["nonce"]?.string)
+    }
+}

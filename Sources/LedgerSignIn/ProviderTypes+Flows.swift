@@ -1,0 +1,133 @@
+internal import Cryptography
+internal import Encodings
+internal import JSON
+package import Ledger
+internal import OpenID
+
+extension BrowserFlows {
+    /// The end of a flow without a proof, with the code that the client gets (RFC 6749, section 4.1.2.1).
+    enum Failure: String, Error {
+        case accessDenied = "access_denied"
+        case invalidRequest = "invalid_request"
+        case temporarilyUnavailable = "temporarily_unavailable"
+    }
+
+    /// Returns the address of the provider's page.
+    ///
+    /// - Parameters:
+    ///   - pending: The flow.
+    ///   - settings: The settings of its provider.
+    ///   - callback: The address of the callback.
+    /// - Returns: nil for a provider without browser flows.
+    package func address(
+        for pending: Pending, _ settings: ProviderSettings, callback: String
+    ) -> String? {
+        settings.flow?.authorizationAddress(
+            callback: callback, state: pending.state, verifier: pending.verifier,
+            nonce: settings.sentNonce(pending.nonce))
+    }
+
+    /// Ends a flow in the browser.
+    ///
+    /// - Parameters:
+    ///   - pending: The flow.
+    ///   - answer: The answer of the provider.
+    ///   - settings: The settings of its provider.
+    ///   - callback: The address of the callback.
+    ///   - tenant: The tenant.
+    ///   - now: The time of the request.
+    /// - Returns: The address to which the browser returns, with `flow_code` or `error`.
+    package func end(
+        _ pending: Pending, by answer: Answer, _ settings: ProviderSettings, callback: String,
+        in tenant: TenantID, at now: Timestamp
+    ) async -> String {
+        let flow = pending.flow
+        let (name, value): (String, String)
+        do throws(Failure) {
+            let proof = try await proof(pending, answer, settings, callback, at: now)
+            name = "flow_code"
+            value = code(flow, proof, in: tenant, at: now)
+        } catch {
+            name = "error"
+            value = error.rawValue
+        }
+        return flow.returnTo + (flow.returnTo.contains("?") ? "&" : "?") + "\(name)=\(value)"
+    }
+
+    private func proof(
+        _ pending: Pending, _ answer: Answer, _ settings: ProviderSettings, _ callback: String,
+        at now: Timestamp
+    ) async throws(Failure) -> Proof {
+        // RFC 9207, section 2.4: the answer of another provider than the one that was asked.
+        if let issuer = answer.issuer, let known = settings.flowIssuers,
+            !known.contains(where: { $0.isExactly(issuer) })
+        {
+            throw .invalidRequest
+        }
+        guard let code = answer.code, answer.error == nil else {
+            throw answer.error == nil || answer.error == "invalid_request"
+                ? .invalidRequest : .accessDenied
+        }
+        do {
+            return try await settings.proof(
+                of: code, callback: callback, verifier: pending.verifier, nonce: pending.nonce,
+                at: pending.flow.provider, at: now)
+        } catch .unavailable {
+            throw .temporarilyUnavailable
+        } catch {
+            throw .accessDenied
+        }
+    }
+}
+
+extension ProviderSettings {
+    /// The browser flow; nil for a provider without one.
+    package var flow: FlowSettings? {
+        switch self {
+        case .oidc(let settings): settings.flow
+        case .oauth2(let settings): settings.flow
+        case .anonymous, .code, .password, .passkey: nil
+        }
+    }
+
+    /// The issuers of authorization answers; nil where the provider states none, or one for each of its tenants.
+    fileprivate var flowIssuers: [String]? {
+        switch self {
+        case .oidc(let settings):
+            if case .sub = settings.check.subject { settings.check.issuers } else { nil }
+        case .oauth2(let settings): settings.statesIssuer ? [settings.issuer] : nil
+        case .anonymous, .code, .password, .passkey: nil
+        }
+    }
+
+    /// Returns the nonce as the provider gets it, which puts it into the ID token unchanged; nil where none is sent.
+    fileprivate func sentNonce(_ nonce: String) -> String? {
+        guard case .oidc(let settings) = self else { return nil }
+        return switch settings.check.nonce {
+        case .raw: nonce
+        case .sha256: Hex.encode(SHA256.hash(nonce))
+        case .none: nil
+        }
+    }
+
+    /// Exchanges the code of an authorization, and checks the token.
+    fileprivate func proof(
+        of code: String, callback: String, verifier: String, nonce: String,
+        at provider: ProviderName, at now: Timestamp
+    ) async throws(Credential.Flaw) -> Proof {
+        guard let flow else { throw .unsupported }
+        let members = try await flow.exchange(
+            code, callback: callback, verifier: verifier, at: now)
+        switch self {
+        case .oidc(let settings):
+            guard let token = members["id_token"]?.string else { throw .invalid }
+            return try await OIDCProver(provider: provider, settings: settings)
+                .prove(OIDCBody(idToken: token, nonce: nonce), for: .link, at: now)
+        case .oauth2(let settings):
+            guard let token = members["access_token"]?.string else { throw .invalid }
+            return try await OAuth2Prover(provider: provider, settings: settings)
+                .proveOwn(OAuth2Body(accessToken: token), for: .link, at: now)
+        case .anonymous, .code, .password, .passkey: throw .unsupported
+        }
+    }
+}
