@@ -622,7 +622,7 @@ export class AccountLedger {
    * Merges the account of another identity into this one, as the preview showed it. A token must be newer than
    * the preview: the nonce of an ID token is the `plan_digest`.
    *
-   * @param {({ id_token: string } | { access_token: string } | { anonymous_secret: string } | { challenge_id: string, code: string, device_token?: string } | { challenge_id: string, credential: Record<string, any> } | { email: string, password: string, device_token?: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
+   * @param {({ id_token: string } | { access_token: string } | { anonymous_secret: string } | { challenge_id: string, code: string, device_token?: string } | { challenge_id: string, credential: Record<string, any> } | { email: string, password: string, device_token?: string } | { flow_code: string, code_verifier: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
    * @param {CallOptions & CommandOptions} [options]
    * @returns {Promise<Merged>}
    */

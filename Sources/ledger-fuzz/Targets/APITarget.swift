@@ -28,6 +28,11 @@ enum APITarget {
     private static func check(_ answer: HTTPResponse, to request: HTTPRequest) throws {
         try require((200..<500).contains(answer.status), "the answer is \(answer.status)")
         guard answer.status >= 400 else { return }
+        // The pages of browser flows are for people.
+        guard !answer.headers.contains(where: { $0.value == "text/html; charset=utf-8" }) else {
+            return try require(
+                request.path.contains("/v1/auth/flows/"), "a refusal is a page")
+        }
         let body = try? JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
         let error = body?["error"] as? [String: Any]
         try require(

@@ -27,7 +27,8 @@ struct FlowBrowser {
     }
 
     /// Opens a flow, signs in at the provider, and returns the address to which the browser comes back.
-    mutating func pass(_ flow: String, at provider: String, as name: String) async throws -> String {
+    mutating func pass(_ flow: String, at provider: String, as name: String) async throws -> String
+    {
         try await end(open(flow), at: provider, ["name": name])
     }
 
@@ -97,7 +98,9 @@ struct FlowBrowser {
     }
 
     private static func unescaped(_ text: Substring) -> String {
-        let pairs = [("&quot;", "\""), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")]
+        let pairs = [
+            ("&quot;", "\""), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"),
+        ]
         return pairs.reduce(String(text)) { $0.replacing($1.0, with: $1.1) }
     }
 }

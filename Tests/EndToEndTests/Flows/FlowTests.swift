@@ -83,7 +83,8 @@ import Testing
     }
 
     private func withApp(
-        settings: [String: String] = [:], _ body: (App, Deployment, ServerProcess) async throws -> Void
+        settings: [String: String] = [:],
+        _ body: (App, Deployment, ServerProcess) async throws -> Void
     ) async throws {
         let development = ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""]
         try await Deployment.with(settings: development.merging(settings) { $1 }) { deployment in
@@ -279,7 +280,8 @@ import Testing
             #expect(made.header("Location") == Self.returnTo + "?error=access_denied")
             #expect(try await browser.open("\(app.client.base)/v1/auth/flows/start").status == 400)
             #expect(
-                try await browser.open("\(app.client.base)/v1/auth/flows/start?flow=x").status == 400)
+                try await browser.open("\(app.client.base)/v1/auth/flows/start?flow=x").status
+                    == 400)
         }
     }
 
