@@ -15,7 +15,8 @@ package struct AuthorizationCodes: Sendable {
 
     /// Returns a code for a person.
     func code(
-        of provider: String, for request: AuthorizationRequest, _ person: TokenRequest, at now: Int64
+        of provider: String, for request: AuthorizationRequest, _ person: TokenRequest,
+        at now: Int64
     ) -> String {
         var writer = JSONWriter()
         writer.object { writer in

@@ -38,7 +38,9 @@ extension DevelopmentIdentityProvider {
         guard request.method == "POST", let fields = FormFields(request),
             fields["grant_type"] == "authorization_code"
         else { return nil }
-        guard isClient(request, fields) else { return .json(401) { $0.member("error", "invalid_client") } }
+        guard isClient(request, fields) else {
+            return .json(401) { $0.member("error", "invalid_client") }
+        }
         guard let (person, nonce) = codes.person(fields, at: provider, now: Self.now),
             let token = flowToken(of: person, nonce: nonce, at: provider)
         else { return .json(400) { $0.member("error", "invalid_grant") } }

@@ -9,7 +9,8 @@ package enum FormEncoding {
         var fields: [(name: String, value: String)] = []
         for field in text.split(separator: "&") {
             let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = decoded(parts[0]), let value = decoded(parts.count > 1 ? parts[1] : ""),
+            guard let name = decoded(parts[0]),
+                let value = decoded(parts.count > 1 ? parts[1] : ""),
                 fields.count < fieldsMax
             else { return nil }
             fields.append((name, value))

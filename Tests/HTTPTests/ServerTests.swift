@@ -123,7 +123,8 @@ struct ServerTests {
         }
         try await withServer(handler: handler) { server in
             let client = try await RawClient(port: server.port)
-            try await client.send("GET / HTTP/1.1\nHost: h\nCookie: a=1; b=2\ncookie: c=3\nCookies: d\n\n")
+            try await client.send(
+                "GET / HTTP/1.1\nHost: h\nCookie: a=1; b=2\ncookie: c=3\nCookies: d\n\n")
             #expect(try await client.receive().text == "a=1; b=2|c=3")
         }
     }

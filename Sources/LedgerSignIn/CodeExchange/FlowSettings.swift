@@ -118,6 +118,7 @@ package struct FlowSettings: Sendable {
     ///   - state: The value that comes back with it.
     ///   - verifier: The PKCE verifier of the flow.
     ///   - nonce: The nonce of the ID token; nil where none is sent.
+    /// - Returns: The address.
     func authorizationAddress(
         callback: String, state: String, verifier: String, nonce: String?
     ) -> String {

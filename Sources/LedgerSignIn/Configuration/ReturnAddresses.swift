@@ -54,7 +54,8 @@ package struct ReturnAddresses: Sendable {
         var custom: Set<String> = []
         for (index, text) in try section.texts("return_to").enumerated() {
             let location = "\(section.location(of: "return_to"))[\(index)]"
-            guard Self.isPlain(text), let url = URL(string: text), url.fragment() == nil, url.user() == nil,
+            guard Self.isPlain(text), let url = URL(string: text), url.fragment() == nil,
+                url.user() == nil,
                 let scheme = url.scheme, scheme == scheme.lowercased()
             else {
                 throw ProvidersFileFault(location, "must be a URL without a fragment")
@@ -113,7 +114,9 @@ package struct ReturnAddresses: Sendable {
             var rest = address.dropFirst(start.count)
             if rest.hasPrefix(":") {
                 let port = rest.dropFirst().prefix(while: \.isNumber)
-                guard let number = UInt16(port), number != 0, "\(number)" == port else { return nil }
+                guard let number = UInt16(port), number != 0, "\(number)" == port else {
+                    return nil
+                }
                 rest = rest.dropFirst(1 + port.count)
             }
             guard rest.hasPrefix("/"), !rest.contains("#") else { return nil }

@@ -90,7 +90,8 @@ package struct OAuth2Settings: Sendable {
         guard preset.tellsClient || object.has("flow") else {
             throw ProvidersFileFault(
                 object.location(of: "flow"),
-                "is missing, and the provider does not say for which client it made an access token")
+                "is missing, and the provider does not say for which client it made an access token"
+            )
         }
         self.init(
             preset, client: client, secret: secret, api: api,

@@ -33,12 +33,7 @@ extension Proof {
         writer.member("passkey_renewed", passkey?.renewed?.hash)
     }
 
-    /// Reads the members that ``writeMembers(to:)`` writes.
-    ///
-    /// - Parameters:
-    ///   - members: The members.
-    ///   - names: Returns the names of an address.
-    ///   - token: The token that it is read from, if each may be used once.
+    /// Reads the members that ``writeMembers(to:)`` writes; a token that can be used once takes the place of theirs.
     init?(
         _ members: JSONMembers, usedUp token: SingleUseIDToken? = nil,
         names: (String, AddressKind) -> [AddressName]
@@ -81,8 +76,9 @@ extension Proof {
             password: members["password_of"]?.string.flatMap { IdentityID($0) }.map {
                 PasswordVersion(identity: $0, version: LogPosition(version))
             }, passkey: passkey,
-            usedUp: token ?? members["used_up"]?.string.flatMap { Digest(base64URL: $0) }.map {
-                SingleUseIDToken(digest: $0, expiresAt: usedUpUntil)
-            })
+            usedUp: token
+                ?? members["used_up"]?.string.flatMap { Digest(base64URL: $0) }.map {
+                    SingleUseIDToken(digest: $0, expiresAt: usedUpUntil)
+                })
     }
 }

@@ -86,7 +86,9 @@ enum DocumentationPage {
         text += table(
             ["Status", "Code", "Message"],
             entry.errorsByStatus.flatMap { status, errors in
-                errors.map { [String(status), code($0.code.rawValue), HTMLText.escape($0.message)] }
+                errors.map {
+                    [String(status), code($0.code.rawValue), HTMLText.escape($0.message)]
+                }
             })
         return text
     }

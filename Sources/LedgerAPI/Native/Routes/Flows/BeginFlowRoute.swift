@@ -9,8 +9,10 @@ struct BeginFlowRoute: Route {
     static let path = "/v1/auth/flows"
     static let operation = Operation(
         id: "begin_flow", tag: .signIn, summary: "Begin a sign-in, a link or a merge in a browser",
-        about: "The browser opens `authorize_url`, and comes back to `return_to` with `flow_code` or `error`."
-            + " A link and a merge need an access token. A merge without `plan_digest` is previewed.",
+        about:
+            "The browser opens `authorize_url`, and comes back to `return_to` with `flow_code` or"
+            + " `error`. A link and a merge need an access token. A merge without `plan_digest` is"
+            + " previewed.",
         access: .anyone, body: BeginFlowBody.self, answers: .json(FlowAnswer.schema),
         refusals: [
             .refused(.unsupportedProvider), .accessTokenMissing, .accessTokenInvalid,
@@ -73,7 +75,8 @@ private enum BeginFlowBody: BodyForm {
         example: "http://127.0.0.1:3000/callback")
     static let codeChallenge = RequiredText(
         name: "code_challenge", bytesMax: 43,
-        about: "The base64url SHA-256 of a random `code_verifier` (RFC 7636), which the client keeps",
+        about:
+            "The base64url SHA-256 of a random `code_verifier` (RFC 7636), which the client keeps",
         example: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
     static let planDigest = OptionalText.planDigest
     static let members: [any BodyMember] = [

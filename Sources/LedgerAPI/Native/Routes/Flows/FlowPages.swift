@@ -148,14 +148,14 @@ extension HTTPResponse {
     fileprivate static func redirecting(
         to address: String, _ more: (name: String, value: String)...
     ) -> HTTPResponse {
-        HTTPResponse(
-            status: 303, headers: [("Location", address), ("Referrer-Policy", "no-referrer")] + more)
+        let headers = [("Location", address), ("Referrer-Policy", "no-referrer")]
+        return HTTPResponse(status: 303, headers: headers + more)
     }
 }
 
 /// The cookie that makes a flow that of one browser.
 ///
-/// With the prefix, browsers take it from this host alone, over TLS, and for no other path (RFC 6265bis, section 4.1.3.2).
+/// With the prefix, browsers take it from this host alone and over TLS (RFC 6265bis, section 4.1.3.2).
 private enum FlowCookie {
     static let name = "__Host-ledger-flow"
     static let parameter = Parameter(
@@ -174,7 +174,9 @@ private enum FlowPage {
     /// The page for a flow that has ended, or was begun in another browser.
     static let ended = page(
         400, "This sign-in has ended",
-        "<p>It took too long, or was begun in another browser. Go back to the app and begin again.</p>")
+        """
+        <p>It took too long, or was begun in another browser. Go back to the app and begin again.</p>
+        """)
 
     /// Asks whether an app may begin a sign-in: any app of the device could have opened the page.
     static func asking(
