@@ -11,14 +11,14 @@ extension DevelopmentIdentityProvider {
             return .failure(400, "INVALID_REQUEST", "not an authorization request of this machine")
         }
         guard request.method == "POST" else {
-            return .html(200, AuthorizationPage.html(of: provider, fields))
+            return Self.page(200, AuthorizationPage.html(of: provider, fields))
         }
         var answer: [(name: String, value: String)] = [("state", wanted.state)]
         if fields["deny"] != nil {
             answer.append(("error", "access_denied"))
         } else {
             guard let person = try? TokenRequest(fields) else {
-                return .html(400, AuthorizationPage.html(of: provider, fields))
+                return Self.page(400, AuthorizationPage.html(of: provider, fields))
             }
             answer.append(("code", codes.code(of: provider, for: wanted, person, at: Self.now)))
         }
@@ -27,8 +27,12 @@ extension DevelopmentIdentityProvider {
             return HTTPResponse(
                 status: 303, headers: [("Location", wanted.address(with: answer))])
         }
-        var page = HTTPResponse.html(200, AuthorizationPage.form(to: wanted.redirectURI, answer))
-        // The form goes to the client.
+        return Self.page(200, AuthorizationPage.form(to: wanted.redirectURI, answer))
+    }
+
+    /// Returns a page whose form leads to the client, by itself or by redirections.
+    private static func page(_ status: Int, _ text: String) -> HTTPResponse {
+        var page = HTTPResponse.html(status, text)
         page.headers.removeAll { $0.name == "Content-Security-Policy" }
         return page
     }

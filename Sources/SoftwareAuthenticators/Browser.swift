@@ -55,6 +55,18 @@ package final class Browser {
         _ = try await Self.answer(answers, nil)
     }
 
+    /// Opens an address, and runs a script in each page that follows; returns the address of the last one.
+    package func visit(_ address: String, scripts: [String]) async throws -> String {
+        var command = JSONWriter()
+        command.object { writer in
+            writer.member("visit", address)
+            writer.name("scripts")
+            writer.texts(scripts)
+        }
+        try send(String(decoding: command.bytes, as: UTF8.self))
+        return try await Self.answer(answers, "address")
+    }
+
     /// Calls `navigator.credentials.create()`; returns `RegistrationResponseJSON`.
     package func create(_ options: some JSONWritable) async throws -> [UInt8] {
         try await create(Self.json(options))

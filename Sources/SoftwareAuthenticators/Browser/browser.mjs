@@ -1,4 +1,4 @@
-// Chromium with virtual authenticators, on an empty page of http://localhost.
+// Chromium with virtual authenticators, on an empty page of http://localhost, which can visit other pages.
 
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -30,9 +30,12 @@ export async function openBrowser() {
   const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
   const sendToPage = (method, parameters = {}) => send(method, parameters, sessionId);
   await sendToPage("Page.enable");
-  const loaded = send.event("Page.loadEventFired");
-  await sendToPage("Page.navigate", { url: `${origin}/` });
-  await loaded;
+  const arrive = async (go) => {
+    const loaded = send.event("Page.loadEventFired");
+    await go();
+    await loaded;
+  };
+  await arrive(() => sendToPage("Page.navigate", { url: `${origin}/` }));
   await sendToPage("WebAuthn.enable", { enableUI: false });
 
   let authenticatorId;
@@ -51,6 +54,15 @@ export async function openBrowser() {
       publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(${JSON.stringify(options)}) })`),
     get: (options) => evaluate(sendToPage, `navigator.credentials.get({
       publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(${JSON.stringify(options)}) })`),
+    /** Opens an address, and runs a script in each page that follows; returns the address of the last one. */
+    async visit(url, scripts) {
+      await arrive(() => sendToPage("Page.navigate", { url }));
+      for (const expression of scripts) {
+        await arrive(() => sendToPage("Runtime.evaluate", { expression, userGesture: true }));
+      }
+      const { result } = await sendToPage("Runtime.evaluate", { expression: "location.href" });
+      return result.value;
+    },
     async close() {
       // With the processes that it has started.
       if (browser.pid) process.kill(-browser.pid, "SIGKILL");

@@ -14,6 +14,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     if (command.authenticator) await browser.plugIn(command.authenticator);
     if (command.isUserVerified !== undefined) await browser.setUserVerified(command.isUserVerified);
     if (command.create) answer({ credential: await browser.create(command.create) });
+    else if (command.visit) answer({ address: await browser.visit(command.visit, command.scripts) });
     else if (command.get) answer({ credential: await browser.get(command.get) });
     else answer({});
   } catch (error) {

@@ -6,7 +6,7 @@ import Testing
 /// Browser flows against a real server in the development mode, whose identity provider plays the providers.
 @Suite struct FlowTests {
     private static let returnTo = "http://127.0.0.1:3000/callback"
-    private static let verifier = String(repeating: "v", count: 43)
+    static let verifier = String(repeating: "v", count: 43)
     private static let providers = ["google", "apple", "facebook", "github", "x", "linkedin"]
 
     /// An app and the server that it uses.
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    private static let challenge = Data(SHA256.hash(verifier)).base64EncodedString()
+    static let challenge = Data(SHA256.hash(verifier)).base64EncodedString()
         .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
 
     private static func code(in address: String) throws -> String {
