@@ -25,7 +25,11 @@ code() { curl -sS "$base/dev/outbox" | jq -r --arg to "$1" \
 totp() { oathtool --base32 --totp --now "$2" "$1"; }
 # A call with a body: method, path, body, access token
 send() { curl -sS -X "$1" "$base$2" ${4:+-H "Authorization: Bearer $4"} \
-    -H "Content-Type: application/json" -d "$3"; }'
+    -H "Content-Type: application/json" -d "$3"; }
+# A browser with its cookies: opens an address, or sends a form to it, and prints where it is redirected to
+visit() { curl -sS -b "$cookies" -c "$cookies" -o /dev/null -w "%{redirect_url}\n" "$@"; }
+# The code challenge of a code verifier (RFC 7636)
+challenge() { printf %s "$1" | openssl dgst -sha256 -binary | basenc --base64url | tr -d =; }'
 
 # shellcheck disable=SC2016 # the commands are expanded where they are pasted or run
 tell_stories() {
@@ -70,6 +74,19 @@ tell_stories() {
     -H "Authorization: Bearer $(member access_token "$fay")" \
     -d "{\"access_token\":\"$(access_token github fay)\"}" | jq .' \
         200 '.linked_providers == ["facebook", "github"]'
+
+    story 'A browser flow signs in with X: the browser returns with a code for the app that began the flow'
+    step 'verifier=$(openssl rand -hex 32); flow=$(send POST /v1/auth/flows "{\"provider\":\"x\",\
+\"purpose\":\"sign_in\",\"return_to\":\"http://127.0.0.1:3000/callback\",\
+\"code_challenge\":\"$(challenge "$verifier")\"}"); jq . <<<"$flow"' \
+        200 '.expires_in == 600'
+    step 'cookies=$(mktemp); page=$(visit "$(member authorize_url "$flow")"); echo "$page"'
+    step 'callback=$(visit "$page" --data "name=max-$run"); echo "$callback"'
+    step 'back=$(visit "$callback"); rm "$cookies"; echo "$back"'
+    step 'send POST /v1/auth/sign-in/x "{\"flow_code\":\"${back#*flow_code=}\",\"code_verifier\":\"$verifier\"}" | jq .' \
+        200 '.is_new_user and .linked_providers == ["x"]'
+    step 'send POST /v1/auth/sign-in/x "{\"flow_code\":\"${back#*flow_code=}\",\"code_verifier\":\"$verifier\"}" | jq .' \
+        401 '.error.code == "INVALID_PROVIDER_TOKEN"'
 
     story 'An account that proved nothing yet is opened, and becomes a real one with its first link'
     step 'una=$(curl -sS "$base/v1/auth/sign-in/anonymous" -H "Content-Type: application/json" -d "{}"); jq . <<<"$una"' \
