@@ -4,7 +4,7 @@ CREATE TABLE factors (
     tenant_id text COLLATE "C" NOT NULL,
     factor_id uuid NOT NULL,
     account_id uuid NOT NULL,
-    kind text COLLATE "C" NOT NULL CHECK (kind IN ('totp', 'phone', 'recovery_codes')),
+    kind text COLLATE "C" NOT NULL CHECK (kind IN ('totp', 'phone', 'passkey', 'recovery_codes')),
     -- The position of the SecondFactorEnrolled.
     version bigint NOT NULL,
     sealed bytea NOT NULL,

@@ -64,10 +64,15 @@ extension BrowserFlows {
         {
             throw .invalidRequest
         }
-        guard let code = answer.code, answer.error == nil else {
-            throw answer.error == nil || answer.error == "invalid_request"
-                ? .invalidRequest : .accessDenied
+        switch answer.error {
+        case nil: break
+        // The latter two are those of Apple and LinkedIn.
+        case "access_denied", "user_cancelled_authorize", "user_cancelled_login":
+            throw .accessDenied
+        case "server_error", "temporarily_unavailable": throw .temporarilyUnavailable
+        default: throw .invalidRequest
         }
+        guard let code = answer.code else { throw .invalidRequest }
         do {
             return try await settings.proof(
                 of: code, callback: callback, verifier: pending.verifier, nonce: pending.nonce,
@@ -126,7 +131,7 @@ extension ProviderSettings {
         case .oauth2(let settings):
             guard let token = members["access_token"]?.string else { throw .invalid }
             return try await OAuth2Prover(provider: provider, settings: settings)
-                .proveOwn(OAuth2Body(accessToken: token), for: .link, at: now)
+                .proveOwn(OAuth2Body(accessToken: token), at: now)
         case .anonymous, .code, .password, .passkey: throw .unsupported
         }
     }

@@ -4,7 +4,8 @@ internal import Passkeys
 
 /// The settings of a provider, by its type.
 ///
-/// The switches of this file are all that a type adds to this module besides its folder.
+/// The switches of this file and of `ProviderTypes+Flows.swift` are all that a type adds to this module besides its
+/// folder.
 package enum ProviderSettings: Sendable {
     case oidc(OIDCSettings)
     case oauth2(OAuth2Settings)

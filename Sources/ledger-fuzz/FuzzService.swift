@@ -129,7 +129,9 @@ final class FuzzService: Sendable {
                 passkeys: PasskeyChecks(store: ledger, key: .generate()),
                 flows: BrowserFlows(key: .generate()), publicURL: "https://ledger.example",
                 secondFactors: SecondFactors(
-                    store: ledger, codes: codes, tokens: SecondFactorTokens(key: .generate())),
+                    store: ledger, codes: codes,
+                    passkeys: PasskeyChecks(store: ledger, key: .generate()),
+                    tokens: SecondFactorTokens(key: .generate())),
                 mergePlans: mergePlans, now: { Self.now },
                 random: { SecureRandom.uint128() }, observer: observer, trustedProxies: proxies,
                 allowedOrigins: origins, readiness: { Readiness(checks: []) }))

@@ -98,6 +98,13 @@ enum RequestTemplates {
         request(
             "POST /v1/auth/second-factor/code", json, #"{"sign_in_token":"x","factor_id":"x"}"#),
         request(
+            "POST /v1/auth/second-factor/passkey", json,
+            #"{"sign_in_token":"x","factor_id":"x"}"#),
+        request("POST /v1/account/factor-enrolments/passkey", json + bearer, "{}"),
+        request(
+            "POST /v1/account/factors", json + bearer,
+            #"{"challenge_id":"x","credential":{"id":"AA","response":{"attestationObject":"AA"}}}"#),
+        request(
             "POST /v1/account/factor-enrolments", json + bearer,
             #"{"type":"phone","phone":"+4915123456789"}"#),
         request("GET /v1/account/factors", "Host: a\n" + bearer, ""),

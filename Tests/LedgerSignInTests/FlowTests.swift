@@ -129,6 +129,8 @@ struct FlowTests {
             ((200, #"{"error":"bad_verification_code"}"#), "access_denied"),
             ((200, #"{"access_token":"a"}"#), "access_denied"),
             ((400, #"{"error":"invalid_grant"}"#), "access_denied"),
+            // The client's own secret is wrong or has expired.
+            ((401, #"{"error":"invalid_client"}"#), "temporarily_unavailable"),
             ((503, ""), "temporarily_unavailable"), ((200, "<html>"), "temporarily_unavailable"),
         ] {
             try await ScriptedProvider.with({ _ in answer }) { endpoint in
@@ -141,6 +143,18 @@ struct FlowTests {
             (
                 await end(try pending(), settings, code: nil, error: "access_denied"),
                 "access_denied"
+            ),
+            (
+                await end(try pending(), settings, code: nil, error: "user_cancelled_login"),
+                "access_denied"
+            ),
+            (
+                await end(try pending(), settings, code: nil, error: "server_error"),
+                "temporarily_unavailable"
+            ),
+            (
+                await end(try pending(), settings, code: nil, error: "invalid_scope"),
+                "invalid_request"
             ),
             (await end(try pending(), settings, code: nil), "invalid_request"),
             (
@@ -268,6 +282,8 @@ struct FlowTests {
                 let proof = try prove(code)
                 #expect(proof.subject.providerID == person)
                 #expect(proof.email == email)
+                // The provider states no time, but the person has just come from its page.
+                #expect(proof.authenticatedAt == Self.now)
                 let exchange = try #require(endpoint.requests.first)
                 let pair = Base64.encode(Array("c:s%26".utf8))
                 let inHeader = exchange.headers["Authorization"] == "Basic \(pair)"
@@ -275,6 +291,10 @@ struct FlowTests {
                 let hasSecret = String(decoding: exchange.body, as: UTF8.self)
                     .contains("client_secret=s%26")
                 #expect(hasSecret == (preset == "linkedin"))
+                // LinkedIn refuses the exchange of a client with a secret that has a verifier.
+                let hasVerifier = String(decoding: exchange.body, as: UTF8.self)
+                    .contains("code_verifier=")
+                #expect(hasVerifier == (preset == "x"))
                 #expect(endpoint.requests.last?.headers["Authorization"] == "Bearer tok3n")
                 // A token of unknown origin could be another app's.
                 await #expect(throws: Credential.Flaw.invalid) {

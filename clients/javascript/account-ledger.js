@@ -84,7 +84,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  *   By the provider's type: `oidc`, `oauth2`, `anonymous`, `email` and `phone`, `passkey`, or `password`; or the
  *   result of a browser flow.
  *
- * @typedef {{ sign_in_token: string, factor_id: string, code: string, challenge_id?: string, device_token?: string }} SecondStep
+ * @typedef {{ sign_in_token: string, factor_id: string, code?: string, challenge_id?: string, credential?: Record<string, any>, device_token?: string }} SecondStep
+ *   With `code`; or with `challenge_id` and `credential`, of a passkey.
  *
  * @typedef {object} SentCode
  * @property {string} challenge_id  Sent with the code.
@@ -357,9 +358,34 @@ export class AccountLedger {
   }
 
   /**
-   * Enrols the factor with its first code. The first factor ends all sessions and opens a new one here.
+   * Begins a passkey as a second factor, which `enrolFactor` finishes with the JSON of `navigator.credentials.create`.
    *
-   * @param {{ enrolment_token?: string, challenge_id?: string, code: string }} confirmation
+   * @param {{ user_name?: string, display_name?: string }} [names]
+   * @param {CallOptions} [options]
+   * @returns {Promise<PasskeyOptions>}
+   */
+  beginPasskeyFactor(names = {}, options = {}) {
+    return this.#call({ method: "POST", path: "/v1/account/factor-enrolments/passkey", body: names }, options);
+  }
+
+  /**
+   * Begins the second step of a sign-in with a passkey, which `finishSignIn` ends with the JSON of
+   * `navigator.credentials.get`.
+   *
+   * @param {{ sign_in_token: string, factor_id: string }} step
+   * @param {CallOptions} [options]
+   * @returns {Promise<PasskeyOptions>}
+   */
+  beginPasskeySecondStep(step, options = {}) {
+    return this.#transport.send(this.#transport.begin(options), {
+      method: "POST", path: "/v1/auth/second-factor/passkey", body: step,
+    });
+  }
+
+  /**
+   * Enrols the factor with its first code or the browser's response. The first factor ends all sessions and opens a new one here.
+   *
+   * @param {{ enrolment_token?: string, challenge_id?: string, code?: string, credential?: Record<string, any> }} confirmation
    * @param {CallOptions} [options]
    * @returns {Promise<EnrolledFactor>}
    */

@@ -10,7 +10,7 @@ package struct EnrolFactor: Sendable {
         case tooMany = "too_many"
         /// Recovery codes replace a second factor, and the account is without one.
         case noFactor = "no_factor"
-        /// The account is reached by codes to phones alone, and a second factor is of another kind.
+        /// The account is reached by codes to phones or by passkeys alone, and a second factor is of another kind.
         case sameKind = "same_kind"
     }
 
@@ -21,7 +21,7 @@ package struct EnrolFactor: Sendable {
     package let factor: NewFactor
     /// The recovery codes that come with the first factor.
     package let recoveryCodes: NewFactor
-    /// The token of the enrolment of an authenticator app.
+    /// The token of the enrolment of an authenticator app, or the challenge of a passkey.
     package let token: SingleUseIDToken?
     /// The challenge that proved a phone number.
     package let challenge: ChallengeID?
@@ -71,9 +71,11 @@ package struct EnrolFactor: Sendable {
         if let challenge, !state.openChallenges.contains(challenge) {
             return .refused(.invalidCode)
         }
-        if factor.kind == .phone,
-            account.links.allSatisfy({ state.type(of: $0.provider, under: policy) == .phone })
-        {
+        guard
+            account.links.contains(where: {
+                factor.kind.mayFollow(state.type(of: $0.provider, under: policy))
+            })
+        else {
             return .refused(.factorRefused(.sameKind))
         }
         guard account.secondFactors.count < Self.factorsMax else {

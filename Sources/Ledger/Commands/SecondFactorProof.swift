@@ -22,6 +22,10 @@ extension DecisionState {
         let isUnused =
             switch held.kind {
             case .totp: use.counter > factorCounters[held.id] ?? .max
+            // An authenticator that does not count always states zero.
+            case .passkey:
+                use.counter > factorCounters[held.id] ?? .max
+                    || use.counter == 0 && factorCounters[held.id] == 0
             case .recoveryCodes: held.usedCodes & (1 << use.counter) == 0
             case .phone: use.challenge.map(openChallenges.contains) ?? false
             }
@@ -29,14 +33,17 @@ extension DecisionState {
     }
 
     /// Whether an account can be signed in to by one of some links, with one of some second factors if it has any:
-    /// a phone does not follow a code that was sent to a phone.
+    /// a phone does not follow a code that was sent to a phone, nor a passkey another one.
     func canSignIn(
         to links: [Account.Link], with factors: [FactorID], under policy: TenantPolicy
     ) -> Bool {
         let ways = waysToSignIn(links, policy)
         if ways.isEmpty || factors.isEmpty { return !ways.isEmpty }
-        return factors.contains { ledger.factors[$0]?.kind != .phone }
-            || ways.contains { type(of: $0.provider, under: policy) != .phone }
+        let kinds = factors.compactMap { ledger.factors[$0]?.kind }
+        return ways.contains { way in
+            let type = type(of: way.provider, under: policy)
+            return kinds.contains { $0.mayFollow(type) }
+        }
     }
 
     /// Whether a change by an account holder needs another sign-in first: the account has a second factor, and the
@@ -87,7 +94,7 @@ extension SignIn {
         var drafts: [Decision.Draft] = []
         var effects: [Decision.Effect] = [.idTokenSpent(secondFactor.token, now)]
         switch factor.kind {
-        case .totp: effects.append(.factorUsed(factor.id, use.counter))
+        case .totp, .passkey: effects.append(.factorUsed(factor.id, use.counter))
         case .phone: effects += use.challenge.map { [.challengeSpent($0)] } ?? []
         case .recoveryCodes:
             let fact = RecoveryCodeUsed(account: account.id, code: use.counter, factor: factor.id)

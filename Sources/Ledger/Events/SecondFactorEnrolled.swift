@@ -36,6 +36,7 @@ package struct SecondFactorEnrolled: EventFact {
         switch kind {
         case .totp: "enrolled an authenticator app"
         case .phone: "enrolled a phone number as a second factor"
+        case .passkey: "enrolled a passkey as a second factor"
         case .recoveryCodes: "got recovery codes"
         }
     }

@@ -34,9 +34,11 @@ package struct SecondFactorRemoved: EventFact {
         switch (cause, kind) {
         case (.holder, .totp): "removed an authenticator app"
         case (.holder, .phone): "removed a phone number as a second factor"
+        case (.holder, .passkey): "removed a passkey as a second factor"
         case (.holder, .recoveryCodes): "removed the recovery codes"
         case (.support, .totp): "lost an authenticator app by support"
         case (.support, .phone): "lost a phone number as a second factor by support"
+        case (.support, .passkey): "lost a passkey as a second factor by support"
         case (.support, .recoveryCodes): "lost the recovery codes by support"
         }
     }

@@ -45,6 +45,11 @@ package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertibl
     /// Whether a second factor was among them.
     package var includesSecondFactor: Bool { words.contains(Self.severalFactors) }
 
+    /// Whether all words of others are among them.
+    func includes(_ others: AuthenticationMethods) -> Bool {
+        Set(others.words).isSubset(of: words)
+    }
+
     /// The methods, without the statement that there was a second factor.
     var withoutSecondFactor: AuthenticationMethods {
         let rest = words.filter { $0 != Self.severalFactors }
@@ -57,6 +62,7 @@ package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertibl
             switch factor {
             case .totp, .recoveryCodes: Self.oneTimePassword
             case .phone: Self.sms
+            case .passkey: Self.passkey
             }
         return adding(method.words + [Self.severalFactors])
     }

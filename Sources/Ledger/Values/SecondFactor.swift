@@ -4,6 +4,8 @@ package enum FactorKind: String, Hashable, Sendable, CaseIterable {
     case totp
     /// A phone number that gets a code by SMS.
     case phone
+    /// A security key or another authenticator of passkeys (WebAuthn), which then signs in to nothing alone.
+    case passkey
     /// A set of recovery codes, each of which replaces a lost factor once; not itself a required factor.
     case recoveryCodes = "recovery_codes"
 
@@ -12,7 +14,20 @@ package enum FactorKind: String, Hashable, Sendable, CaseIterable {
 
     /// Whether it is of another kind than the methods of a first step.
     package func mayFollow(_ methods: AuthenticationMethods) -> Bool {
-        self != .phone || !methods.words.contains(AuthenticationMethods.sms.description)
+        switch self {
+        case .totp, .recoveryCodes: true
+        case .phone: !methods.includes(.sms)
+        case .passkey: !methods.includes(.passkey)
+        }
+    }
+
+    /// Whether it is of another kind than a type of provider.
+    func mayFollow(_ type: ProviderType?) -> Bool {
+        switch self {
+        case .totp, .recoveryCodes: true
+        case .phone: type != .phone
+        case .passkey: type != .passkey
+        }
     }
 }
 
@@ -52,10 +67,10 @@ package struct HeldFactor: Hashable, Sendable {
 package struct NewFactor: Hashable, Sendable, CustomStringConvertible {
     package let id: FactorID
     package let kind: FactorKind
-    /// The bytes that are stored, encrypted: the secret of an authenticator app, a phone number, or the
-    /// digests of recovery codes.
+    /// The bytes that are stored, encrypted: the secret of an authenticator app, a phone number, the text of a
+    /// passkey, or the digests of recovery codes.
     package let secret: [UInt8]
-    /// The time step of the code that proved it; 0 without an authenticator app.
+    /// The time step of the code that proved it, or the counter of a passkey; 0 for other kinds.
     package let counter: Int64
 
     /// Describes a factor.
@@ -74,7 +89,7 @@ package struct NewFactor: Hashable, Sendable, CustomStringConvertible {
 package struct FactorUse: Hashable, Sendable {
     /// The factor, whose secret never changes.
     package let factor: FactorID
-    /// The time step of the code, or the number of the recovery code; 0 for a phone.
+    /// The time step of the code, the counter of the passkey, or the number of the recovery code; 0 for a phone.
     package let counter: Int64
     /// The challenge that the code of a phone answers.
     package let challenge: ChallengeID?

@@ -12,6 +12,8 @@ package struct FlowSettings: Sendable {
         let tokenURL: String
         let scope: String
         var authenticatesByHeader = false
+        /// Whether it takes a PKCE verifier from a client with a secret; some refuse every exchange that has one.
+        var takesVerifier = true
     }
 
     /// The client's authentication at the token endpoint.
@@ -26,6 +28,7 @@ package struct FlowSettings: Sendable {
     let client: String
     private let secret: Secret
     private let authenticatesByHeader: Bool
+    private let takesVerifier: Bool
     private let scope: String
     /// Whether the provider sends its answer as a form from its own page.
     private let usesFormPost: Bool
@@ -52,6 +55,7 @@ package struct FlowSettings: Sendable {
         authorizationURL = known.authorizationURL
         tokens = ProviderAPI(base: known.tokenURL)
         authenticatesByHeader = known.authenticatesByHeader
+        takesVerifier = known.takesVerifier
         scope = known.scope
         self.client = client
         self.secret = secret
@@ -74,7 +78,7 @@ package struct FlowSettings: Sendable {
         let (value, location) = try section.required("flow")
         let object = try StrictObject(value, at: location)
         var members: Set<String> = [
-            "authorization_url", "token_url", "scope", "form_post", "client_secret_basic",
+            "authorization_url", "token_url", "scope", "form_post", "client_secret_basic", "pkce",
         ]
         if client == nil {
             members.formUnion(["client_id", "client_secret", "apple_key"])
@@ -106,7 +110,8 @@ package struct FlowSettings: Sendable {
                 authorizationURL: try address("authorization_url", known?.authorizationURL),
                 tokenURL: try address("token_url", known?.tokenURL),
                 scope: try object.optionalText("scope") ?? known?.scope ?? "openid email",
-                authenticatesByHeader: isBasic ?? known?.authenticatesByHeader ?? false),
+                authenticatesByHeader: isBasic ?? known?.authenticatesByHeader ?? false,
+                takesVerifier: try object.optionalFlag("pkce") ?? known?.takesVerifier ?? true),
             client: id, secret: secret,
             usesFormPost: try object.optionalFlag("form_post") ?? false)
     }
@@ -125,9 +130,13 @@ package struct FlowSettings: Sendable {
         var fields = [
             ("response_type", "code"), ("client_id", client), ("redirect_uri", callback),
             ("scope", scope), ("state", state),
-            ("code_challenge", FlowBody(code: "", verifier: verifier).challenge),
-            ("code_challenge_method", "S256"),
         ]
+        if takesVerifier {
+            fields += [
+                ("code_challenge", FlowBody(code: "", verifier: verifier).challenge),
+                ("code_challenge_method", "S256"),
+            ]
+        }
         if let nonce { fields.append(("nonce", nonce)) }
         if usesFormPost { fields.append(("response_mode", "form_post")) }
         return authorizationURL + (authorizationURL.contains("?") ? "&" : "?") + Self.form(fields)
@@ -136,7 +145,8 @@ package struct FlowSettings: Sendable {
     /// Exchanges the code of an authorization for tokens (RFC 6749, section 4.1.3).
     ///
     /// - Returns: The members of the answer.
-    /// - Throws: `invalid` for a code that the provider refuses, `unavailable` without its answer.
+    /// - Throws: `invalid` for a code that the provider refuses; `unavailable` without its answer, and for a refused
+    ///   client (RFC 6749, section 5.2).
     func exchange(
         _ code: String, callback: String, verifier: String, at now: Timestamp
     ) async throws(Credential.Flaw) -> JSONMembers {
@@ -147,13 +157,14 @@ package struct FlowSettings: Sendable {
             }
         var fields = [
             ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", callback),
-            ("code_verifier", verifier), ("client_id", client),
+            ("client_id", client),
         ]
+        if takesVerifier { fields.append(("code_verifier", verifier)) }
         if !authenticatesByHeader { fields.append(("client_secret", secretText)) }
         let answer = try await tokens.call(
             "", authorization: authenticatesByHeader ? ProviderAPI.basic(client, secretText) : nil,
             body: (Array(Self.form(fields).utf8), "application/x-www-form-urlencoded"),
-            refusals: [400, 401])
+            refusals: [400])
         // GitHub answers with status 200 and `error`.
         guard let members = answer.members, members["error"] == nil else { throw .invalid }
         return members

@@ -19,27 +19,31 @@ struct OAuth2Prover {
     func prove(
         _ body: OAuth2Body, for purpose: ProofPurpose, at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
-        guard settings.inspector.comparesClient else { throw .invalid }
-        return try await proveOwn(body, for: purpose, at: now)
+        guard settings.inspector.comparesClient, body.isWellFormed else { throw .invalid }
+        let token = try await settings.inspector.inspect(body.accessToken, at: now.seconds)
+        guard isRecentEnough(token, for: purpose) else { throw .invalid }
+        // Without any time the person may have authenticated long ago.
+        return try proof(token, authenticatedAt: token.statedTime ?? 0, at: now)
     }
 
-    /// Inspects an access token that the provider gave to this service.
+    /// Inspects an access token that the provider has just given to this service, in a browser flow.
     ///
     /// - Throws: as ``prove(_:for:at:)``.
-    func proveOwn(
-        _ body: OAuth2Body, for purpose: ProofPurpose, at now: Timestamp
-    ) async throws(Credential.Flaw) -> Proof {
+    func proveOwn(_ body: OAuth2Body, at now: Timestamp) async throws(Credential.Flaw) -> Proof {
         guard body.isWellFormed else { throw .invalid }
         let token = try await settings.inspector.inspect(body.accessToken, at: now.seconds)
+        return try proof(token, authenticatedAt: token.statedTime ?? now.seconds, at: now)
+    }
+
+    private func proof(
+        _ token: InspectedToken, authenticatedAt time: Int64, at now: Timestamp
+    ) throws(Credential.Flaw) -> Proof {
         guard let subject = Subject(provider: provider, providerID: token.subject),
-            token.issuedAt ?? 0 <= now.seconds + Self.leewaySeconds,
-            isRecentEnough(token, for: purpose)
+            token.issuedAt ?? 0 <= now.seconds + Self.leewaySeconds
         else { throw .invalid }
-        // Without any time the person may have authenticated long ago.
-        let proved = min(max(token.authenticatedAt ?? token.issuedAt ?? 0, 0), now.seconds)
         return Proof(
-            subject, authenticatedAt: Timestamp(seconds: proved), methods: .federated,
-            email: token.email)
+            subject, authenticatedAt: Timestamp(seconds: min(max(time, 0), now.seconds)),
+            methods: .federated, email: token.email)
     }
 
     /// Whether a token, which cannot carry a plan's digest, was issued after the plan was shown; times

@@ -56,7 +56,8 @@ package struct OAuth2Settings: Sendable {
         self.issuer = issuer
         self.inspector = inspector
         self.flow = flow
-        statesIssuer = true
+        // Any other text is a name that the operator has chosen.
+        statesIssuer = issuer.hasPrefix("https://")
     }
 
     /// Reads a provider's section of the providers file.
@@ -125,7 +126,7 @@ extension OAuth2Settings.Preset {
             FlowSettings.Defaults(
                 authorizationURL: "https://www.facebook.com/dialog/oauth",
                 tokenURL: "https://graph.facebook.com/oauth/access_token",
-                scope: "public_profile,email")
+                scope: "public_profile,email", takesVerifier: false)
         case .github:
             FlowSettings.Defaults(
                 authorizationURL: "https://github.com/login/oauth/authorize",
@@ -139,7 +140,7 @@ extension OAuth2Settings.Preset {
             FlowSettings.Defaults(
                 authorizationURL: "https://www.linkedin.com/oauth/v2/authorization",
                 tokenURL: "https://www.linkedin.com/oauth/v2/accessToken",
-                scope: "openid profile email")
+                scope: "openid profile email", takesVerifier: false)
         }
     }
 }

@@ -26,6 +26,8 @@ struct InspectedToken: Sendable {
     let issuedAt: Int64?
     /// The time at which the person authenticated; nil when the provider does not tell it.
     var authenticatedAt: Int64?
+    /// The time at which the person authenticated or, without it, the time of issue.
+    var statedTime: Int64? { authenticatedAt ?? issuedAt }
     /// The address; nil when the provider discloses none.
     let email: Email?
 }

@@ -23,6 +23,18 @@ package final class PasskeyChecks: Sendable {
         /// Proves the account that the account of this session absorbs, under the plan with this digest; nil for
         /// the preview.
         case merge(Caller, plan: String?)
+        /// Adds a second factor to the account of this session.
+        case enrolment(Caller)
+        /// Finishes the sign-in with this first step by a factor.
+        case secondStep(String)
+
+        /// Whether the passkey is a second factor, which the person has touched: it need not verify the person.
+        var isOfFactor: Bool {
+            switch self {
+            case .signUp, .signIn, .link, .merge: false
+            case .enrolment, .secondStep: true
+            }
+        }
     }
 
     /// A challenge, and the options that the browser gets with it.
@@ -31,7 +43,7 @@ package final class PasskeyChecks: Sendable {
         package let options: Options
     }
 
-    private let store: any PasskeyStore
+    let store: any PasskeyStore
     private let tokens: SealedTokens
 
     /// Creates the service of a ledger.
@@ -47,9 +59,10 @@ package final class PasskeyChecks: Sendable {
     /// Makes the challenge of a registration.
     ///
     /// - Parameters:
-    ///   - use: A sign-up or a link; an account's authenticators register no second passkey for it.
+    ///   - use: A sign-up, a link or an enrolment; an account's authenticators register no second passkey for it.
     ///   - name: The name by which the authenticator tells accounts apart.
     ///   - displayName: The name of the person; may be empty.
+    ///   - factors: The passkeys that are second factors of the account.
     ///   - provider: The provider.
     ///   - settings: Its settings.
     ///   - tenant: The tenant.
@@ -57,18 +70,24 @@ package final class PasskeyChecks: Sendable {
     /// - Returns: The challenge.
     /// - Throws: the fault of the store.
     package func beginRegistration(
-        for use: Use, name: String, displayName: String, of provider: ProviderName,
-        _ settings: PasskeySettings, in tenant: TenantID, at now: Timestamp
+        for use: Use, name: String, displayName: String, besides factors: [StoredFactor] = [],
+        of provider: ProviderName, _ settings: PasskeySettings, in tenant: TenantID,
+        at now: Timestamp
     ) async throws(LedgerFault) -> Challenge<PasskeyCreationOptions> {
         var known: [PasskeyRecord] = []
-        if case .link(let caller) = use {
+        switch use {
+        case .link(let caller), .enrolment(let caller):
             known = try await store.passkeys(of: caller.account, at: provider, in: tenant)
                 .compactMap(PasskeyRecord.init)
+        case .signUp, .signIn, .merge, .secondStep: break
         }
-        // All passkeys of an account have one handle.
-        let handle = known.first?.passkey.userHandle ?? PasskeyCeremony.newChallenge()
+        // All passkeys by which an account is reached have one handle; a factor must replace none of them.
+        let handle =
+            known.first.flatMap { use.isOfFactor ? nil : $0.passkey.userHandle }
+            ?? PasskeyCeremony.newChallenge()
+        known += factors.compactMap(\.passkey)
         let bytes = PasskeyCeremony.newChallenge()
-        guard let ceremony = settings.ceremony(bytes),
+        guard let ceremony = settings.ceremony(bytes, for: use),
             let user = PasskeyCreationOptions.User(
                 handle: handle, name: name, displayName: displayName)
         else { throw .internalFailure }
@@ -79,22 +98,27 @@ package final class PasskeyChecks: Sendable {
                 excluding: known.map {
                     PasskeyDescriptor(
                         credentialID: $0.passkey.credentialID, transports: $0.transports)
-                }, timeout: .seconds(Self.challengeSeconds)))
+                }, isStored: !use.isOfFactor, timeout: .seconds(Self.challengeSeconds)))
     }
 
-    /// Makes the challenge of a sign-in or a merge; the person chooses among the passkeys of the authenticator.
+    /// Makes the challenge of a sign-in, a merge or a second step.
+    ///
+    /// Without a known passkey the person chooses among those of the authenticator.
     ///
     /// - Throws: `internalFailure`, if no random bytes make a challenge.
     package func beginAssertion(
-        for use: Use, of provider: ProviderName, _ settings: PasskeySettings,
-        in tenant: TenantID, at now: Timestamp
+        for use: Use, with factor: StoredFactor? = nil, of provider: ProviderName,
+        _ settings: PasskeySettings, in tenant: TenantID, at now: Timestamp
     ) throws(LedgerFault) -> Challenge<PasskeyRequestOptions> {
         let bytes = PasskeyCeremony.newChallenge()
-        guard let ceremony = settings.ceremony(bytes) else { throw .internalFailure }
+        guard let ceremony = settings.ceremony(bytes, for: use) else { throw .internalFailure }
+        let allowed = [factor?.passkey].compactMap(\.self).map {
+            PasskeyDescriptor(credentialID: $0.passkey.credentialID, transports: $0.transports)
+        }
         return Challenge(
             id: seal(bytes, [], for: use, of: provider, in: tenant, at: now),
             options: PasskeyRequestOptions(
-                for: ceremony, allowing: [], timeout: .seconds(Self.challengeSeconds)))
+                for: ceremony, allowing: allowed, timeout: .seconds(Self.challengeSeconds)))
     }
 
     /// Checks a response.
@@ -105,43 +129,65 @@ package final class PasskeyChecks: Sendable {
         _ body: PasskeyBody, for uses: [Use], of provider: ProviderName,
         _ settings: PasskeySettings, in tenant: TenantID, at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
-        let opened = uses.lazy.compactMap { use in
-            self.tokens.open(body.challenge, Self.context(use, provider, tenant), at: now)
+        let opened = uses.lazy.compactMap {
+            self.open(body, for: $0, of: provider, settings, in: tenant, at: now)
         }.first
-        guard let (members, token) = opened,
-            let bytes = members["challenge"]?.string.flatMap({ Base64URL.decode($0) }),
-            let handle = members["user"]?.string.flatMap({ Base64URL.decode($0) }),
-            let ceremony = settings.ceremony(bytes)
-        else { throw .invalid }
+        guard let opened else { throw .invalid }
         // A challenge of a registration has a handle.
-        return body.isRegistration && !handle.isEmpty
-            ? try register(body, ceremony, handle, token, provider, at: now)
-            : try await assert(body, ceremony, token, provider, tenant, at: now)
+        return body.isRegistration && !opened.handle.isEmpty
+            ? try register(body, opened, provider, at: now)
+            : try await assert(body, opened.ceremony, opened.token, provider, tenant, at: now)
     }
 
-    private func register(
-        _ body: PasskeyBody, _ ceremony: PasskeyCeremony, _ handle: [UInt8],
-        _ token: SingleUseIDToken, _ provider: ProviderName, at now: Timestamp
-    ) throws(Credential.Flaw) -> Proof {
-        let made: NewPasskey
-        do {
-            made = try ceremony.verify(try RegistrationResponse(body.credential))
-        } catch {
-            throw .invalid
-        }
+    /// An open challenge.
+    struct Opened {
+        let ceremony: PasskeyCeremony
+        /// The user of a registration; empty for any other challenge.
+        let handle: [UInt8]
+        let token: SingleUseIDToken
+    }
+
+    /// Opens the challenge of a response; nil unless it was made for the use and has not expired.
+    func open(
+        _ body: PasskeyBody, for use: Use, of provider: ProviderName, _ settings: PasskeySettings,
+        in tenant: TenantID, at now: Timestamp
+    ) -> Opened? {
+        guard
+            let (members, token) = tokens.open(
+                body.challenge, Self.context(use, provider, tenant), at: now),
+            let bytes = members["challenge"]?.string.flatMap({ Base64URL.decode($0) }),
+            let handle = members["user"]?.string.flatMap({ Base64URL.decode($0) }),
+            let ceremony = settings.ceremony(bytes, for: use)
+        else { return nil }
+        return Opened(ceremony: ceremony, handle: handle, token: token)
+    }
+
+    /// Verifies the response of a registration; nil for an invalid one.
+    func registered(
+        _ body: PasskeyBody, _ opened: Opened
+    ) -> (record: PasskeyRecord, isUserVerified: Bool)? {
+        guard let response = try? RegistrationResponse(body.credential),
+            let made = try? opened.ceremony.verify(response)
+        else { return nil }
         let record = PasskeyRecord(
             StoredPasskey(
                 credentialID: made.credentialID, publicKey: made.publicKey,
                 signatureCount: made.signatureCount, isBackupEligible: made.isBackupEligible,
-                userHandle: handle), transports: made.transports)
-        guard
+                userHandle: opened.handle), transports: made.transports)
+        return (record, made.isUserVerified)
+    }
+
+    private func register(
+        _ body: PasskeyBody, _ opened: Opened, _ provider: ProviderName, at now: Timestamp
+    ) throws(Credential.Flaw) -> Proof {
+        guard let made = registered(body, opened),
             let subject = Self.subject(
-                made.credentialID, provider, of: ceremony.relyingParty)
+                made.record.passkey.credentialID, provider, of: opened.ceremony.relyingParty)
         else { throw .invalid }
         return Proof(
             subject, authenticatedAt: Timestamp(seconds: now.seconds),
             methods: made.isUserVerified ? .verifyingPasskey : .passkey, email: nil,
-            passkey: PasskeyProof(registering: record.stored), usedUp: token)
+            passkey: PasskeyProof(registering: made.record.stored), usedUp: opened.token)
     }
 
     private func assert(
@@ -199,12 +245,14 @@ package final class PasskeyChecks: Sendable {
             case .signIn: "sign-in"
             case .link(let caller): "link\0\(caller.session)"
             case .merge(let caller, let plan): "merge\0\(caller.session)\0\(plan ?? "")"
+            case .enrolment(let caller): "enrolment\0\(caller.session)"
+            case .secondStep(let step): "second-step\0\(step)"
             }
         return "\(tenant)\0\(provider)\0\(text)"
     }
 
     /// Returns the subject of a credential: the hash of the domain and its id.
-    private static func subject(
+    static func subject(
         _ credentialID: [UInt8], _ provider: ProviderName, of party: RelyingParty
     ) -> Subject? {
         Subject(
@@ -215,9 +263,12 @@ package final class PasskeyChecks: Sendable {
 }
 
 extension PasskeySettings {
-    fileprivate func ceremony(_ challenge: [UInt8]) -> PasskeyCeremony? {
+    fileprivate func ceremony(
+        _ challenge: [UInt8], for use: PasskeyChecks.Use
+    ) -> PasskeyCeremony? {
         PasskeyCeremony(
             relyingParty: relyingParty, challenge: challenge,
-            userVerification: requiresVerification ? .required : .preferred)
+            userVerification: use.isOfFactor
+                ? .discouraged : requiresVerification ? .required : .preferred)
     }
 }

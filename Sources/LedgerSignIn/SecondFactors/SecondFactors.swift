@@ -21,8 +21,9 @@ package final class SecondFactors: Sendable {
     /// The number of codes of a set.
     package static let recoveryCodeCount = RecoveryCodes.count
 
-    private let store: any FactorStore
+    let store: any FactorStore
     private let codes: AddressCodes
+    let passkeys: PasskeyChecks
     private let tokens: SecondFactorTokens
 
     /// Creates the service of a ledger.
@@ -30,10 +31,15 @@ package final class SecondFactors: Sendable {
     /// - Parameters:
     ///   - store: Reads factors.
     ///   - codes: Counts wrong codes.
+    ///   - passkeys: Makes the challenges of passkeys, and checks the responses.
     ///   - tokens: Seals the tokens between two steps.
-    package init(store: any FactorStore, codes: AddressCodes, tokens: SecondFactorTokens) {
+    package init(
+        store: any FactorStore, codes: AddressCodes, passkeys: PasskeyChecks,
+        tokens: SecondFactorTokens
+    ) {
         self.store = store
         self.codes = codes
+        self.passkeys = passkeys
         self.tokens = tokens
     }
 
@@ -163,13 +169,14 @@ package final class SecondFactors: Sendable {
         return step
     }
 
-    /// Checks the code of a factor.
+    /// Checks the code of a factor, or the response of a passkey.
     ///
     /// It counts as wrong before it is compared, so that the number of codes that can be compared is bounded however
     /// many are tried at once.
     ///
     /// - Parameters:
     ///   - body: The code, with the challenge of a phone, and the token by which a device is known to the account.
+    ///   - passkey: The response of a passkey, with the tenant's provider of passkeys.
     ///   - id: The id of the factor, in any form.
     ///   - provider: The provider of the tenant's codes by SMS, if it has one.
     ///   - first: The first step of the sign-in.
@@ -179,7 +186,7 @@ package final class SecondFactors: Sendable {
     /// - Returns: The use of the factor; nil for a wrong code.
     /// - Throws: `limited` after too many wrong codes, `faulted`.
     package func check(
-        _ body: CodeBody, of id: String, _ provider: ProviderName?,
+        _ body: CodeBody, _ passkey: PasskeyUse? = nil, of id: String, _ provider: ProviderName?,
         after first: SecondFactorTokens.FirstStep, in tenant: TenantID, from network: String,
         at now: Timestamp
     ) async throws(CodeFailure) -> FactorUse? {
@@ -192,7 +199,8 @@ package final class SecondFactors: Sendable {
         let use: FactorUse?
         do throws(CodeFailure) {
             use = try await compare(
-                body, with: stored, provider, after: first, in: tenant, from: network, at: now)
+                body, passkey, with: stored, provider, after: first, in: tenant, from: network,
+                at: now)
         } catch {
             // Nothing was compared.
             try await codes.uncount(counts, in: tenant)
@@ -206,8 +214,9 @@ package final class SecondFactors: Sendable {
     ///
     /// - Returns: nil for a wrong code.
     private func compare(
-        _ body: CodeBody, with stored: StoredFactor, _ provider: ProviderName?,
-        after first: SecondFactorTokens.FirstStep, in tenant: TenantID, from network: String,
+        _ body: CodeBody, _ passkey: PasskeyUse?, with stored: StoredFactor,
+        _ provider: ProviderName?, after first: SecondFactorTokens.FirstStep, in tenant: TenantID,
+        from network: String,
         at now: Timestamp
     ) async throws(CodeFailure) -> FactorUse? {
         let id = stored.factor.id
@@ -218,6 +227,12 @@ package final class SecondFactors: Sendable {
         case .recoveryCodes:
             return RecoveryCodes.number(of: body.code, in: stored.secret)
                 .map { FactorUse(factor: id, counter: Int64($0)) }
+        case .passkey:
+            guard let passkey else { return nil }
+            return passkeys.count(
+                passkey.body, by: stored, after: Self.step(stored, first), of: passkey.provider,
+                passkey.settings, in: tenant, at: now
+            ).map { FactorUse(factor: id, counter: $0) }
         case .phone:
             guard let provider else { return nil }
             do throws(CodeFailure) {
@@ -233,7 +248,7 @@ package final class SecondFactors: Sendable {
     }
 
     /// Returns a factor that may follow a first step.
-    private func factor(
+    func factor(
         _ id: String, after first: SecondFactorTokens.FirstStep, in tenant: TenantID
     ) async throws(CodeFailure) -> StoredFactor? {
         let known: [StoredFactor]
@@ -246,7 +261,7 @@ package final class SecondFactors: Sendable {
     }
 
     /// Returns the text that binds a code to a factor and a first step.
-    private static func step(
+    static func step(
         _ stored: StoredFactor, _ first: SecondFactorTokens.FirstStep
     ) -> String {
         "\(stored.factor.id):\(first.token.digest)"

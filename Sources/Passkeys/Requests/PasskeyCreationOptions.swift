@@ -3,8 +3,7 @@ package import JSON
 
 /// The options of a registration, which are `PublicKeyCredentialCreationOptionsJSON`.
 ///
-/// Pages pass them to `PublicKeyCredential.parseCreationOptionsFromJSON()`. They ask for a credential that
-/// the authenticator itself stores, so that it can sign in without a name, and for no attestation.
+/// Pages pass them to `PublicKeyCredential.parseCreationOptionsFromJSON()`. They ask for no attestation.
 package struct PasskeyCreationOptions: Sendable, JSONWritable {
     /// The user whom a credential is made for.
     package struct User: Hashable, Sendable {
@@ -27,6 +26,7 @@ package struct PasskeyCreationOptions: Sendable, JSONWritable {
     private let ceremony: PasskeyCeremony
     private let user: User
     private let excluded: [PasskeyDescriptor]
+    private let isStored: Bool
     private let timeout: Duration
 
     /// Creates options.
@@ -35,14 +35,16 @@ package struct PasskeyCreationOptions: Sendable, JSONWritable {
     ///   - ceremony: the conditions that the response will be verified with.
     ///   - user: the user.
     ///   - excluded: the user's credentials: an authenticator with one of them makes no second one.
+    ///   - isStored: whether the authenticator itself stores the credential, so that it can sign in without a name.
     ///   - timeout: the time that the browser gives the user.
     package init(
         for ceremony: PasskeyCeremony, user: User, excluding excluded: [PasskeyDescriptor],
-        timeout: Duration
+        isStored: Bool = true, timeout: Duration
     ) {
         self.ceremony = ceremony
         self.user = user
         self.excluded = excluded
+        self.isStored = isStored
         self.timeout = timeout
     }
 
@@ -76,10 +78,10 @@ package struct PasskeyCreationOptions: Sendable, JSONWritable {
             PasskeyDescriptor.write("excludeCredentials", excluded, to: &writer)
             writer.name("authenticatorSelection")
             writer.object { writer in
-                writer.member("residentKey", "required")
+                writer.member("residentKey", isStored ? "required" : "discouraged")
                 // For browsers of level 1.
                 writer.name("requireResidentKey")
-                writer.flag(true)
+                writer.flag(isStored)
                 writer.member("userVerification", ceremony.userVerification.rawValue)
             }
             writer.member("attestation", "none")

@@ -69,7 +69,9 @@ extension Server {
             passkeys: PasskeyChecks(store: credentials, key: keys.refresh),
             flows: BrowserFlows(key: keys.refresh), publicURL: publicURL,
             secondFactors: SecondFactors(
-                store: credentials, codes: codes, tokens: SecondFactorTokens(key: keys.refresh)),
+                store: credentials, codes: codes,
+                passkeys: PasskeyChecks(store: credentials, key: keys.refresh),
+                tokens: SecondFactorTokens(key: keys.refresh)),
             mergePlans: MergePlanDigests(key: keys.refresh),
             now: { .now },
             random: { [identifiers = IdentifierBits()] in identifiers.next() },

@@ -126,7 +126,8 @@ enum Setting: String, CaseIterable, Sendable {
         case .webhookRetrySeconds:
             "delays before each retry of a webhook delivery, which then is given up"
         case .docs: "on, or off: without /docs, /openapi.json and /v1/audit/openapi.json"
-        case .publicURL: "beginning of the links in messages, without a slash at its end"
+        case .publicURL:
+            "beginning of links in messages and of the addresses of browser flows, without a slash at its end"
         case .smtpURL: "smtps://host:port or, with STARTTLS, smtp://host:port of a mail server"
         case .smtpUser: "user at the mail server"
         case .smtpPassword: "password at the mail server, or:"

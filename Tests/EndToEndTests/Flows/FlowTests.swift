@@ -207,6 +207,7 @@ import Testing
                 (["purpose": "sign_in"], 400), (["purpose": "sell"], 400),
                 (["code_challenge": "short"], 400), (["provider": "unknown"], 400),
                 (["provider": "anonymous"], 400), (["purpose": "link"], 401),
+                (["plan_digest": "x"], 400),
             ] {
                 let usual = [
                     "provider": "google", "purpose": "sign_in", "return_to": Self.returnTo,

@@ -49,7 +49,7 @@ struct JavaScriptTypeTests {
         #expect(
             methods.map(\.name) == [
                 "signIn", "finishSignIn", "sendSecondFactorCode", "factors", "beginFactor",
-                "enrolFactor",
+                "beginPasskeyFactor", "beginPasskeySecondStep", "enrolFactor",
                 "removeFactor", "keepFactor", "renewRecoveryCodes", "sendCode", "sendAccountCode",
                 "beginPasskeySignUp", "beginPasskeySignIn", "beginPasskeyLink",
                 "beginPasskeyMerge", "beginFlow",

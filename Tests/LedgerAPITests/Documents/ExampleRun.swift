@@ -78,6 +78,12 @@ struct ExampleRun {
             accessToken = person.accessToken
         case "enrol_factor": try await beginEnrolment()
         case "send_second_factor_code": try await enrolPhone()
+        case "begin_passkey_second_step":
+            var passkey = TestPasskey("factor")
+            let enrolled = try await service.enrol(&passkey, by: ada)
+            values[ExampleValue.factor] = enrolled.text("factor_id")
+            let refused = try await service.postSignIn("google", service.idToken("google", "ada"))
+            values[ExampleValue.signInToken] = refused.detail("sign_in_token")?.string
         case "preview_factor_removal", "plan_factor_removal", "stop_factor_removal":
             try await enrol()
         case "keep_factor":

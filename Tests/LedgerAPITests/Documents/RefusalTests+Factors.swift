@@ -17,11 +17,17 @@ extension RefusalTests {
         ],
         "400 UNSUPPORTED_PROVIDER": [
             Attempt { run in
+                run.service = try run.service.restarted { $0.passkeys = nil }
+                return try await run.send(
+                    body: run.operation.id == "enrol_factor"
+                        ? #"{"challenge_id":"x","credential":{}}"# : nil)
+            },
+            Attempt { run in
                 run.service = try run.service.restarted { $0.codes = [.email] }
                 return try await run.send(
                     body: run.operation.id == "begin_factor"
                         ? "{\"type\":\"phone\",\"phone\":\"+4915123456789\"}" : nil)
-            }
+            },
         ],
         "401 INVALID_PASSWORD": [
             Attempt(isPrepared: false) { run in

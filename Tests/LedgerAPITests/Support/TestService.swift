@@ -184,6 +184,7 @@ struct TestService {
             flows: BrowserFlows(key: options.spendingKey), publicURL: "https://ledger.example",
             secondFactors: SecondFactors(
                 store: ledger, codes: codes,
+                passkeys: PasskeyChecks(store: ledger, key: options.spendingKey),
                 tokens: SecondFactorTokens(key: options.spendingKey)),
             mergePlans: MergePlanDigests(key: options.planKey),
             now: { clock.now },

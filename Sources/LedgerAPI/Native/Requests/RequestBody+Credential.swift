@@ -30,7 +30,8 @@ extension RequestBody {
         for provider: ProviderConfiguration?, isForPlan: Bool = false
     ) throws(APIError) -> CredentialBody {
         let verifier = try text(OptionalText.codeVerifier)
-        if let code = try text(OptionalText.flowCode) {
+        if try text(OptionalText.flowCode) != nil {
+            let code = try required(.flowCode)
             guard let verifier else { throw .isRequired(OptionalText.codeVerifier.name) }
             return .flow(FlowBody(code: code, verifier: verifier))
         }

@@ -94,7 +94,7 @@ struct BeginEnrolmentRoute: Route {
                         at: .field(BeginEnrolmentBody.phone.name)))
             }
             return .phone(number, provider.name)
-        case .recoveryCodes, nil:
+        case .passkey, .recoveryCodes, nil:
             throw .invalidRequest(
                 RequestFlaw("type must be totp or phone", at: .field(BeginEnrolmentBody.type.name)))
         }
@@ -107,10 +107,17 @@ struct EnrolFactorRoute: Route {
         factor: NewFactor, token: SingleUseIDToken?, challenge: ChallengeID?
     )
 
+    /// The first use of the factor.
+    private enum Given {
+        case app(String, code: String)
+        case passkey(SecondFactors.PasskeyUse)
+        case phone(CodeBody)
+    }
+
     static let method = "POST"
     static let path = "/v1/account/factors"
     static let operation = Operation(
-        id: "enrol_factor", tag: .account, summary: "Enrol a second factor with its first code",
+        id: "enrol_factor", tag: .account, summary: "Enrol a second factor with its first use",
         about:
             "Requires a recent sign-in; with a factor already, one with it. The first factor"
             + " ends all sessions and opens a new one, and brings ten recovery codes with it.",
@@ -118,25 +125,18 @@ struct EnrolFactorRoute: Route {
         body: EnrolFactorBody.self, answers: .json(EnrolledAnswer.schema),
         refusals: [APIError].ofFactorChange + [
             .refused(.invalidCode), .refused(.factorRefused(.anonymous)),
-            .refused(.rateLimited(retryAfterSeconds: 60)),
+            .refused(.unsupportedProvider), .refused(.rateLimited(retryAfterSeconds: 60)),
         ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let (caller, token, code) = try await call.byAccountHolder {
-            caller throws(APIError) -> (Caller, String?, CodeBody) in
+        let (caller, given) = try await call.byAccountHolder {
+            caller throws(APIError) -> (Caller, Given) in
             try IdempotencyHeader.refuse(call)
-            let body = try call.body()
-            let code = try body.text(EnrolFactorBody.code)
-            let token = try body.text(EnrolFactorBody.enrolmentToken)
-            let challenge = try body.text(OptionalText.challengeID)
-            guard token != nil || challenge != nil else {
-                throw .isRequired(EnrolFactorBody.enrolmentToken.name)
-            }
-            return (caller, token, CodeBody(challenge: challenge ?? "", code: code))
+            return (caller, try read(call))
         }
         let confirmed: Confirmed
         do throws(CodeFailure) {
-            confirmed = try await confirm(token, code, call, by: caller)
+            confirmed = try await confirm(given, call, by: caller)
         } catch {
             throw call.error(error, or: .invalidCode)
         }
@@ -148,21 +148,39 @@ struct EnrolFactorRoute: Route {
                 recoveryCodes: enrolled.isFirst ? codes : nil, session: session))
     }
 
+    private func read(_ call: RouteCall) throws(APIError) -> Given {
+        let body = try call.body()
+        let code = try body.text(OptionalText.factorCode)
+        let token = try body.text(EnrolFactorBody.enrolmentToken)
+        let challenge = try body.text(OptionalText.challengeID)
+        if let use = try call.passkeyUse(body) { return .passkey(use) }
+        guard let code, !code.isEmpty else { throw .isRequired(OptionalText.factorCode.name) }
+        if let token { return .app(token, code: code) }
+        guard let challenge else { throw .isRequired(EnrolFactorBody.enrolmentToken.name) }
+        return .phone(CodeBody(challenge: challenge, code: code))
+    }
+
     private func confirm(
-        _ token: String?, _ code: CodeBody, _ call: RouteCall, by caller: Caller
+        _ given: Given, _ call: RouteCall, by caller: Caller
     ) async throws(CodeFailure) -> Confirmed {
         let factors = call.services.secondFactors
-        if let token {
+        let id: FactorID = call.services.newID()
+        switch given {
+        case .app(let token, let code):
             let confirmed = try factors.confirm(
-                token, code: code.code, as: call.services.newID(), by: caller, in: call.tenant,
-                at: call.now)
+                token, code: code, as: id, by: caller, in: call.tenant, at: call.now)
             return (confirmed.factor, confirmed.token, nil)
+        case .passkey(let use):
+            let confirmed = try await factors.confirm(
+                use, as: id, by: caller, in: call.tenant, at: call.now)
+            return (confirmed.factor, confirmed.token, nil)
+        case .phone(let code):
+            guard let provider = call.phoneProvider else { throw .wrong }
+            let confirmed = try await factors.confirm(
+                code, as: id, of: provider.name, by: caller, in: call.tenant,
+                from: call.clientNetwork, at: call.now)
+            return (confirmed.factor, nil, confirmed.challenge)
         }
-        guard let provider = call.phoneProvider else { throw .wrong }
-        let confirmed = try await factors.confirm(
-            code, as: call.services.newID(), of: provider.name, by: caller, in: call.tenant,
-            from: call.clientNetwork, at: call.now)
-        return (confirmed.factor, nil, confirmed.challenge)
     }
 }
 
@@ -256,8 +274,10 @@ private enum EnrolFactorBody: BodyForm {
         name: "enrolment_token", bytesMax: SecondFactorTokens.bytesMax,
         about: "The `enrolment_token` of the secret; required for an authenticator app",
         example: ExampleValue.enrolmentToken, isInExample: true)
-    static let code = RequiredText.factorCode
-    static let members: [any BodyMember] = [enrolmentToken, OptionalText.challengeID, code]
+    static let members: [any BodyMember] = [
+        enrolmentToken, OptionalText.challengeID, OptionalText.factorCode,
+        OptionalObject.factorCredential,
+    ]
 }
 
 extension [APIError] {

@@ -17,7 +17,7 @@ struct SignUpPasskeyRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let names = try call.passkeyNames()
-        let (provider, settings) = try call.passkeyProvider()
+        let (provider, settings) = try call.namedPasskeyProvider()
         return try await call.created(.signUp, names, provider, settings)
     }
 }
@@ -35,7 +35,7 @@ struct SignInPasskeyRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         _ = try call.body()
-        let (provider, settings) = try call.passkeyProvider()
+        let (provider, settings) = try call.namedPasskeyProvider()
         return try call.used(.signIn, provider, settings)
     }
 }
@@ -53,7 +53,7 @@ struct LinkPasskeyRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let (caller, names, provider) = try await call.byAccountHolder { caller throws(APIError) in
-            (caller, try call.passkeyNames(), try call.passkeyProvider())
+            (caller, try call.passkeyNames(), try call.namedPasskeyProvider())
         }
         _ = try await call.identities(of: caller)
         return try await call.created(.link(caller), names, provider.name, provider.settings)
@@ -77,7 +77,7 @@ struct MergePasskeyRoute: Route {
         let (caller, plan, provider) = try await call.byAccountHolder { caller throws(APIError) in
             (
                 caller, try call.body().text(MergePasskeyBody.planDigest),
-                try call.passkeyProvider()
+                try call.namedPasskeyProvider()
             )
         }
         _ = try await call.identities(of: caller)
@@ -85,7 +85,7 @@ struct MergePasskeyRoute: Route {
     }
 }
 
-private enum CreatePasskeyBody: BodyForm {
+enum CreatePasskeyBody: BodyForm {
     static let name = "PasskeyRequest"
     static let userName = OptionalText(
         name: "user_name", bytesMax: PasskeyChecks.nameBytesMax,
@@ -107,7 +107,7 @@ private enum MergePasskeyBody: BodyForm {
 }
 
 /// A challenge, and the options for the browser.
-private struct PasskeyOptionsAnswer: JSONWritable {
+struct PasskeyOptionsAnswer: JSONWritable {
     let challengeID: String
     let options: any JSONWritable
 
@@ -137,7 +137,7 @@ extension RouteCall {
     /// Returns the provider of passkeys that the path names.
     ///
     /// - Throws: 400 for any other provider.
-    fileprivate func passkeyProvider() throws(APIError) -> (
+    fileprivate func namedPasskeyProvider() throws(APIError) -> (
         name: ProviderName, settings: PasskeySettings
     ) {
         let name = captures["passkey_provider"].flatMap(ProviderName.init)
@@ -147,7 +147,7 @@ extension RouteCall {
         return (name, settings)
     }
 
-    fileprivate func passkeyNames() throws(APIError) -> (name: String?, displayName: String?) {
+    func passkeyNames() throws(APIError) -> (name: String?, displayName: String?) {
         let body = try body()
         // Browsers refuse an empty name.
         let name = try body.text(CreatePasskeyBody.userName).flatMap { $0.isEmpty ? nil : $0 }

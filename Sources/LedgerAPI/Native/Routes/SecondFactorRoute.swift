@@ -25,17 +25,21 @@ struct SecondFactorRoute: Route {
         let body = try call.body()
         let token = try body.text(SecondFactorBody.signInToken)
         let factor = try body.text(SecondFactorBody.factorID)
+        let given = try body.text(OptionalText.factorCode)
         let code = CodeBody(
-            challenge: try body.text(OptionalText.challengeID) ?? "",
-            code: try body.text(SecondFactorBody.code),
+            challenge: try body.text(OptionalText.challengeID) ?? "", code: given ?? "",
             deviceToken: try body.text(OptionalText.deviceToken))
+        let passkey = try call.passkeyUse(body)
+        guard passkey != nil || given?.isEmpty == false else {
+            throw .isRequired(OptionalText.factorCode.name)
+        }
         let factors = call.services.secondFactors
         let first: SecondFactorTokens.FirstStep
         let use: FactorUse?
         do throws(CodeFailure) {
             first = try factors.firstStep(token, in: call.tenant, at: call.now)
             use = try await factors.check(
-                code, of: factor, call.phoneProvider?.name, after: first, in: call.tenant,
+                code, passkey, of: factor, call.phoneProvider?.name, after: first, in: call.tenant,
                 from: call.clientNetwork, at: call.now)
         } catch {
             throw call.error(error, or: .invalidCode)
@@ -79,7 +83,7 @@ struct SecondFactorCodeRoute: Route {
     }
 }
 
-private enum SecondFactorBody: BodyForm {
+enum SecondFactorBody: BodyForm {
     static let name = "SecondFactorRequest"
     static let signInToken = RequiredText(
         name: "sign_in_token", bytesMax: SecondFactorTokens.bytesMax,
@@ -87,9 +91,9 @@ private enum SecondFactorBody: BodyForm {
     static let factorID = RequiredText(
         name: "factor_id", bytesMax: RequestBody.challengeBytesMax,
         about: "One of the `factors` of the refused sign-in", example: ExampleValue.factor)
-    static let code = RequiredText.factorCode
     static let members: [any BodyMember] = [
-        signInToken, factorID, code, OptionalText.challengeID, OptionalText.deviceToken,
+        signInToken, factorID, OptionalText.factorCode, OptionalText.challengeID,
+        OptionalText.deviceToken, OptionalObject.factorCredential,
     ]
 }
 
@@ -100,11 +104,18 @@ private enum SecondFactorCodeBody: BodyForm {
     ]
 }
 
-extension RequiredText {
-    static let factorCode = RequiredText(
+extension OptionalText {
+    static let factorCode = OptionalText(
         name: "code", bytesMax: SecondFactors.codeBytesMax,
-        about: "The code of the authenticator app or the phone, or a recovery code",
-        example: ExampleValue.factorCode)
+        about:
+            "The code of the authenticator app or the phone, or a recovery code; required without `credential`",
+        example: ExampleValue.factorCode, isInExample: true)
+}
+
+extension OptionalObject {
+    static let factorCredential = OptionalObject(
+        name: "credential",
+        about: "The browser's response (`toJSON()`), with its `challenge_id`; for a passkey")
 }
 
 extension RouteCall {

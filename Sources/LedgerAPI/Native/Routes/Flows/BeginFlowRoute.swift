@@ -32,11 +32,37 @@ struct BeginFlowRoute: Route {
             throw .invalidRequest(
                 RequestFlaw("purpose must be sign_in, link or merge", at: .field("purpose")))
         }
-        let caller = purpose == .signIn ? nil : try call.caller()
+        let begun: (flow: BrowserFlow, caller: Caller?)
+        switch purpose {
+        case .signIn: begun = (try flow(body, for: .signIn, call), nil)
+        case .link:
+            begun = try await call.byAccountHolder { caller throws(APIError) in
+                (try flow(body, for: .link(caller), call), caller)
+            }
+        case .merge:
+            begun = try await call.byAccountHolder { caller throws(APIError) in
+                let plan = try body.text(BeginFlowBody.planDigest)
+                return (try flow(body, for: .merge(caller, plan: plan), call), caller)
+            }
+        }
+        if let caller = begun.caller { _ = try await call.identities(of: caller) }
+        let token = call.services.flows.begin(begun.flow, in: call.tenant, at: call.now)
+        return .json(
+            FlowAnswer(authorizeURL: call.address(of: StartFlowRoute.path) + "?flow=\(token)"))
+    }
+
+    private func flow(
+        _ body: RequestBody, for use: BrowserFlow.Use, _ call: RouteCall
+    ) throws(APIError) -> BrowserFlow {
         let challenge = try body.text(BeginFlowBody.codeChallenge)
         let returnTo = try body.text(BeginFlowBody.returnTo)
         let plan = try body.text(BeginFlowBody.planDigest)
         let name = ProviderName(try body.text(RequiredText.provider))
+        if case .merge = use {
+        } else if plan != nil {
+            throw .invalidRequest(
+                RequestFlaw("plan_digest is for a merge", at: .field("plan_digest")))
+        }
         guard FlowBody.isChallenge(challenge) else {
             throw .invalidRequest(
                 RequestFlaw(
@@ -50,18 +76,7 @@ struct BeginFlowRoute: Route {
         guard let name, call.configuration(of: name)?.settings.flow != nil,
             call.services.publicURL != nil
         else { throw .refused(.unsupportedProvider) }
-        let use: BrowserFlow.Use
-        switch (purpose, caller) {
-        case (.link, let caller?): use = .link(caller)
-        case (.merge, let caller?): use = .merge(caller, plan: plan)
-        case (.signIn, _), (.link, nil), (.merge, nil): use = .signIn
-        }
-        if let caller { _ = try await call.identities(of: caller) }
-        let token = call.services.flows.begin(
-            BrowserFlow(use: use, provider: name, returnTo: returnTo, challenge: challenge),
-            in: call.tenant, at: call.now)
-        return .json(
-            FlowAnswer(authorizeURL: call.address(of: StartFlowRoute.path) + "?flow=\(token)"))
+        return BrowserFlow(use: use, provider: name, returnTo: returnTo, challenge: challenge)
     }
 }
 

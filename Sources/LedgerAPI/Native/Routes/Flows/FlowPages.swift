@@ -58,7 +58,8 @@ struct FlowCallbackRoute: Route {
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         var fields: [String: String] = [:]
         for parameter in Self.parameters {
-            fields[parameter.name] = try call.values(of: parameter).first
+            let values = try call.values(of: parameter)
+            fields[parameter.name] = values.count == 1 ? values[0] : nil
         }
         let flows = call.services.flows
         let kept = fields["form"].flatMap { flows.kept($0, in: call.tenant, at: call.now) }
@@ -184,10 +185,10 @@ private enum FlowPage {
     ) -> HTTPResponse {
         let names = (HTMLText.escape(app), HTMLText.escape(provider))
         var response = page(
-            200, "Sign in to \(names.0) with \(names.1)?",
+            200, "Use your \(names.1) account for \(names.0)?",
             """
-            <p>An app on this device asks to sign you in to <b>\(names.0)</b> with your
-            <b>\(names.1)</b> account. Go on only if you have just asked for it there.</p>
+            <p>An app on this device asks to use your <b>\(names.1)</b> account for
+            <b>\(names.0)</b>. Go on only if you have just asked for it there.</p>
             <form method="post"><input type="hidden" name="state" value="\(state)">
             <button>Go on to \(names.1)</button></form>
             """)

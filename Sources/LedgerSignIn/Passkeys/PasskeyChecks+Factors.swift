@@ -1,0 +1,56 @@
+internal import Ledger
+internal import Passkeys
+
+/// Passkeys that are second factors.
+extension PasskeyChecks {
+    /// Checks the response of the registration of a second factor.
+    ///
+    /// - Returns: The factor, and the challenge as the command uses it up; nil for anything but the response to an
+    ///   open challenge of the caller's session, and for a passkey by which an account is reached.
+    /// - Throws: the fault of the store.
+    func confirm(
+        _ body: PasskeyBody, as id: FactorID, by caller: Caller, of provider: ProviderName,
+        _ settings: PasskeySettings, in tenant: TenantID, at now: Timestamp
+    ) async throws(LedgerFault) -> (factor: NewFactor, token: SingleUseIDToken)? {
+        guard body.isRegistration,
+            let opened = open(
+                body, for: .enrolment(caller), of: provider, settings, in: tenant, at: now),
+            let record = registered(body, opened)?.record,
+            let subject = Self.subject(
+                record.passkey.credentialID, provider, of: settings.relyingParty)
+        else { return nil }
+        guard try await store.passkey(of: subject, in: tenant) == nil else { return nil }
+        let stored = record.stored
+        return (
+            NewFactor(
+                id: id, kind: .passkey, secret: Array(stored.hash.utf8),
+                counter: Int64(stored.passkeyCount ?? 0)), opened.token
+        )
+    }
+
+    /// Checks the use of a second factor, which may follow one first step.
+    ///
+    /// - Returns: The counter of the authenticator; nil for anything but the factor's response to an open challenge
+    ///   of that step.
+    func count(
+        _ body: PasskeyBody, by factor: StoredFactor, after step: String,
+        of provider: ProviderName, _ settings: PasskeySettings, in tenant: TenantID,
+        at now: Timestamp
+    ) -> Int64? {
+        guard let record = factor.passkey,
+            let opened = open(
+                body, for: .secondStep(step), of: provider, settings, in: tenant, at: now),
+            let response = try? AssertionResponse(body.credential),
+            let use = try? opened.ceremony.verify(response, of: record.passkey),
+            !use.hasCounterGoneBack
+        else { return nil }
+        return Int64(use.signatureCount)
+    }
+}
+
+extension StoredFactor {
+    /// The passkey; nil for any other kind.
+    var passkey: PasskeyRecord? {
+        factor.kind == .passkey ? PasskeyRecord(String(decoding: secret, as: UTF8.self)) : nil
+    }
+}

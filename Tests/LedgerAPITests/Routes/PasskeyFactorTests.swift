@@ -1,0 +1,218 @@
+import JSON
+import Ledger
+import LedgerSignIn
+import LedgerTestSupport
+import SoftwareAuthenticators
+import Testing
+
+extension TestService {
+    /// Enrols a passkey as a second factor.
+    func enrol(_ passkey: inout TestPasskey, by person: Person) async throws -> Answer {
+        let begun = try await beginFactor(person)
+        return try await enrolFactor(passkey.create(begun), by: person)
+    }
+
+    /// Makes the options of the enrolment of a passkey.
+    fileprivate func beginFactor(_ person: Person) async throws -> Answer {
+        try await send(
+            "POST", "/v1/account/factor-enrolments/passkey", "{}", token: person.accessToken)
+    }
+
+    /// Enrols a second factor with the members of a body.
+    fileprivate func enrolFactor(_ members: String, by person: Person) async throws -> Answer {
+        try await send("POST", "/v1/account/factors", "{\(members)}", token: person.accessToken)
+    }
+
+    /// Makes the options of the second step of a refused sign-in.
+    fileprivate func beginStep(_ refused: Answer, _ factor: String) async throws -> Answer {
+        let token = try #require(refused.detail("sign_in_token")?.string, "\(refused.body)")
+        return try await send(
+            "POST", "/v1/auth/second-factor/passkey",
+            "{\"sign_in_token\":\"\(token)\",\"factor_id\":\"\(factor)\"}")
+    }
+
+    /// Finishes a refused sign-in with the members of a body.
+    fileprivate func finishStep(
+        _ refused: Answer, _ factor: String, _ members: String
+    ) async throws -> Answer {
+        let token = try #require(refused.detail("sign_in_token")?.string, "\(refused.body)")
+        return try await send(
+            "POST", "/v1/auth/second-factor",
+            "{\"sign_in_token\":\"\(token)\",\"factor_id\":\"\(factor)\",\(members)}")
+    }
+}
+
+/// Passkeys as second factors.
+@Suite(.overBothTransports) struct PasskeyFactorTests {
+    private static let wrong = "401 INVALID_CODE"
+
+    /// Ada, who signs in with Google, with a passkey as her second factor.
+    private struct Stage {
+        let service: TestService
+        var ada: Person
+        var key = TestPasskey("factor")
+        let factor: String
+
+        init(count: UInt32 = 1) async throws {
+            service = try TestService.withPasskeys()
+            ada = try await service.signIn("google", "ada")
+            key.authenticator.count = count
+            // A touch is sufficient.
+            key.authenticator.flags = SoftwareAuthenticator.userPresent
+            let enrolled = try await service.enrol(&key, by: ada)
+            try #require(enrolled.status == 200, "\(enrolled.body)")
+            factor = try #require(enrolled.text("factor_id"))
+            ada = try Person(try #require(enrolled.json["session"]?.members))
+        }
+
+        func refused() async throws -> Answer {
+            try await service.postSignIn("google", service.idToken("google", "ada"))
+        }
+
+        /// Signs in with both steps; the counter goes up by a number.
+        mutating func signIn(by step: UInt32 = 1) async throws -> Answer {
+            let refused = try await refused()
+            key.authenticator.count += step
+            return try await service.finishStep(
+                refused, factor, key.get(service.beginStep(refused, factor)))
+        }
+    }
+
+    @Test func `a passkey is enrolled, and needed at each sign-in`() async throws {
+        let service = try TestService.withPasskeys()
+        let ada = try await service.signIn("google", "ada")
+        var key = TestPasskey("factor")
+        let begun = try await service.beginFactor(ada)
+        let options = try #require(begun.json["options"]?.members)
+        let selection = options["authenticatorSelection"]?.members
+        #expect(selection?["residentKey"]?.string == "discouraged")
+        #expect(selection?["userVerification"]?.string == "discouraged")
+        let enrolled = try await service.enrolFactor(key.create(begun), by: ada)
+        #expect(enrolled.status == 200, "\(enrolled.body)")
+        #expect(enrolled.json["recovery_codes"]?.array?.count == 10)
+        let factor = try #require(enrolled.text("factor_id"))
+        let refused = try await service.postSignIn("google", service.idToken("google", "ada"))
+        #expect(refused.summary == "403 SECOND_FACTOR_REQUIRED")
+        let shown = refused.detail("factors")?.array?.first?.members
+        #expect(shown?["type"]?.string == "passkey" && shown?["factor_id"]?.string == factor)
+        let step = try await service.beginStep(refused, factor)
+        let allowed = step.json["options"]?.members?["allowCredentials"]?.array
+        #expect(allowed?.count == 1)
+        key.authenticator.count += 1
+        let members = try key.get(step)
+        let finished = try await service.finishStep(refused, factor, members)
+        #expect(finished.status == 200, "\(finished.body)")
+        let person = try Person(finished)
+        #expect(person.userID == ada.userID)
+        #expect(person.methods == ["fed", "hwk", "mfa", "user"])
+        // Each sign-in token and each response finishes one sign-in.
+        #expect(try await service.finishStep(refused, factor, members).summary == Self.wrong)
+        let removed = try await service.send(
+            "DELETE", "/v1/account/factors/\(factor)", nil, token: person.accessToken)
+        #expect(removed.status == 200)
+        #expect(
+            try await service.postSignIn("google", service.idToken("google", "ada")).status == 200)
+    }
+
+    @Test func `a response counts for its first step, its factor and its challenge`() async throws {
+        var stage = try await Stage()
+        let (service, factor) = (stage.service, stage.factor)
+        var second = TestPasskey("second")
+        let added = try await service.enrol(&second, by: stage.ada)
+        let other = try #require(added.text("factor_id"), "\(added.body)")
+        let refused = try await stage.refused()
+        let later = try await stage.refused()
+        let key = stage.key
+        let own = try await service.beginStep(refused, factor)
+        let signInOptions = try await service.beginPasskey("get")
+        var stranger = TestPasskey("factor")
+        stranger.authenticator.count = 9
+        for (what, members) in [
+            ("of another first step", try key.get(await service.beginStep(later, factor))),
+            ("of another factor", try second.get(await service.beginStep(refused, other))),
+            ("of a sign-in", try key.get(signInOptions)), ("of another key", try stranger.get(own)),
+            ("of a registration", try second.create(await service.beginFactor(stage.ada))),
+            ("without a response", "\"challenge_id\":\"x\",\"credential\":{}"),
+            ("a code", "\"code\":\"123456\""),
+        ] {
+            #expect(
+                try await service.finishStep(refused, factor, members).summary == Self.wrong,
+                "\(what)")
+        }
+        // The challenge of a factor signs in to nothing alone.
+        let alone = try await service.signInByPasskey(key.get(own))
+        #expect(alone.summary == "401 INVALID_PROVIDER_TOKEN")
+        service.clock.advance(seconds: 600)
+        #expect(try await service.finishStep(refused, factor, key.get(own)).summary == Self.wrong)
+        service.clock.advance(seconds: 900)
+        #expect(try await stage.signIn().status == 200)
+    }
+
+    @Test func `a counter that does not go up is refused, and one that is not kept is not`()
+        async throws
+    {
+        var stage = try await Stage()
+        #expect(try await stage.signIn().status == 200)
+        #expect(try await stage.signIn(by: 0).summary == Self.wrong)
+        #expect(try await stage.signIn().status == 200)
+        var silent = try await Stage(count: 0)
+        for _ in 0..<2 { #expect(try await silent.signIn(by: 0).status == 200) }
+    }
+
+    @Test func `a registration counts for its session, once, and not for an identity`() async throws
+    {
+        let service = try TestService.withPasskeys()
+        let ada = try await service.signIn("google", "ada")
+        let bob = try await service.signIn("apple", "bob")
+        var key = TestPasskey("factor")
+        let members = try key.create(await service.beginFactor(ada))
+        #expect(try await service.enrolFactor(members, by: bob).summary == Self.wrong)
+        var linked = TestPasskey("identity")
+        #expect(try await service.link(&linked, by: ada).status == 200)
+        // Its authenticator is told of the passkey by which the account is reached.
+        let begun = try await service.beginFactor(ada)
+        let excluded = begun.json["options"]?.members?["excludeCredentials"]?.array
+        #expect(excluded?.count == 1)
+        #expect(
+            try await service.enrolFactor(linked.create(begun), by: ada).summary == Self.wrong,
+            "the key is an identity")
+        #expect(
+            try await service.enrolFactor(
+                key.get(await service.beginPasskey("get")), by: ada
+            ).summary == Self.wrong, "no registration")
+        let link = try key.create(await service.beginPasskey("create", token: ada.accessToken))
+        #expect(
+            try await service.enrolFactor(link, by: ada).summary == Self.wrong, "made for a link")
+        let enrolled = try await service.enrolFactor(members, by: ada)
+        #expect(enrolled.status == 200, "\(enrolled.body)")
+        let renewed = try Person(try #require(enrolled.json["session"]?.members))
+        #expect(try await service.enrolFactor(members, by: renewed).summary == Self.wrong)
+        let again = try await service.beginFactor(renewed)
+        #expect(again.json["options"]?.members?["excludeCredentials"]?.array?.count == 2)
+    }
+
+    @Test func `a passkey follows no passkey, and an account is left no such way alone`()
+        async throws
+    {
+        let service = try TestService.withPasskeys()
+        var identity = TestPasskey("identity")
+        let ada = try await service.signUp(&identity)
+        var key = TestPasskey("factor")
+        let alone = try await service.enrol(&key, by: ada)
+        #expect(alone.code == "FACTOR_REFUSED")
+        #expect(alone.detail("reason")?.string == "same_kind")
+        #expect(try await service.link("google", subject: "ada", by: ada).status == 200)
+        let enrolled = try await service.enrol(&key, by: ada)
+        #expect(enrolled.status == 200, "\(enrolled.body)")
+        // A passkey that only touched needs a second factor, of which there is none of another kind.
+        identity.authenticator.flags = SoftwareAuthenticator.userPresent
+        let refused = try await service.signIn(&identity)
+        #expect(refused.summary == "403 SECOND_FACTOR_REQUIRED")
+        let kinds = refused.detail("factors")?.array?.compactMap { $0.members?["type"]?.string }
+        #expect(kinds == ["recovery_codes"])
+        identity.authenticator.flags |= SoftwareAuthenticator.userVerified
+        let person = try Person(await service.signIn(&identity))
+        let unlinked = try await service.unlink("google", by: person)
+        #expect(unlinked.summary == "400 CANNOT_UNLINK_ONLY_PROVIDER", "\(unlinked.body)")
+    }
+}
