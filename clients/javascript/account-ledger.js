@@ -543,6 +543,7 @@ export class AccountLedger {
    * @returns {Promise<Flow>}
    */
   beginFlow(flow, options = {}) {
+    /** @type {Request} */
     const request = { method: "POST", path: "/v1/auth/flows", body: flow };
     return flow.purpose === "sign_in"
       ? this.#transport.send(this.#transport.begin(options), request) : this.#call(request, options);
