@@ -14,8 +14,9 @@ package struct ClientRequest: Sendable {
 
     /// The part of an answer's body that is read.
     package enum BodyRule: Sendable {
-        /// The body of an answer with status 200 is returned, up to so many bytes; any other answer ends with its head.
-        case kept(bytesMax: Int)
+        /// The body of an answer with one of these statuses is returned, up to so many bytes; any other answer ends
+        /// with its head.
+        case kept(bytesMax: Int, of: Set<Int> = [200])
         /// Up to so many bytes are read and dropped, so that the connection can be used again.
         case dropped(bytesMax: Int)
     }

@@ -62,7 +62,7 @@ internal import CCurl
     /// Whether the body of the answer at hand is read.
     private var readsBody: Bool {
         switch bodyRule {
-        case .kept: status == 200
+        case .kept(_, let statuses): statuses.contains(status)
         case .dropped: true
         }
     }
@@ -153,7 +153,7 @@ internal import CCurl
     private func receiveBody(_ chunk: UnsafeRawBufferPointer) -> Bool {
         bodyBytes += chunk.count
         switch bodyRule {
-        case .kept(let bytesMax):
+        case .kept(let bytesMax, _):
             isTooLarge = bodyBytes > bytesMax
             guard isAnswered, !isTooLarge else { return false }
             unsafe body.append(contentsOf: chunk)

@@ -57,6 +57,11 @@ struct FlowSettingsTests {
         ] {
             #expect(Self.fault(flow(members)) == "providers[0].\(line)", "\(members)")
         }
+        let plain = Self.fault(
+            Self.oidcMembers
+                + ",\"nonce\":\"none\",\"flow\":{\(client),\(Self.addresses),\"pkce\":false}")
+        #expect(
+            plain == "providers[0].flow without PKCE needs a nonce mode other than \"none\"")
         let x = #""type":"oauth2","preset":"x","client_id":"c","client_secret":"s""#
         #expect(Self.fault(x)?.hasPrefix("providers[0].flow is missing") == true)
         let usual = Self.fault(x + #","flow":{}"#)

@@ -131,6 +131,9 @@ struct FlowTests {
             ((400, #"{"error":"invalid_grant"}"#), "access_denied"),
             // The client's own secret is wrong or has expired.
             ((401, #"{"error":"invalid_client"}"#), "temporarily_unavailable"),
+            ((400, #"{"error":"invalid_client"}"#), "temporarily_unavailable"),
+            ((400, #"{"error":{"code":100}}"#), "access_denied"), ((400, ""), "access_denied"),
+            ((200, #"{"error":"incorrect_client_credentials"}"#), "temporarily_unavailable"),
             ((503, ""), "temporarily_unavailable"), ((200, "<html>"), "temporarily_unavailable"),
         ] {
             try await ScriptedProvider.with({ _ in answer }) { endpoint in

@@ -543,10 +543,12 @@ export class AccountLedger {
    * @returns {Promise<Flow>}
    */
   beginFlow(flow, options = {}) {
-    /** @type {Request} */
-    const request = { method: "POST", path: "/v1/auth/flows", body: flow };
-    return flow.purpose === "sign_in"
-      ? this.#transport.send(this.#transport.begin(options), request) : this.#call(request, options);
+    if (flow.purpose !== "sign_in") {
+      return this.#call({ method: "POST", path: "/v1/auth/flows", body: flow }, options);
+    }
+    return this.#transport.send(this.#transport.begin(options), {
+      method: "POST", path: "/v1/auth/flows", body: flow,
+    });
   }
 
   /** The id of the account that is signed in, or null; without a request. */

@@ -72,7 +72,7 @@ package struct EnrolFactor: Sendable {
             return .refused(.invalidCode)
         }
         guard
-            account.links.contains(where: {
+            waysToSignIn(account.links, policy).contains(where: {
                 factor.kind.mayFollow(state.type(of: $0.provider, under: policy))
             })
         else {

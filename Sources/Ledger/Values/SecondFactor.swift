@@ -12,6 +12,9 @@ package enum FactorKind: String, Hashable, Sendable, CaseIterable {
     /// Whether an account with one needs a second factor at every sign-in.
     package var isRequired: Bool { self != .recoveryCodes }
 
+    /// Whether it is a code that is short enough to be guessed.
+    package var isGuessable: Bool { self == .totp || self == .phone }
+
     /// Whether it is of another kind than the methods of a first step.
     package func mayFollow(_ methods: AuthenticationMethods) -> Bool {
         switch self {

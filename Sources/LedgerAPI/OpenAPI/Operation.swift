@@ -5,6 +5,8 @@ struct Operation: Sendable {
     /// The callers of a route.
     enum Access: Sendable {
         case anyone
+        /// Anyone for some bodies, and an account holder for others.
+        case anyoneOrAccountHolder
         case accountHolder
         case principal(Set<Role>)
     }
@@ -69,6 +71,7 @@ struct Operation: Sendable {
     var callers: String {
         switch access {
         case .anyone: "anyone"
+        case .anyoneOrAccountHolder: "anyone, or an account holder, by access token"
         case .accountHolder: "an account holder, by access token"
         case .principal(let roles):
             "an API key with the role "

@@ -81,7 +81,7 @@ extension AddressCodes {
     /// Returns the counts of a wrong second factor.
     ///
     /// A code of six digits can be guessed, so such a factor also has limits for all networks together, one of them
-    /// for 90 days. A recovery code cannot, so strangers don't use up the last way in.
+    /// for 90 days. A recovery code and the response of a passkey cannot, so strangers don't use up these ways in.
     func factorCounts(
         of factor: HeldFactor, in tenant: TenantID, from network: String, knownAs token: String?
     ) -> [CodeCount] {
@@ -89,7 +89,7 @@ extension AddressCodes {
         let device = token.flatMap { self.device($0, of: factor.account, in: tenant) }
         let other = device ?? network
         var counts = [counted("factor by", digest, other, Self.triesPerNetwork, tenant)]
-        if factor.kind.isRequired {
+        if factor.kind.isGuessable {
             if device == nil {
                 counts.append(counted("factor for", digest, "", Self.triesPerAddress, tenant))
             }

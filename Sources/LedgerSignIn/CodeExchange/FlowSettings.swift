@@ -28,7 +28,7 @@ package struct FlowSettings: Sendable {
     let client: String
     private let secret: Secret
     private let authenticatesByHeader: Bool
-    private let takesVerifier: Bool
+    let takesVerifier: Bool
     private let scope: String
     /// Whether the provider sends its answer as a form from its own page.
     private let usesFormPost: Bool
@@ -133,7 +133,7 @@ package struct FlowSettings: Sendable {
         ]
         if takesVerifier {
             fields += [
-                ("code_challenge", FlowBody(code: "", verifier: verifier).challenge),
+                ("code_challenge", FlowBody.challenge(of: verifier)),
                 ("code_challenge_method", "S256"),
             ]
         }
@@ -161,14 +161,24 @@ package struct FlowSettings: Sendable {
         ]
         if takesVerifier { fields.append(("code_verifier", verifier)) }
         if !authenticatesByHeader { fields.append(("client_secret", secretText)) }
-        let answer = try await tokens.call(
+        let (status, document) = try await tokens.exchange(
             "", authorization: authenticatesByHeader ? ProviderAPI.basic(client, secretText) : nil,
-            body: (Array(Self.form(fields).utf8), "application/x-www-form-urlencoded"),
-            refusals: [400])
+            body: (Array(Self.form(fields).utf8), "application/x-www-form-urlencoded"))
+        guard let members = document?.members else {
+            throw status == 400 ? .invalid : .unavailable
+        }
         // GitHub answers with status 200 and `error`.
-        guard let members = answer.members, members["error"] == nil else { throw .invalid }
+        if let error = members["error"] {
+            throw Self.refusedClients.contains(error.string ?? "") ? .unavailable : .invalid
+        }
+        guard status == 200 else { throw .unavailable }
         return members
     }
+
+    /// The errors that are no refusal of the code; the last one is GitHub's.
+    private static let refusedClients: Set<String> = [
+        "invalid_client", "unauthorized_client", "incorrect_client_credentials",
+    ]
 
     private static func form(_ fields: [(String, String)]) -> String {
         fields.map { "\($0.0)=\(PercentEncoding.encode($0.1))" }.joined(separator: "&")

@@ -43,6 +43,19 @@ final class ProviderAPI: Sendable {
         _ path: String, authorization: String?, body: (bytes: [UInt8], type: String)? = nil,
         refusals: Set<Int> = []
     ) async throws(Credential.Flaw) -> JSONValue {
+        let (status, document) = try await exchange(path, authorization: authorization, body: body)
+        guard !refusals.contains(status) else { throw .invalid }
+        guard status == 200, let document else { throw .unavailable }
+        return document
+    }
+
+    /// Calls the provider, as ``call(_:authorization:body:refusals:)``.
+    ///
+    /// - Returns: The status, and the document of the answer; nil for one that is not complete or not JSON.
+    /// - Throws: `unavailable` without an answer, and beside too many other calls.
+    func exchange(
+        _ path: String, authorization: String?, body: (bytes: [UInt8], type: String)?
+    ) async throws(Credential.Flaw) -> (status: Int, document: JSONValue?) {
         guard begin() else { throw .unavailable }
         defer { end() }
         var fields = [ClientRequest.Field(name: "Accept", value: "application/json")]
@@ -55,15 +68,13 @@ final class ProviderAPI: Sendable {
             answer = try await HTTPClient.shared.send(
                 ClientRequest(
                     url: base + path, fields: fields, body: body?.bytes,
-                    answerBody: .kept(bytesMax: Self.answerBytesMax)), within: limits.time)
+                    answerBody: .kept(bytesMax: Self.answerBytesMax, of: [200, 400])),
+                within: limits.time)
         } catch {
             throw .unavailable
         }
-        guard !refusals.contains(answer.status) else { throw .invalid }
-        guard answer.status == 200, answer.interruption == nil,
-            let document = JSONValue(parsing: answer.body)
-        else { throw .unavailable }
-        return document
+        let document = answer.interruption == nil ? JSONValue(parsing: answer.body) : nil
+        return (answer.status, document)
     }
 
     private func begin() -> Bool {

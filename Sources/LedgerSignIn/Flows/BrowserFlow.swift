@@ -3,10 +3,10 @@ package import Ledger
 
 /// A browser flow, as its client began it.
 package struct BrowserFlow: Sendable {
-    /// The use of its result; it counts for no other one.
+    /// The use of its result, beside which a link also serves a sign-in and the preview of a merge.
     package enum Use: Hashable, Sendable {
         case signIn
-        /// Links an identity to the account of this session, or signs in to the account that has it.
+        /// Links an identity to the account of this session or, once that is refused, signs in with it.
         case link(Caller)
         /// Proves the account that the account of this session absorbs, under the plan with this digest; nil for
         /// the preview.
@@ -86,8 +86,7 @@ extension BrowserFlow.Use {
 
     /// Whether a result for this use proves something for a purpose.
     ///
-    /// A refused link may be followed by a sign-in to the account that has the identity, or by the preview of a
-    /// merge with it.
+    /// A refused link may be followed by a sign-in with the identity, or by the preview of a merge with its account.
     func serves(_ purpose: ProofPurpose, by caller: Caller?) -> Bool {
         switch (purpose, self) {
         case (.signIn, .signIn), (.signIn, .link): true

@@ -21,8 +21,11 @@ package struct FlowBody: Sendable {
         Base64URL.decode(text)?.count == SHA256.byteCount
     }
 
-    /// The challenge of the verifier (RFC 7636, section 4.2, method S256).
-    var challenge: String { Base64URL.encode(SHA256.hash(verifier)) }
+    /// Returns the challenge of a verifier (RFC 7636, section 4.2, method S256).
+    static func challenge(of verifier: String) -> String { Base64URL.encode(SHA256.hash(verifier)) }
+
+    /// The challenge of the verifier.
+    var challenge: String { Self.challenge(of: verifier) }
 
     /// SHA-256 of the code.
     var digest: Digest {

@@ -43,6 +43,11 @@ package struct OIDCSettings: Sendable {
             subject: try Self.subject(object, of: issuers))
         keys = keySets.cache(of: try object.requiredAddress("jwks_uri"))
         flow = try FlowSettings.read(object)
+        // Otherwise nothing would tell a code of one browser from that of another.
+        guard flow?.takesVerifier != false || mode != .none else {
+            throw ProvidersFileFault(
+                object.location(of: "flow"), "without PKCE needs a nonce mode other than \"none\"")
+        }
         guard flow.map({ check.audiences.contains($0.client) }) ?? true else {
             throw ProvidersFileFault(
                 object.location(of: "flow"), "has a client_id that is none of the audiences")

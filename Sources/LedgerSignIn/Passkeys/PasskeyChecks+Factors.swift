@@ -1,4 +1,4 @@
-internal import Ledger
+package import Ledger
 internal import Passkeys
 
 /// Passkeys that are second factors.
@@ -20,7 +20,9 @@ extension PasskeyChecks {
                 record.passkey.credentialID, provider, of: settings.relyingParty)
         else { return nil }
         guard try await store.passkey(of: subject, in: tenant) == nil else { return nil }
-        let stored = record.stored
+        let stored = PasskeyRecord(
+            record.passkey, transports: record.transports, domain: settings.relyingParty.id
+        ).stored
         return (
             NewFactor(
                 id: id, kind: .passkey, secret: Array(stored.hash.utf8),
@@ -34,10 +36,9 @@ extension PasskeyChecks {
     ///   of that step.
     func count(
         _ body: PasskeyBody, by factor: StoredFactor, after step: String,
-        of provider: ProviderName, _ settings: PasskeySettings, in tenant: TenantID,
-        at now: Timestamp
+        among providers: [PasskeyProvider], in tenant: TenantID, at now: Timestamp
     ) -> Int64? {
-        guard let record = factor.passkey,
+        guard let record = factor.passkey, let (provider, settings) = providers.of(record),
             let opened = open(
                 body, for: .secondStep(step), of: provider, settings, in: tenant, at: now),
             let response = try? AssertionResponse(body.credential),
@@ -45,6 +46,16 @@ extension PasskeyChecks {
             !use.hasCounterGoneBack
         else { return nil }
         return Int64(use.signatureCount)
+    }
+}
+
+/// A provider of passkeys of a tenant.
+package typealias PasskeyProvider = (name: ProviderName, settings: PasskeySettings)
+
+extension [PasskeyProvider] {
+    /// Returns the provider for whose domain a second factor was made.
+    func of(_ record: PasskeyRecord) -> PasskeyProvider? {
+        first { $0.settings.relyingParty.id == record.domain }
     }
 }
 

@@ -8,11 +8,14 @@ internal import Passkeys
 struct PasskeyRecord {
     let passkey: StoredPasskey
     let transports: [String]
+    /// The domain of a second factor; nil for an identity, whose provider is known.
+    let domain: String?
 
     /// Describes a passkey.
-    init(_ passkey: StoredPasskey, transports: [String]) {
+    init(_ passkey: StoredPasskey, transports: [String], domain: String? = nil) {
         self.passkey = passkey
         self.transports = transports
+        self.domain = domain
     }
 
     /// Reads a stored text; nil for one of another form.
@@ -30,6 +33,7 @@ struct PasskeyRecord {
             signatureCount: count,
             isBackupEligible: members["backup"] == .bool(true), userHandle: handle)
         transports = members["transports"]?.array?.compactMap(\.string) ?? []
+        domain = members["domain"]?.string
     }
 
     /// The text that is stored.
@@ -45,6 +49,7 @@ struct PasskeyRecord {
             writer.flag(passkey.isBackupEligible)
             writer.name("transports")
             writer.texts(transports)
+            writer.member("domain", domain)
         }
         return NewPassword(
             passkey: String(decoding: writer.bytes, as: UTF8.self), count: passkey.signatureCount)
@@ -56,6 +61,6 @@ struct PasskeyRecord {
             StoredPasskey(
                 credentialID: passkey.credentialID, publicKey: passkey.publicKey,
                 signatureCount: count, isBackupEligible: passkey.isBackupEligible,
-                userHandle: passkey.userHandle), transports: transports)
+                userHandle: passkey.userHandle), transports: transports, domain: domain)
     }
 }

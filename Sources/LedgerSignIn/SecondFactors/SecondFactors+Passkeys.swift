@@ -3,18 +3,23 @@ package import Passkeys
 
 /// Passkeys as second factors.
 extension SecondFactors {
-    /// The response of a passkey, with the tenant's provider of passkeys.
+    /// The response of a passkey, with the tenant's providers of passkeys.
     package struct PasskeyUse: Sendable {
         let body: PasskeyBody
-        let provider: ProviderName
-        let settings: PasskeySettings
+        let providers: [PasskeyProvider]
 
         /// Describes a response.
-        package init(_ body: PasskeyBody, of provider: ProviderName, _ settings: PasskeySettings) {
+        package init(_ body: PasskeyBody, among providers: [PasskeyProvider]) {
             self.body = body
-            self.provider = provider
-            self.settings = settings
+            self.providers = providers
         }
+    }
+
+    /// Returns the passkeys that are second factors of an account.
+    package func passkeys(
+        of account: AccountID, in tenant: TenantID
+    ) async throws(LedgerFault) -> [StoredFactor] {
+        try await store.factors(of: account, in: tenant).filter { $0.factor.kind == .passkey }
     }
 
     /// Makes the challenge of the enrolment of a passkey.
@@ -23,20 +28,19 @@ extension SecondFactors {
     ///   - caller: The account holder, whose session alone can confirm it.
     ///   - name: The name by which the authenticator tells accounts apart.
     ///   - displayName: The name of the person; may be empty.
-    ///   - provider: The tenant's provider of passkeys.
-    ///   - settings: Its settings.
+    ///   - provider: The provider for whose domain it is made.
     ///   - tenant: The tenant.
     ///   - now: The time of the request.
     /// - Returns: The challenge.
     /// - Throws: the fault of the store.
     package func beginPasskey(
-        by caller: Caller, name: String, displayName: String, of provider: ProviderName,
-        _ settings: PasskeySettings, in tenant: TenantID, at now: Timestamp
+        by caller: Caller, name: String, displayName: String, of provider: PasskeyProvider,
+        in tenant: TenantID, at now: Timestamp
     ) async throws(LedgerFault) -> PasskeyChecks.Challenge<PasskeyCreationOptions> {
         try await passkeys.beginRegistration(
             for: .enrolment(caller), name: name, displayName: displayName,
-            besides: store.factors(of: caller.account, in: tenant), of: provider, settings,
-            in: tenant, at: now)
+            besides: passkeys(of: caller.account, in: tenant), of: provider.name,
+            provider.settings, in: tenant, at: now)
     }
 
     /// Checks the response of the enrolment of a passkey.
@@ -47,10 +51,12 @@ extension SecondFactors {
         _ use: PasskeyUse, as id: FactorID, by caller: Caller, in tenant: TenantID,
         at now: Timestamp
     ) async throws(CodeFailure) -> (factor: NewFactor, token: SingleUseIDToken) {
+        guard let provider = use.providers.first else { throw .wrong }
         let confirmed: (factor: NewFactor, token: SingleUseIDToken)?
         do throws(LedgerFault) {
             confirmed = try await passkeys.confirm(
-                use.body, as: id, by: caller, of: use.provider, use.settings, in: tenant, at: now)
+                use.body, as: id, by: caller, of: provider.name, provider.settings, in: tenant,
+                at: now)
         } catch {
             throw .faulted(error)
         }
@@ -62,16 +68,16 @@ extension SecondFactors {
     ///
     /// - Throws: `wrong` for another factor, `faulted`.
     package func beginUse(
-        of id: String, after first: SecondFactorTokens.FirstStep, at provider: ProviderName,
-        _ settings: PasskeySettings, in tenant: TenantID, at now: Timestamp
+        of id: String, after first: SecondFactorTokens.FirstStep,
+        among providers: [PasskeyProvider], in tenant: TenantID, at now: Timestamp
     ) async throws(CodeFailure) -> PasskeyChecks.Challenge<PasskeyRequestOptions> {
         guard let stored = try await factor(id, after: first, in: tenant),
-            stored.factor.kind == .passkey
+            let provider = stored.passkey.flatMap(providers.of)
         else { throw .wrong }
         do throws(LedgerFault) {
             return try passkeys.beginAssertion(
-                for: .secondStep(Self.step(stored, first)), with: stored, of: provider, settings,
-                in: tenant, at: now)
+                for: .secondStep(Self.step(stored, first)), with: stored, of: provider.name,
+                provider.settings, in: tenant, at: now)
         } catch {
             throw .faulted(error)
         }

@@ -176,7 +176,7 @@ package final class SecondFactors: Sendable {
     ///
     /// - Parameters:
     ///   - body: The code, with the challenge of a phone, and the token by which a device is known to the account.
-    ///   - passkey: The response of a passkey, with the tenant's provider of passkeys.
+    ///   - passkey: The response of a passkey, with the tenant's providers of passkeys.
     ///   - id: The id of the factor, in any form.
     ///   - provider: The provider of the tenant's codes by SMS, if it has one.
     ///   - first: The first step of the sign-in.
@@ -230,8 +230,8 @@ package final class SecondFactors: Sendable {
         case .passkey:
             guard let passkey else { return nil }
             return passkeys.count(
-                passkey.body, by: stored, after: Self.step(stored, first), of: passkey.provider,
-                passkey.settings, in: tenant, at: now
+                passkey.body, by: stored, after: Self.step(stored, first),
+                among: passkey.providers, in: tenant, at: now
             ).map { FactorUse(factor: id, counter: $0) }
         case .phone:
             guard let provider else { return nil }

@@ -58,7 +58,8 @@ extension Server {
     func services(
         _ commands: ServedTenants, probe: ReadinessProbe, requests: RequestMetrics
     ) -> APIServices {
-        APIServices(
+        let passkeys = PasskeyChecks(store: credentials, key: keys.refresh)
+        return APIServices(
             commands: commands, accounts: workers.reads, audit: audit(),
             // Their existence was checked at the start.
             tenants: Tenants(url: configuration.databaseURL, known: Set(tenants.keys)),
@@ -66,12 +67,11 @@ extension Server {
             accessTokens: accessTokens, refreshTokens: RefreshTokens(key: keys.refresh),
             singleUseIDTokens: SingleUseIDTokens(key: keys.refresh),
             requestDigests: requestDigests, codes: codes, passwords: passwords,
-            passkeys: PasskeyChecks(store: credentials, key: keys.refresh),
+            passkeys: passkeys,
             flows: BrowserFlows(key: keys.refresh), publicURL: publicURL,
             secondFactors: SecondFactors(
                 store: credentials, codes: codes,
-                passkeys: PasskeyChecks(store: credentials, key: keys.refresh),
-                tokens: SecondFactorTokens(key: keys.refresh)),
+                passkeys: passkeys, tokens: SecondFactorTokens(key: keys.refresh)),
             mergePlans: MergePlanDigests(key: keys.refresh),
             now: { .now },
             random: { [identifiers = IdentifierBits()] in identifiers.next() },

@@ -244,6 +244,7 @@ import Testing
                 ("tenant", callback.replacing("/v1/auth", with: "/t/acme/v1/auth")),
                 ("state", callback.replacing("state=", with: "state=A")),
                 ("no state", callback.replacing("state=", with: "states=")),
+                ("two issuers", callback + "&iss=x"),
             ] {
                 attacker.cookies = own
                 #expect(try await attacker.send("GET", address).status == 400, "\(what)")
@@ -283,6 +284,50 @@ import Testing
             #expect(
                 try await browser.open("\(app.client.base)/v1/auth/flows/start?flow=x").status
                     == 400)
+        }
+    }
+
+    @Test func `a second factor follows a flow, which it uses up`() async throws {
+        try await withApp { app, _, _ in
+            let (session, account) = try await app.session("google", as: "ada")
+            let begun = try await app.client.call(
+                "POST", "/v1/account/factor-enrolments", ["type": "totp"], token: session)
+            let secret = try #require(
+                begun.text("secret").flatMap { AuthenticatorApp(base32: $0) })
+            let code = secret.code(at: Int64(Date().timeIntervalSince1970))
+            let enrolled = try await app.client.call(
+                "POST", "/v1/account/factors",
+                ["enrolment_token": try #require(begun.text("enrolment_token")), "code": code],
+                token: session)
+            let recovery = try #require(enrolled.texts("recovery_codes"), "\(enrolled)")
+            let result = try await app.code("google", as: "ada")
+            // The code signs in to nothing alone, and two first steps may begin with it.
+            var steps: [(token: String, factor: String)] = []
+            for _ in 0..<2 {
+                let refused = try await app.signIn("google", result)
+                #expect(refused.errorCode == "SECOND_FACTOR_REQUIRED")
+                let error = refused.json["error"] as? [String: any Sendable]
+                let details = error?["details"] as? [String: any Sendable]
+                let factors = details?["factors"] as? [[String: any Sendable]] ?? []
+                let codes = factors.first { $0["type"] as? String == "recovery_codes" }
+                steps.append(
+                    (
+                        try #require(details?["sign_in_token"] as? String),
+                        try #require(codes?["factor_id"] as? String)
+                    ))
+            }
+            var answers: [WireClient.Answer] = []
+            for (step, code) in zip(steps, recovery) {
+                answers.append(
+                    try await app.client.call(
+                        "POST", "/v1/auth/second-factor",
+                        [
+                            "sign_in_token": step.token, "factor_id": step.factor, "code": code,
+                        ]))
+            }
+            #expect(answers.map(\.status) == [200, 401], "\(answers)")
+            #expect(answers.first?.text("user_id") == account)
+            #expect(answers.last?.errorCode == "INVALID_PROVIDER_TOKEN")
         }
     }
 

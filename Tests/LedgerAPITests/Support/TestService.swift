@@ -45,6 +45,8 @@ struct TestService {
         var passwords: PasswordRule?
         /// The settings of passkeys; nil for a tenant without any.
         var passkeys: PasskeySettings?
+        /// Those of a second provider, `again`.
+        var morePasskeys: PasskeySettings?
         /// The passwords that may be hashed at a time or wait.
         var passwordsAtOnce = 100
         var proxies = ""
@@ -127,17 +129,20 @@ struct TestService {
                 name: try #require(ProviderName("password")),
                 settings: .password(PasswordSettings(rule: $0)))
         }
-        let passkeys = try options.passkeys.map {
-            ProviderConfiguration(
-                name: try #require(ProviderName("passkey")), settings: .passkey($0))
-        }
+        let passkeys = try [("passkey", options.passkeys), ("again", options.morePasskeys)]
+            .compactMap { name, settings in
+                try settings.map {
+                    ProviderConfiguration(
+                        name: try #require(ProviderName(name)), settings: .passkey($0))
+                }
+            }
         let providers =
             try (options.providers ?? [apple, google]).map {
                 try $0.configuration(
                     displayName: options.displayName, nonce: options.nonce,
                     nonceRequired: options.nonceRequired)
             } + [anonymous].compactMap(\.self)
-            + [passwords, passkeys].compactMap(\.self)
+            + [passwords].compactMap(\.self) + passkeys
             + options.codes.map { kind in
                 ProviderConfiguration(
                     name: try #require(ProviderName(kind.rawValue)),

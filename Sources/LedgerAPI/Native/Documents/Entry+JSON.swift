@@ -17,6 +17,9 @@ extension APIDocument.Entry {
             writer.array { writer in
                 switch operation.access {
                 case .anyone: break
+                case .anyoneOrAccountHolder:
+                    writer.object { _ in }
+                    writer.requirement(.accessToken)
                 case .accountHolder: writer.requirement(.accessToken)
                 case .principal: writer.requirement(.apiKey)
                 }

@@ -17,7 +17,8 @@ extension APIDocument.Entry {
         var errors: [APIError] = []
         switch operation.access {
         case .anyone: break
-        case .accountHolder: errors += [.accessTokenMissing, .accessTokenInvalid]
+        case .anyoneOrAccountHolder, .accountHolder:
+            errors += [.accessTokenMissing, .accessTokenInvalid]
         case .principal(let roles):
             errors += [.apiKeyMissing, .apiKeyInvalid]
             if roles != Set(Role.allCases) { errors.append(.forbidden) }

@@ -17,14 +17,13 @@ struct BeginPasskeyFactorRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let (caller, names, provider) = try await call.byAccountHolder { caller throws(APIError) in
-            (caller, try call.passkeyNames(), try call.tenantPasskeyProvider())
+            (caller, try call.passkeyNames(), try call.passkeyProviders()[0])
         }
         _ = try await call.identities(of: caller)
         do throws(LedgerFault) {
             let challenge = try await call.services.secondFactors.beginPasskey(
                 by: caller, name: names.name ?? provider.settings.relyingParty.name,
-                displayName: names.displayName ?? "", of: provider.name, provider.settings,
-                in: call.tenant, at: call.now)
+                displayName: names.displayName ?? "", of: provider, in: call.tenant, at: call.now)
             return .json(
                 PasskeyOptionsAnswer(challengeID: challenge.id, options: challenge.options))
         } catch {
@@ -49,13 +48,12 @@ struct SecondFactorPasskeyRoute: Route {
         let body = try call.body()
         let token = try body.text(SecondFactorBody.signInToken)
         let factor = try body.text(SecondFactorBody.factorID)
-        let provider = try call.tenantPasskeyProvider()
+        let providers = try call.passkeyProviders()
         let factors = call.services.secondFactors
         do throws(CodeFailure) {
             let first = try factors.firstStep(token, in: call.tenant, at: call.now)
             let challenge = try await factors.beginUse(
-                of: factor, after: first, at: provider.name, provider.settings, in: call.tenant,
-                at: call.now)
+                of: factor, after: first, among: providers, in: call.tenant, at: call.now)
             return .json(
                 PasskeyOptionsAnswer(challengeID: challenge.id, options: challenge.options))
         } catch {
@@ -72,25 +70,20 @@ private enum SecondFactorPasskeyBody: BodyForm {
 }
 
 extension RouteCall {
-    /// The tenant's provider of passkeys, whose domain those have that are second factors: the first one by name.
-    var passkeyProvider: (name: ProviderName, settings: PasskeySettings)? {
-        configuration.providers.values.compactMap { provider in
+    /// Returns the tenant's providers of passkeys, in the order of their names; the first one's domain is that of new
+    /// second factors.
+    ///
+    /// - Throws: 400 for a tenant without one.
+    fileprivate func passkeyProviders() throws(APIError) -> [PasskeyProvider] {
+        let providers = configuration.providers.values.compactMap { provider in
             if case .passkey(let settings) = provider.settings {
                 (name: provider.name, settings: settings)
             } else {
                 nil
             }
-        }.min { $0.name < $1.name }
-    }
-
-    /// Returns the tenant's provider of passkeys.
-    ///
-    /// - Throws: 400 for a tenant without one.
-    fileprivate func tenantPasskeyProvider() throws(APIError) -> (
-        name: ProviderName, settings: PasskeySettings
-    ) {
-        guard let provider = passkeyProvider else { throw .refused(.unsupportedProvider) }
-        return provider
+        }
+        guard !providers.isEmpty else { throw .refused(.unsupportedProvider) }
+        return providers.sorted { $0.name < $1.name }
     }
 
     /// Reads the response of a passkey that is a second factor; nil for a code.
@@ -101,9 +94,8 @@ extension RouteCall {
         guard let challenge = try body.text(OptionalText.challengeID) else {
             throw .isRequired(OptionalText.challengeID.name)
         }
-        let provider = try tenantPasskeyProvider()
         return SecondFactors.PasskeyUse(
-            PasskeyBody(challenge: challenge, credential: credential), of: provider.name,
-            provider.settings)
+            PasskeyBody(challenge: challenge, credential: credential),
+            among: try passkeyProviders())
     }
 }

@@ -159,9 +159,15 @@ extension RouteCall {
         _ provider: ProviderName, _ settings: PasskeySettings
     ) async throws(APIError) -> HTTPResponse {
         do throws(LedgerFault) {
+            var factors: [StoredFactor] = []
+            if case .link(let caller) = use {
+                factors = try await services.secondFactors.passkeys(
+                    of: caller.account, in: tenant)
+            }
             let challenge = try await services.passkeys.beginRegistration(
                 for: use, name: names.name ?? settings.relyingParty.name,
-                displayName: names.displayName ?? "", of: provider, settings, in: tenant, at: now)
+                displayName: names.displayName ?? "", besides: factors, of: provider, settings,
+                in: tenant, at: now)
             return .json(
                 PasskeyOptionsAnswer(challengeID: challenge.id, options: challenge.options))
         } catch {

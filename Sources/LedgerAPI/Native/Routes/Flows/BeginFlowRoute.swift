@@ -13,11 +13,8 @@ struct BeginFlowRoute: Route {
             "The browser opens `authorize_url`, and comes back to `return_to` with `flow_code` or"
             + " `error`. A link and a merge need an access token. A merge without `plan_digest` is"
             + " previewed.",
-        access: .anyone, body: BeginFlowBody.self, answers: .json(FlowAnswer.schema),
-        refusals: [
-            .refused(.unsupportedProvider), .accessTokenMissing, .accessTokenInvalid,
-            .refused(.sessionEnded),
-        ])
+        access: .anyoneOrAccountHolder, body: BeginFlowBody.self,
+        answers: .json(FlowAnswer.schema), refusals: [.refused(.unsupportedProvider)])
 
     private enum Purpose: String, CaseIterable {
         case signIn = "sign_in"

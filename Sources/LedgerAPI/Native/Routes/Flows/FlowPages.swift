@@ -59,7 +59,8 @@ struct FlowCallbackRoute: Route {
         var fields: [String: String] = [:]
         for parameter in Self.parameters {
             let values = try call.values(of: parameter)
-            fields[parameter.name] = values.count == 1 ? values[0] : nil
+            guard values.count < 2 else { return FlowPage.ended }
+            fields[parameter.name] = values.first
         }
         let flows = call.services.flows
         let kept = fields["form"].flatMap { flows.kept($0, in: call.tenant, at: call.now) }
@@ -138,9 +139,10 @@ extension RouteCall {
     /// Returns the fields of a form, each of which occurs once; nil for another body.
     fileprivate func formFields() -> [String: String]? {
         guard contentTypes.count == 1, MediaType(contentTypes[0])?.isForm == true,
-            let pairs = FormEncoding.fields(of: content)
+            let pairs = FormEncoding.fields(of: content),
+            Set(pairs.map(\.name)).count == pairs.count
         else { return nil }
-        return Dictionary(pairs.map { ($0.name, $0.value) }, uniquingKeysWith: { _, _ in "" })
+        return Dictionary(uniqueKeysWithValues: pairs.map { ($0.name, $0.value) })
     }
 }
 

@@ -32,7 +32,9 @@ struct MergeRoute: Route {
     static let path = "/v1/account/merge"
     static let operation = Operation(
         id: "merge", tag: .merges, summary: "Merge another account into the caller's, as planned",
-        about: "The ID token must be newer than the plan: its nonce is `plan_digest`.",
+        about:
+            "The proof must be newer than the plan: the nonce of an ID token is `plan_digest`,"
+            + " and codes, passkeys and browser flows are begun with it.",
         access: .accountHolder, parameters: [IdempotencyHeader.parameter], body: MergeBody.self,
         answers: .json(MergedAnswer.schema),
         refusals: [APIError].ofMergeByHolder + [
