@@ -255,4 +255,20 @@ extension TestService {
         let unlinked = try await service.unlink("google", by: person)
         #expect(unlinked.summary == "400 CANNOT_UNLINK_ONLY_PROVIDER", "\(unlinked.body)")
     }
+
+    @Test func `the last factor that may follow a passkey is not removed`() async throws {
+        let service = try TestService.withPasskeys()
+        var identity = TestPasskey("identity")
+        let ada = try await service.signUp(&identity)
+        #expect(try await service.link("google", subject: "ada", by: ada).status == 200)
+        let holder = try await service.enrol(ada)
+        var key = TestPasskey("factor")
+        #expect(try await service.enrol(&key, by: holder.person).status == 200)
+        #expect(try await service.unlink("google", by: holder.person).status == 200)
+        let refused = try await service.send(
+            "DELETE", "/v1/account/factors/\(holder.factor)", nil,
+            token: holder.person.accessToken)
+        #expect(refused.code == "FACTOR_REFUSED")
+        #expect(refused.detail("reason")?.string == "same_kind", "\(refused.body)")
+    }
 }
