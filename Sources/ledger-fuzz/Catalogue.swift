@@ -7,6 +7,7 @@ enum Catalogue {
     /// The names in the order of the report, with shares that add up to about a thousand.
     static let shares: [(name: String, share: Int)] = [
         ("base64url", 60), ("hex", 20), ("values", 60), ("media-type", 40), ("forwarded-for", 60),
+        ("form", 20), ("return-address", 20),
         ("settings", 40), ("email-address", 40), ("phone-number", 20), ("password-hash", 40),
         ("password", 40), ("password-import", 20),
         ("passkey-creation", 20), ("passkey-assertion", 20), ("json", 110),
@@ -46,7 +47,7 @@ enum Catalogue {
         default:
             let others =
                 TextTargets.all + AddressTargets.all + PasswordTargets.all + PasskeyTargets.all
-                + TokenTargets.all(service) + PlantedTargets.all + [LogTargets.notes]
+                + FlowTargets.all + TokenTargets.all(service) + PlantedTargets.all + [LogTargets.notes]
             guard let target = others.first(where: { $0.name == name }) else {
                 throw UsageError("unknown target '\(name)'")
             }

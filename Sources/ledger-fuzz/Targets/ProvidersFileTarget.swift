@@ -22,6 +22,14 @@ enum ProvidersFileTarget {
             "issuer":"http://127.0.0.1","jwks_uri":"http://127.0.0.1:80/k","audiences":["a","b"]}],
             "several_per_provider":true}}}
             """,
+            """
+            {"app_name":"A","return_to":["https://a.example/cb","http://127.0.0.1/cb","com.a.b:/cb"],
+             "providers":[{"name":"x","type":"oauth2","preset":"x","client_id":"c","client_secret":"s",
+               "flow":{"authorization_url":"https://x.com/a","scope":"s","form_post":true,"pkce":false}},
+              {"name":"a","type":"oidc","issuer":"https://a.example","jwks_uri":"https://a.example/k",
+               "audiences":["c"],"flow":{"client_id":"c","authorization_url":"https://a.example",
+               "token_url":"https://a.example","apple_key":{"team_id":"T","key_id":"K","private_key":"AAAA"}}}]}
+            """,
         ],
         words: [
             "http://", "https://", "https:", "@", "[::1]", ":99999", "?", "#", "..", "\"name\":",
