@@ -47,7 +47,9 @@ enum Catalogue {
         default:
             let others =
                 TextTargets.all + AddressTargets.all + PasswordTargets.all + PasskeyTargets.all
-                + FlowTargets.all + TokenTargets.all(service) + PlantedTargets.all + [LogTargets.notes]
+                + FlowTargets.all + TokenTargets.all(service) + PlantedTargets.all + [
+                    LogTargets.notes
+                ]
             guard let target = others.first(where: { $0.name == name }) else {
                 throw UsageError("unknown target '\(name)'")
             }

@@ -74,13 +74,22 @@ import Testing
         }
     }
 
-    @Test func `the session that is kept does not count against the new identity's sign-ins`()
-        async throws
-    {
+    /// While the clock is behind the log's last time, all events have that time.
+    @Test(arguments: [false, true])
+    func `the session that is kept does not count against the new identity's sign-ins`(
+        isClockBehind: Bool
+    ) async throws {
         var policy = RandomCommands.policy(hasEveryType: true)
         policy.signInBudget = Budget(limit: 1, windowSeconds: 3600)
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database, policy: policy) { fixture in
+                if isClockBehind {
+                    try await database.asSuperuser.execute(
+                        """
+                        UPDATE ledger_head
+                        SET last_recorded_at = now() + interval '1 hour', mac = NULL
+                        """)
+                }
                 var generator = SeededGenerator(seed: 4)
                 let caller = try await signIn(fixture, &generator)
                 let link = LinkProvider(

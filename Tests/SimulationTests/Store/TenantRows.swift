@@ -221,7 +221,7 @@ struct BatchLoading {
         let start = now.adding(seconds: -signInWindowSeconds(tenant))
         let times = rows.sessions.values.filter {
             $0.session.identity == identity.id && $0.session.openedAt > start
-                && $0.session.openedAt >= identity.linkedAt
+                && $0.session.openedPosition > identity.linkedPosition
         }.map(\.session.openedAt)
         return times.min().map { DecisionState.SignInCount(count: times.count, earliest: $0) }
     }

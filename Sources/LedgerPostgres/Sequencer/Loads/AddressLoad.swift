@@ -69,7 +69,8 @@ package enum AddressLoad {
             OFFSET 0) i ON true
         LEFT JOIN LATERAL (
             SELECT count(*), min(opened_at) AS earliest FROM sessions
-            WHERE tenant_id = $1 AND identity_id = i.identity_id AND opened_at >= i.linked_at
+            WHERE tenant_id = $1 AND identity_id = i.identity_id
+                AND opened_at >= i.linked_at AND opened_position > i.linked_position
                 AND opened_at > statement_timestamp() - make_interval(secs => $4::bigint)) s ON true
         """)
 

@@ -27,7 +27,7 @@ enum SubjectLoad {
     }
 
     // Since the last link, because an upgrade of an anonymous account leaves an earlier session to its
-    // new identity. Only for batches with sign-ins: others would pay for a join that finds nothing.
+    // new identity; by position, because times are equal while a clock that was set back catches up. Only for batches with sign-ins: others would pay for a join that finds nothing.
     // statement_timestamp() instead of the clock, because it is stable and the index serves the
     // bound.
     private static let counting = RowsStatement(
@@ -44,6 +44,7 @@ enum SubjectLoad {
                     SELECT count(*), min(opened_at) AS earliest FROM sessions
                     WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id
                         AND identity_id = i.identity_id AND opened_at >= i.linked_at
+                        AND opened_position > i.linked_position
                         AND opened_at > statement_timestamp() - make_interval(secs => k.window_seconds)
                         AND k.window_seconds IS NOT NULL) s ON true
                 """)
