@@ -12,7 +12,9 @@ import json
 import os
 
 import schemathesis
-from ledger import call, id_token, new_name, sign_in
+from ledger import (
+    begin_app, call, holder_of_factor, id_token, new_name, second_step, sent_code, sign_in, sign_up,
+)
 
 API_KEY = os.environ.get("API_KEY")
 PROVIDERS = ("google", "apple")
@@ -52,6 +54,59 @@ def before_call(context, case, **kwargs):
         body.pop("keep", None)
     if "id_token" in body:
         prove(case, body, provider)
+    prepare = PREPARATIONS.get(case.operation.label)
+    if prepare:
+        prepare(case)
+
+
+def bear(case, token, body=None):
+    """Makes a request one of an account holder, with a body if there is one."""
+    case.headers["Authorization"] = f"Bearer {token}"
+    if body is not None:
+        case.body = body
+
+
+def enrol(case):
+    token = sign_in()["access_token"]
+    bear(case, token, begin_app(token)[1])
+
+
+def renew_codes(case):
+    bear(case, holder_of_factor()[0], {})
+
+
+def remove_factor(case):
+    token, factor, _ = holder_of_factor()
+    bear(case, token)
+    case.path_parameters["factor_id"] = factor
+
+
+def finish(case):
+    case.body = second_step()
+
+
+def change_password(case):
+    bear(case, sign_up("correct horse battery staple")[0], {"password": "another horse battery staple"})
+
+
+def reset_password(case):
+    _, address = sign_up("correct horse battery staple")
+    begun = call("POST", "/v1/auth/password-resets/password", {"email": address})
+    case.path_parameters["password_provider"] = "password"
+    case.body = {
+        "challenge_id": begun["challenge_id"], "code": sent_code(address), "password": "another horse battery staple",
+    }
+
+
+# What operations need that follow others.
+PREPARATIONS = {
+    "POST /v1/account/factors": enrol,
+    "POST /v1/account/recovery-codes": renew_codes,
+    "DELETE /v1/account/factors/{factor_id}": remove_factor,
+    "POST /v1/auth/second-factor": finish,
+    "POST /v1/account/password": change_password,
+    "POST /v1/auth/password-resets/{password_provider}/complete": reset_password,
+}
 
 
 def holder_of_both():
