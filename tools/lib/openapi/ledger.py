@@ -71,12 +71,12 @@ def second_step():
     return {"sign_in_token": details["sign_in_token"], "factor_id": factor, "code": app_code(secret, 1)}
 
 
-def sent_code(address):
-    """The newest code that was sent to an address."""
-    for _ in range(100):
-        for message in call("GET", "/dev/outbox")["messages"]:
-            if message["to"] == address:
-                return re.search("[0-9]{6}", message["text"]).group()
+def sent_code(address, number=1):
+    """The code of a message to an address, by its number."""
+    for _ in range(200):
+        sent = [message for message in call("GET", "/dev/outbox")["messages"] if message["to"] == address]
+        if len(sent) >= number:
+            return re.search("[0-9]{6}", sent[-number]["text"]).group()
         time.sleep(0.05)
     raise RuntimeError("no message")
 
