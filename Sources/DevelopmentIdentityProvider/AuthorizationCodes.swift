@@ -2,15 +2,15 @@ package import Cryptography
 internal import Encodings
 internal import JSON
 
-/// The authorization codes of the imitated providers: each is its own record with a MAC, so nothing is stored.
+/// The authorization codes of the imitated providers.
 package struct AuthorizationCodes: Sendable {
     private static let lifetimeSeconds: Int64 = 60
 
-    private let key: HMACKey
+    private let records: SignedRecords
 
     /// Makes codes that hold for every process with the key.
     package init(key: SymmetricKey) {
-        self.key = HMACKey(key)
+        records = SignedRecords(key: key, domain: "code")
     }
 
     /// Returns a code for a person.
@@ -18,8 +18,7 @@ package struct AuthorizationCodes: Sendable {
         of provider: String, for request: AuthorizationRequest, _ person: TokenRequest,
         at now: Int64
     ) -> String {
-        var writer = JSONWriter()
-        writer.object { writer in
+        records.sign { writer in
             writer.member("provider", provider)
             writer.member("client_id", request.client)
             writer.member("redirect_uri", request.redirectURI)
@@ -30,7 +29,6 @@ package struct AuthorizationCodes: Sendable {
             writer.name("until")
             writer.number(now + Self.lifetimeSeconds)
         }
-        return Base64URL.encode(writer.bytes) + "." + Base64URL.encode(key.mac(of: writer.bytes))
     }
 
     /// Returns the person and the nonce of a code that its client presents with the verifier (RFC 6749, section
@@ -38,10 +36,7 @@ package struct AuthorizationCodes: Sendable {
     func person(
         _ fields: FormFields, at provider: String, now: Int64
     ) -> (person: TokenRequest, nonce: String?)? {
-        let parts = (fields["code"] ?? "").split(separator: ".")
-        guard parts.count == 2, let bytes = Base64URL.decode(parts[0]),
-            let mac = Base64URL.decode(parts[1]), constantTimeEqual(mac, key.mac(of: bytes)),
-            let record = JSONValue(parsing: bytes)?.members,
+        guard let record = records.read(fields["code"] ?? ""),
             record["provider"]?.string == provider,
             let until = record["until"]?.number, Double(now) < until,
             let challenge = record["challenge"]?.string,

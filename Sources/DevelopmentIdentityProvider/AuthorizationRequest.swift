@@ -1,3 +1,4 @@
+internal import Encodings
 internal import Foundation
 
 /// The request of a client that sends a browser to an imitated provider (RFC 6749, section 4.1.1).
@@ -33,11 +34,8 @@ struct AuthorizationRequest: Sendable {
 
     /// Returns the address of the client with an answer.
     func address(with answer: [(name: String, value: String)]) -> String {
-        let query = answer.map { "\($0.name)=\(Self.encoded($0.value))" }.joined(separator: "&")
+        let query = answer.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }.joined(
+            separator: "&")
         return redirectURI + (redirectURI.contains("?") ? "&" : "?") + query
-    }
-
-    private static func encoded(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     }
 }

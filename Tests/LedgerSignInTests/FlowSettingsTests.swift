@@ -46,7 +46,7 @@ struct FlowSettingsTests {
             ),
             (
                 "\"client_id\":\"d\",\"client_secret\":\"s\",\(Self.addresses)",
-                "flow has a client_id that is none of the audiences"
+                "flow must have a client_id that is one of the audiences"
             ),
             ("\(client),\(Self.addresses),\"scopes\":\"x\"", "flow.scopes is an unknown member"),
             ("\(client),\(Self.addresses),\"form_post\":1", "flow.form_post must be true or false"),

@@ -88,27 +88,19 @@ package struct OAuth2Settings: Sendable {
         guard api?.hasSuffix("/") != true else {
             throw ProvidersFileFault(object.location(of: "api_url"), "must not end with /")
         }
-        guard preset.tellsClient || object.has("flow") else {
+        self.init(
+            preset, client: client, secret: secret, api: api,
+            flow: try FlowSettings.read(object, known: preset.flow, client: (client, secret)))
+        guard inspector.comparesClient || flow != nil else {
             throw ProvidersFileFault(
                 object.location(of: "flow"),
                 "is missing, and the provider does not say for which client it made an access token"
             )
         }
-        self.init(
-            preset, client: client, secret: secret, api: api,
-            flow: try FlowSettings.read(object, known: preset.flow, client: (client, secret)))
     }
 }
 
 extension OAuth2Settings.Preset {
-    /// Whether the provider says for which client it made an access token; else only a browser flow proves anything.
-    var tellsClient: Bool {
-        switch self {
-        case .facebook, .github: true
-        case .x, .linkedin: false
-        }
-    }
-
     /// The URL that the paths of the interface follow.
     fileprivate var usualAPI: String {
         switch self {

@@ -9,8 +9,7 @@ struct XProfile: TokenInspector {
     func inspect(
         _ token: String, at now: Int64
     ) async throws(Credential.Flaw) -> InspectedToken {
-        let answer = try await api.call(
-            "/2/users/me", authorization: "Bearer \(token)", refusals: [401, 403])
+        let answer = try await api.profile("/2/users/me", of: token)
         guard let person = answer.members?["data"]?.members?["id"]?.string else { throw .invalid }
         return InspectedToken(subject: person, issuedAt: nil, email: nil)
     }
@@ -25,8 +24,7 @@ struct LinkedInProfile: TokenInspector {
     func inspect(
         _ token: String, at now: Int64
     ) async throws(Credential.Flaw) -> InspectedToken {
-        let answer = try await api.call(
-            "/v2/userinfo", authorization: "Bearer \(token)", refusals: [401, 403])
+        let answer = try await api.profile("/v2/userinfo", of: token)
         guard let members = answer.members, let person = members["sub"]?.string else {
             throw .invalid
         }
@@ -34,5 +32,14 @@ struct LinkedInProfile: TokenInspector {
         return InspectedToken(
             subject: person, issuedAt: nil,
             email: members["email"]?.string.map { Email($0, isVerified: isVerified) })
+    }
+}
+
+extension ProviderAPI {
+    /// Reads the profile of the person who authorized an access token.
+    fileprivate func profile(
+        _ path: String, of token: String
+    ) async throws(Credential.Flaw) -> JSONValue {
+        try await call(path, authorization: "Bearer \(token)", refusals: [401, 403])
     }
 }

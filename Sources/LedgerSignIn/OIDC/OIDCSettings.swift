@@ -50,7 +50,7 @@ package struct OIDCSettings: Sendable {
         }
         guard flow.map({ check.audiences.contains($0.client) }) ?? true else {
             throw ProvidersFileFault(
-                object.location(of: "flow"), "has a client_id that is none of the audiences")
+                object.location(of: "flow"), "must have a client_id that is one of the audiences")
         }
     }
 

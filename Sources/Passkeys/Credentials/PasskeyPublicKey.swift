@@ -18,7 +18,7 @@ package struct PasskeyPublicKey: Hashable, Sendable {
         _ = try FIDOPublicKey.imported(self)
     }
 
-    /// Describes a stored key, which was checked when it was registered; its use fails if it is none.
+    /// Describes a stored key, which was checked at registration; a signature never verifies with an invalid key.
     package init(stored algorithm: PasskeyAlgorithm, bytes: [UInt8]) {
         self.algorithm = algorithm
         self.bytes = bytes

@@ -244,7 +244,7 @@ extension TestService {
         #expect(try await service.link("google", subject: "ada", by: ada).status == 200)
         let enrolled = try await service.enrol(&key, by: ada)
         #expect(enrolled.status == 200, "\(enrolled.body)")
-        // A passkey that only touched needs a second factor, of which there is none of another kind.
+        // Without user verification a second factor is required, and only recovery codes are of another kind.
         identity.authenticator.flags = SoftwareAuthenticator.userPresent
         let refused = try await service.signIn(&identity)
         #expect(refused.summary == "403 SECOND_FACTOR_REQUIRED")
