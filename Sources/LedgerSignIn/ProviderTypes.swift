@@ -75,9 +75,9 @@ package enum ProviderSettings: Sendable {
         case (.anonymous, .anonymous(let body)):
             return try AnonymousProver(provider: provider)
                 .prove(body, of: tenant, for: purpose, at: now)
-        case (.code(let settings), .code(let body)):
+        case (.code, .code(let body)):
             guard let client else { throw .unsupported }
-            return try await CodeProver(provider: provider, settings: settings)
+            return try await CodeProver(provider: provider)
                 .prove(body, by: client, in: tenant, for: purpose, at: now)
         case (.password, .password(let body)):
             guard let client else { throw .unsupported }

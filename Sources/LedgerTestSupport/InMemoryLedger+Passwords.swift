@@ -21,6 +21,19 @@ extension InMemoryLedger: PasswordStore {
         return providers.contains { identity(names, $0, state) != nil }
     }
 
+    /// Whether an address was replaced and can still be taken back.
+    package func canBeTakenBack(
+        _ names: [AddressName], at provider: ProviderName, in tenant: TenantID, at now: Timestamp
+    ) async throws(LedgerFault) -> Bool {
+        guard let (state, _) = passwords(of: tenant),
+            let former = names.lazy.compactMap({ state.addressNames[$0] }).first
+                .flatMap({ state.ledger.addresses[$0] }),
+            let present = former.formerOf, former.keptUntil.map({ now < $0 }) ?? false,
+            let subject = Subject(provider: provider, providerID: present.description)
+        else { return false }
+        return state.directory[subject].flatMap { state.ledger.identities[$0]?.account } != nil
+    }
+
     /// Replaces the hash of a password, unless it has changed.
     package func replace(
         _ stored: StoredPassword, by renewed: NewPassword, in tenant: TenantID

@@ -34,21 +34,25 @@ package struct RandomCommands: Sendable {
     ]
 
     private let tenant: TenantID
-    private let subjectsPerProvider: Int
+    let subjectsPerProvider: Int
     private let hasEveryType: Bool
-    private var generator: SeededGenerator
-    private var callers: [Caller] = []
+    var generator: SeededGenerator
+    var callers: [Caller] = []
     private var tokens: [(session: SessionID, tokens: [Digest])] = []
-    private var lastToken: Digest?
+    var lastToken: Digest?
     private var holds: [(account: AccountID, hold: HoldID)] = []
     private var lastHeld: AccountID?
     private var disabled: [AccountID] = []
     /// The factors that accounts may have, with the last used counter.
-    private var factors:
+    var factors:
         [(account: AccountID, factor: FactorID, kind: FactorKind, counter: Int64)] =
             []
-    private var lastEnrolled: EnrolFactor?
+    var lastEnrolled: EnrolFactor?
     private var lastSignIn: SignIn?
+    /// The callers that may be reached by an address, and addresses that may be former ones.
+    var reached: [(caller: Caller, address: String)] = []
+    var formerAddresses: [String] = []
+    var lastChange: (former: String, address: String)?
     /// The factor whose removal was planned last, which its holder then keeps.
     private var losing: PlanFactorRemoval.Plan?
     /// The account that refused the last sign-in without a second factor.
@@ -105,6 +109,7 @@ package struct RandomCommands: Sendable {
         case ..<94: callers.isEmpty ? signIn() : setRules()
         case ..<95: callers.isEmpty ? signIn() : changeAccess()
         case ..<96: callers.isEmpty ? signIn() : changeFactors()
+        case ..<97 where !reached.isEmpty: changeAddress()
         default: tokens.isEmpty ? signIn() : refresh()
         }
     }
@@ -113,13 +118,23 @@ package struct RandomCommands: Sendable {
     package mutating func learn(_ result: Result<Reply, Refusal>) {
         switch result {
         case .success(.signedIn(let grant, _)):
-            callers.append(Caller(account: grant.account, session: grant.session))
+            let caller = Caller(account: grant.account, session: grant.session)
+            callers.append(caller)
+            if let address = lastSignIn?.proof.address?.text {
+                reached.append((caller: caller, address: address))
+            }
             if let lastToken { tokens.append((session: grant.session, tokens: [lastToken])) }
         case .success(.refreshed(let grant, .fresh)):
             guard let lastToken,
                 let index = tokens.firstIndex(where: { $0.session == grant.session })
             else { return }
             tokens[index].tokens.append(lastToken)
+        case .success(.addressChanged(let grant)):
+            let caller = Caller(account: grant.account, session: grant.session)
+            callers.append(caller)
+            guard let changed = lastChange else { return }
+            reached.append((caller: caller, address: changed.address))
+            formerAddresses.append(changed.former)
         case .success(.factorEnrolled(let isFirst, let grant)):
             guard let enrolled = lastEnrolled else { return }
             for factor in [enrolled.factor] + (isFirst ? [enrolled.recoveryCodes] : []) {
@@ -185,39 +200,6 @@ package struct RandomCommands: Sendable {
                     account: account, use: use),
                 createAccount: false, refreshToken: token, newAccount: generator.id(),
                 newIdentity: generator.id(), newSession: generator.id()))
-    }
-
-    /// Enrols or removes a second factor, or renews recovery codes.
-    private mutating func changeFactors() -> Command.Intent {
-        let caller = randomCaller()
-        if Bool.random(using: &generator), let known = factors.randomElement(using: &generator),
-            let holder = callers.last(where: { $0.account == known.account })
-        {
-            switch Int.random(in: 0..<5, using: &generator) {
-            case 0, 1:
-                return .planFactorRemoval(
-                    PlanFactorRemoval(
-                        Int.random(in: 0..<3, using: &generator) > 0 ? .plan : .stop,
-                        of: known.factor,
-                        of: holder.account,
-                        actor: .apiKey(Principal(key: generator.id(), role: .support)),
-                        reason: "lost", caseReference: "case 5"))
-            default: return .removeFactor(RemoveFactor(known.factor, by: .accountHolder(holder)))
-            }
-        }
-        let token = digest(generator.bytes(32))
-        lastToken = token
-        let kind: FactorKind =
-            Int.random(in: 0..<3, using: &generator) == 0 ? .recoveryCodes : .totp
-        let intent = EnrolFactor(
-            caller: caller,
-            factor: NewFactor(
-                id: generator.id(), kind: kind, secret: generator.bytes(20), counter: 0),
-            recoveryCodes: NewFactor(
-                id: generator.id(), kind: .recoveryCodes, secret: generator.bytes(320), counter: 0),
-            token: nil, refreshToken: token, newSession: generator.id())
-        lastEnrolled = intent
-        return .enrolFactor(intent)
     }
 
     private mutating func link() -> Command.Intent {
@@ -350,7 +332,7 @@ package struct RandomCommands: Sendable {
                 sealedSuccessor: generator.bytes(60)))
     }
 
-    private mutating func randomCaller() -> Caller {
+    mutating func randomCaller() -> Caller {
         // The most recent callers are most likely live.
         let recent = callers.suffix(12)
         return recent[Int.random(in: recent.startIndex..<recent.endIndex, using: &generator)]

@@ -23,6 +23,12 @@ package protocol PasswordStore: Sendable {
         _ names: [AddressName], at providers: [ProviderName], in tenant: TenantID
     ) async throws(LedgerFault) -> Bool
 
+    /// Whether an address is the former one of an account that is signed in to with another one at the provider, and
+    /// can still be taken back.
+    func canBeTakenBack(
+        _ names: [AddressName], at provider: ProviderName, in tenant: TenantID, at now: Timestamp
+    ) async throws(LedgerFault) -> Bool
+
     /// Replaces the hash of a password by another one of the same password, unless it has changed since it was
     /// read.
     ///

@@ -52,6 +52,8 @@ package struct CodeMessage: Sendable {
         case signUp = "sign_up"
         case reset
         case secondFactor = "second_factor"
+        /// The change of an address, or its return.
+        case address
         /// Instead of a code, when an account has the address of a sign-up.
         case addressKnown = "address_known"
     }

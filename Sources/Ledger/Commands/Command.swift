@@ -19,6 +19,8 @@ package struct Command: Sendable {
         case setRules(SetRules)
         case changePassword(ChangePassword)
         case resetPassword(ResetPassword)
+        case changeAddress(ChangeAddress)
+        case takeBackAddress(TakeBackAddress)
         case importPassword(ImportPassword)
         case changeAccess(ChangeAccess)
         case enrolFactor(EnrolFactor)
@@ -90,7 +92,9 @@ package struct Command: Sendable {
         case .setRules(let command): command.decide(given: state)
         case .changePassword(let command): command.decide(given: state, at: now, under: policy)
         case .resetPassword(let command): command.decide(given: state, under: policy)
-        case .importPassword(let command): command.decide(given: state, under: policy)
+        case .changeAddress(let command): command.decide(given: state, at: now, under: policy)
+        case .takeBackAddress(let command): command.decide(given: state, at: now, under: policy)
+        case .importPassword(let command): command.decide(given: state, at: now, under: policy)
         case .changeAccess(let command): command.decide(given: state)
         case .enrolFactor(let command): command.decide(given: state, at: now, under: policy)
         case .removeFactor(let command): command.decide(given: state, at: now, under: policy)
@@ -107,7 +111,8 @@ extension Command.Intent {
     package var needsConfiguredRules: Bool {
         switch self {
         case .signIn, .linkProvider, .unlinkProvider, .mergeAccounts, .unmergeAccounts,
-            .relinkProvider, .changePassword, .resetPassword, .importPassword, .enrolFactor:
+            .relinkProvider, .changePassword, .resetPassword, .changeAddress, .takeBackAddress,
+            .importPassword, .enrolFactor:
             true
         case .removeFactor(let command):
             // A removal that is due reads no rules.

@@ -10,14 +10,16 @@ extension DecisionState {
     /// Returns the identity that a proof proves, linked or not; nil for one that was never linked.
     func identity(provedBy proof: Proof) -> IdentityID? {
         guard let address = proof.address else { return directory[proof.subject] }
-        return holding(address).flatMap { subject($0, proof.subject.provider) }
+        return holding(address.names).flatMap { subject($0, proof.subject.provider) }
             .flatMap { directory[$0] }
     }
 
     /// Returns the subject of a proof: that of an address is the id that the address has at its account.
-    func subject(of proof: Proof, under policy: TenantPolicy) -> Subject {
+    func subject(
+        of proof: Proof, at now: Timestamp, under policy: TenantPolicy
+    ) -> Subject {
         guard let address = proof.address,
-            case .held(let held, _) = standing(of: address, under: policy),
+            case .held(let held, _) = standing(of: address, at: now, under: policy),
             let subject = subject(held, proof.subject.provider)
         else { return proof.subject }
         return subject
@@ -26,11 +28,16 @@ extension DecisionState {
     /// Returns the relation of an address to accounts.
     ///
     /// An account in which no identity uses the address gives it up to a person who proves it, unless the
-    /// undoing of a merge gives back an identity that does.
-    func standing(of address: ProvedAddress, under policy: TenantPolicy) -> AddressStanding {
-        guard let held = holding(address),
+    /// undoing of a merge gives back an identity that does. A former address is given up once it can't be taken back.
+    func standing(
+        of address: ProvedAddress, at now: Timestamp, under policy: TenantPolicy
+    ) -> AddressStanding {
+        guard let held = holding(address.names),
             let account = ledger.accounts[ledger.root(of: held.account)]
         else { return .free(formerHolder: nil) }
+        if held.formerOf != nil {
+            return held.isKept(at: now) ? .held(held, by: account) : .free(formerHolder: held)
+        }
         let users = identities(using: held, under: policy)
         let isUsed =
             account.links.contains { users.contains($0.identity) }
@@ -46,16 +53,12 @@ extension DecisionState {
     /// when it has the address, or the proof proves none.
     func confirmation(
         by proof: Proof, for account: AccountID, _ actor: Actor,
-        cause: AddressConfirmed.Cause = .proved, under policy: TenantPolicy
+        cause: AddressConfirmed.Cause = .proved, at now: Timestamp, under policy: TenantPolicy
     ) -> (drafts: [Decision.Draft], effects: [Decision.Effect]) {
         guard let address = proof.address,
-            case .free(let former) = standing(of: address, under: policy)
+            case .free(let former) = standing(of: address, at: now, under: policy)
         else { return ([], []) }
-        var drafts: [Decision.Draft] = []
-        if let former {
-            let fact = AddressReleased(account: former.account, address: former.id, cause: .proved)
-            drafts.append(.administered(.addressReleased(fact), by: actor))
-        }
+        var drafts = former.map { [release(of: $0, by: actor)] } ?? []
         let fact = AddressConfirmed(
             account: account, address: address.newID, kind: address.kind, cause: cause)
         drafts.append(
@@ -92,8 +95,20 @@ extension DecisionState {
         (policy.providers[provider] ?? ledger.rules?.formerProviders[provider])?.type
     }
 
-    private func holding(_ address: ProvedAddress) -> HeldAddress? {
-        address.names.lazy.compactMap { addressNames[$0] }.compactMap { ledger.addresses[$0] }.first
+    /// Returns the event by which an account gives an address up to another person.
+    func release(of former: HeldAddress, by actor: Actor) -> Decision.Draft {
+        let fact = AddressReleased(account: former.account, address: former.id, cause: .proved)
+        return .administered(.addressReleased(fact), by: actor)
+    }
+
+    /// Returns the holder of an address.
+    func holding(_ names: [AddressName]) -> HeldAddress? {
+        names.lazy.compactMap { addressNames[$0] }.compactMap { ledger.addresses[$0] }.first
+    }
+
+    /// Returns the name of an address, if it is one of these.
+    func name(of held: HeldAddress, among names: [AddressName]) -> AddressName? {
+        names.first { addressNames[$0] == held.id }
     }
 
     /// Returns the identities, linked or not, whose subject is an address.
@@ -106,7 +121,8 @@ extension DecisionState {
         return Set(providers.compactMap { subject(held, $0) }.compactMap { directory[$0] })
     }
 
-    private func subject(_ held: HeldAddress, _ provider: ProviderName) -> Subject? {
+    /// Returns the subject of the identities that use an address.
+    func subject(_ held: HeldAddress, _ provider: ProviderName) -> Subject? {
         Subject(provider: provider, providerID: held.id.description)
     }
 }

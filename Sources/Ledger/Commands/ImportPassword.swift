@@ -24,7 +24,9 @@ package struct ImportPassword: Sendable {
         self.newIdentity = newIdentity
     }
 
-    func decide(given state: DecisionState, under policy: TenantPolicy) -> Decision {
+    func decide(
+        given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+    ) -> Decision {
         let provider = proof.subject.provider
         guard policy.providers[provider]?.type == .password, let address = proof.address else {
             return .refused(.unsupportedProvider)
@@ -39,7 +41,9 @@ package struct ImportPassword: Sendable {
                 .flatMap { state.ledger.accounts[$0] }
             if account == nil { return .refused(.accountNotFound) }
         }
-        switch state.standing(of: address, under: policy) {
+        switch state.standing(of: address, at: now, under: policy) {
+        case .held(let held, _) where held.formerOf != nil:
+            return Decision(.success(.passwordImported(held.account, .kept)))
         case .held(_, let keeper):
             guard account == nil || account?.id == keeper.id else {
                 return .refused(.providerConflict(.heldByOther))
@@ -51,7 +55,7 @@ package struct ImportPassword: Sendable {
         case .free(nil): break
         }
         let target = account?.id ?? newAccount
-        let subject = state.subject(of: proof, under: policy)
+        let subject = state.subject(of: proof, at: now, under: policy)
         if let account,
             account.linkedProviders.contains(provider) || state.directory[subject] != nil
         {
@@ -62,7 +66,7 @@ package struct ImportPassword: Sendable {
             account: target, identity: newIdentity, provider: provider, cause: .imported)
         let opened = AccountOpened(account: target, cause: .imported)
         let confirmation = state.confirmation(
-            by: proof, for: target, actor, cause: .imported, under: policy)
+            by: proof, for: target, actor, cause: .imported, at: now, under: policy)
         let password = proof.passwordSet(.imported, of: newIdentity, for: target, by: actor)
         return Decision(
             .success(.passwordImported(target, account == nil ? .opened : .added)),

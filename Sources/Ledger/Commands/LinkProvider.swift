@@ -59,7 +59,7 @@ package struct LinkProvider: Sendable {
         guard state.isCurrent(proof) else {
             return .refused(proof.staleRefusal)
         }
-        let subject = state.subject(of: proof, under: policy)
+        let subject = state.subject(of: proof, at: budget.now, under: policy)
         let known = state.directory[subject]
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
         // The id of a passkey proves nothing: its holder alone can use the key.
@@ -68,10 +68,11 @@ package struct LinkProvider: Sendable {
         }
         // An address that another account uses otherwise, or may need again.
         if holder == nil, let address = proof.address,
-            case .held(_, let keeper) = state.standing(of: address, under: policy),
-            keeper.id != account.id
+            case .held(let held, let keeper) = state.standing(
+                of: address, at: budget.now, under: policy)
         {
-            return .refused(.providerConflict(.heldByOther))
+            if keeper.id != account.id { return .refused(.providerConflict(.heldByOther)) }
+            if held.formerOf != nil { return .refused(.providerConflict(.alreadyYours)) }
         }
         if let reason = conflict(proof, holder: holder, account: account, policy: policy) {
             let fact = ConflictRejected(
@@ -93,7 +94,8 @@ package struct LinkProvider: Sendable {
         if !providers.contains(provider) { providers.append(provider) }
         var effects = [remember("accepted:\(budget.now)", budget)]
         if known == nil { effects.append(.identityNamed(subject, identity)) }
-        let confirmation = state.confirmation(by: proof, for: account.id, actor, under: policy)
+        let confirmation = state.confirmation(
+            by: proof, for: account.id, actor, at: budget.now, under: policy)
         let password = proof.passwordSet(.link, of: identity, for: account.id, by: actor)
         effects += proof.used + confirmation.effects + password.effects
         return Decision(

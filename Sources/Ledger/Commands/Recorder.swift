@@ -105,7 +105,9 @@ extension DecisionState {
         case .refreshTokens(let session, let tokens): refreshTokens[session] = tokens
         case .answered(let scope, let record): idempotency[scope] = record
         case .idTokenSpent(let token, let time): spentIDTokens[token.digest] = time
-        case .addressNamed(let name, let address): addressNames[name] = address
+        case .addressNamed(let name, let address):
+            for (other, held) in addressNames where held == address { addressNames[other] = nil }
+            addressNames[name] = address
         case .factorStored(let factor): factorCounters[factor.id] = factor.counter
         case .factorUsed(let factor, let counter): factorCounters[factor] = counter
         case .passwordStored(let identity, let password):

@@ -21,6 +21,10 @@ package enum Reply: Hashable, Sendable {
     case passwordChanged(Grant)
     /// A password was reset; the account's providers in linking order.
     case passwordReset([ProviderName])
+    /// An address was changed, and a session was opened.
+    case addressChanged(Grant)
+    /// A former address was taken back; the account's providers in linking order.
+    case addressTakenBack([ProviderName])
     /// An account has an imported password.
     case passwordImported(AccountID, ImportPassword.Effect)
     /// A second factor or recovery codes were enrolled; the session that the first factor opened.
@@ -77,8 +81,7 @@ package enum Reply: Hashable, Sendable {
         case .factorRemovalPlanned(let plan, let event):
             .factorRemovalPlanned(plan, event ?? recorded.last?.recorded.id)
         case .factorEnrolled, .factorRemoved, .factorRemovalPreviewed, .factorRemovalUnchanged,
-            .passwordChanged,
-            .passwordReset, .passwordImported,
+            .passwordChanged, .passwordReset, .addressChanged, .addressTakenBack, .passwordImported,
             .opened, .keyRotated,
             .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
             .erasurePlanned, .holdSet, .holdLifted, .restoreRecorded, .mergePlanned,

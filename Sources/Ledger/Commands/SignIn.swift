@@ -75,7 +75,9 @@ package struct SignIn: Sendable {
             return .refused(.accountNotFound)
         }
         // An address that its account uses otherwise, or may need again, opens nothing.
-        if let address = proof.address, case .held = state.standing(of: address, under: policy) {
+        if let address = proof.address,
+            case .held = state.standing(of: address, at: now, under: policy)
+        {
             return .refused(.accountNotFound)
         }
         // A new holder of an address gets an identity of its own.
@@ -83,7 +85,8 @@ package struct SignIn: Sendable {
         let identity = isNew ? newIdentity : known ?? newIdentity
         let actor = Actor.account(newAccount, session: newSession)
         let password = proof.passwordSet(.signUp, of: identity, for: newAccount, by: actor)
-        let confirmation = state.confirmation(by: proof, for: newAccount, actor, under: policy)
+        let confirmation = state.confirmation(
+            by: proof, for: newAccount, actor, at: now, under: policy)
         return open(
             account: newAccount, identity: identity, providers: [subject.provider],
             methods: proof.methods,

@@ -24,6 +24,7 @@ package enum Event: Hashable, Sendable {
     case rulesSet(RulesSet)
     case addressConfirmed(AddressConfirmed)
     case addressReleased(AddressReleased)
+    case addressChanged(AddressChanged)
     case passwordSet(PasswordSet)
     case accountDisabled(AccountDisabled)
     case accountEnabled(AccountEnabled)
@@ -58,6 +59,7 @@ package enum Event: Hashable, Sendable {
         case rulesSet = "RulesSet"
         case addressConfirmed = "AddressConfirmed"
         case addressReleased = "AddressReleased"
+        case addressChanged = "AddressChanged"
         case passwordSet = "PasswordSet"
         case accountDisabled = "AccountDisabled"
         case accountEnabled = "AccountEnabled"
@@ -103,6 +105,7 @@ package enum Event: Hashable, Sendable {
         case .rulesSet(let fact): fact
         case .addressConfirmed(let fact): fact
         case .addressReleased(let fact): fact
+        case .addressChanged(let fact): fact
         case .passwordSet(let fact): fact
         case .accountDisabled(let fact): fact
         case .accountEnabled(let fact): fact
@@ -140,6 +143,7 @@ package enum Event: Hashable, Sendable {
         case .rulesSet: .rulesSet
         case .addressConfirmed: .addressConfirmed
         case .addressReleased: .addressReleased
+        case .addressChanged: .addressChanged
         case .passwordSet: .passwordSet
         case .accountDisabled: .accountDisabled
         case .accountEnabled: .accountEnabled
@@ -199,6 +203,8 @@ package enum Event: Hashable, Sendable {
             self = .addressConfirmed(try AddressConfirmed(details: details, accounts: accounts))
         case .addressReleased:
             self = .addressReleased(try AddressReleased(details: details, accounts: accounts))
+        case .addressChanged:
+            self = .addressChanged(try AddressChanged(details: details, accounts: accounts))
         case .passwordSet:
             self = .passwordSet(try PasswordSet(details: details, accounts: accounts))
         case .accountDisabled:
@@ -258,6 +264,7 @@ extension Event.Name {
         case .rulesSet: RulesSet.self
         case .addressConfirmed: AddressConfirmed.self
         case .addressReleased: AddressReleased.self
+        case .addressChanged: AddressChanged.self
         case .passwordSet: PasswordSet.self
         case .accountDisabled: AccountDisabled.self
         case .accountEnabled: AccountEnabled.self

@@ -223,10 +223,31 @@ extension ReplayedAccount: Fold {
         factors.removeAll { $0.id == factor.id }
     }
 
-    func holder(of address: AddressID) -> HeldAddress? { addresses.first { $0.id == address } }
+    func holder(of address: AddressID) -> HeldAddress? {
+        if let own = addresses.first(where: { $0.id == address }) { return own }
+        // An absorbed account has the address.
+        guard case .addressChanged(let fact)? = folding?.event, fact.account != id else {
+            return nil
+        }
+        switch address {
+        case fact.address:
+            return HeldAddress(
+                id: address, kind: fact.kind, account: fact.account, position: LogPosition(0))
+        case fact.former where fact.cause == .takenBack:
+            return HeldAddress(
+                id: address, kind: fact.kind, account: fact.account, position: LogPosition(0),
+                formerOf: fact.address)
+        default: return nil
+        }
+    }
 
     mutating func hold(_ address: HeldAddress) {
-        addresses.append(address)
+        guard address.account == id else { return }
+        if let known = addresses.firstIndex(where: { $0.id == address.id }) {
+            addresses[known] = address
+        } else {
+            addresses.append(address)
+        }
     }
 
     mutating func release(_ address: AddressID) {

@@ -55,7 +55,7 @@ protocol Fold {
     mutating func hold(_ factor: HeldFactor)
     /// Removes a factor from its account.
     mutating func release(_ factor: HeldFactor)
-    /// Adds an address to an account.
+    /// Adds an address to an account, or replaces its state.
     mutating func hold(_ address: HeldAddress)
     /// Removes an address from its account.
     mutating func release(_ address: AddressID)
@@ -207,22 +207,10 @@ extension Fold {
         case .accountsUnmerged(let fact):
             try checkUnmerge(fact)
             unmerge(fact, at: recorded.position)
-        case .addressConfirmed(let fact):
-            try requireAccount(fact.account)
-            guard holder(of: fact.address) == nil else {
-                throw .impossible("address \(fact.address) already belongs to an account")
-            }
-            hold(
-                HeldAddress(
-                    id: fact.address, kind: fact.kind, account: fact.account,
-                    position: recorded.position))
-        case .addressReleased(let fact):
-            try requireUnerased(fact.account)
-            guard holder(of: fact.address)?.account == fact.account else {
-                throw .impossible(
-                    "address \(fact.address) does not belong to account \(fact.account)")
-            }
-            release(fact.address)
+        case .addressConfirmed(let fact): try confirm(fact, at: recorded.position)
+        case .addressReleased(let fact): try release(fact)
+        case .addressChanged(let fact):
+            try change(fact, at: recorded.position, recorded.recordedAt)
         case .passwordSet(let fact):
             try requireLink(of: fact.identity, to: fact.account)
             setPassword(of: fact.identity, at: recorded.position)

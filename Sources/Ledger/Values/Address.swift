@@ -53,18 +53,46 @@ package struct ProvedAddress: Hashable, Sendable {
 
 /// The holder of an address in the log.
 package struct HeldAddress: Hashable, Sendable {
+    /// The time in seconds for which the former address can be taken back after a change.
+    package static let keptSeconds: Int64 = 7 * 86_400
+
     package let id: AddressID
     package let kind: AddressKind
     /// The account for which it was confirmed; merges do not change it.
     package let account: AccountID
-    /// The position of the `AddressConfirmed`.
+    /// The position of the event that discloses it: the `AddressConfirmed` or the last `AddressChanged`.
     package let position: LogPosition
+    /// The address that replaced it; nil for one that is in use.
+    package let formerOf: AddressID?
+    /// The end of the time in which the former address can be taken back, on both; nil for one that was not changed.
+    package let keptUntil: Timestamp?
 
     /// Describes a holder.
-    package init(id: AddressID, kind: AddressKind, account: AccountID, position: LogPosition) {
+    package init(
+        id: AddressID, kind: AddressKind, account: AccountID, position: LogPosition,
+        formerOf: AddressID? = nil, keptUntil: Timestamp? = nil
+    ) {
         self.id = id
         self.kind = kind
         self.account = account
         self.position = position
+        self.formerOf = formerOf
+        self.keptUntil = keptUntil
+    }
+
+    /// Whether it is a former address that can still be taken back, or was replaced so recently that the former one can.
+    func isKept(at now: Timestamp) -> Bool { keptUntil.map { now < $0 } ?? false }
+
+    /// Returns the same address under another id, after another one has replaced it.
+    func former(as former: AddressID, until: Timestamp) -> HeldAddress {
+        HeldAddress(
+            id: former, kind: kind, account: account, position: position, formerOf: id,
+            keptUntil: until)
+    }
+
+    /// Returns the address that replaces this one.
+    func changed(at position: LogPosition, keptUntil: Timestamp?) -> HeldAddress {
+        HeldAddress(
+            id: id, kind: kind, account: account, position: position, keptUntil: keptUntil)
     }
 }

@@ -42,8 +42,7 @@ struct OptionalFlag: BodyMember {
     let name: String
     let about: String
     let example: Bool
-
-    var isInExample: Bool { true }
+    var isInExample = true
 
     var schema: Schema { .flag(example).orNull }
 }

@@ -128,7 +128,8 @@ extension TenantVerification {
     /// Compares `addresses` with the fold.
     mutating func compareAddresses(on connection: Connection) throws(PostgresError) {
         var expected = state.addresses
-        try eachRow(of: .addresses, "address_id, kind, account_id, position", on: connection) {
+        let list = "address_id, kind, account_id, position, former_of, kept_until"
+        try eachRow(of: .addresses, list, on: connection) {
             check, result, row throws(PostgresError) in
             let id = AddressID(bits: try result.uuid(row, result.column("address_id")))
             guard let address = expected.removeValue(forKey: id) else {
@@ -137,8 +138,11 @@ extension TenantVerification {
             let kind = try result.text(row, result.column("kind"))
             let account = try result.uuid(row, result.column("account_id"))
             let position = try result.int8(row, result.column("position"))
+            let former = try result.optionalUUID(row, result.column("former_of"))
+            let keptUntil = try result.optionalTimestamp(row, result.column("kept_until"))
             if kind != address.kind.rawValue || account != address.account.bits
-                || position != address.position.value
+                || position != address.position.value || former != address.formerOf?.bits
+                || keptUntil != address.keptUntil?.microseconds
             {
                 check.add(
                     .addresses, address.position,

@@ -63,6 +63,9 @@ extension MACMessage {
         message.uuid(address.id.bits)
         message.uuid(address.account.bits)
         message.int8(address.position.value)
+        guard let keptUntil = address.keptUntil else { return message }
+        message.optional(address.formerOf) { $0.uuid($1.bits) }
+        message.int8(keptUntil.microseconds)
         return message
     }
 

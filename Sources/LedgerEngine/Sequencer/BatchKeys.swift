@@ -187,10 +187,15 @@ package struct BatchKeys {
             accounts.add(tenant, intent.account)
             identities.add(tenant, intent.account, intent.identity)
         case .changePassword(let intent):
-            sessions.add(tenant, intent.caller.session)
-            if let former = intent.former {
-                passwords[tenant, default: []].append(former.identity)
+            add(intent.renewal, tenant)
+        case .changeAddress(let intent):
+            add(intent.renewal, tenant)
+            addAddress(intent.proof, tenant)
+            addresses[tenant, default: []] += intent.present.map {
+                ProvedName(name: $0, provider: intent.proof.subject.provider)
             }
+        case .takeBackAddress(let intent):
+            addAddress(intent.proof, tenant)
         case .resetPassword(let intent):
             addAddress(intent.proof, tenant)
         case .importPassword(let intent):
@@ -215,6 +220,13 @@ package struct BatchKeys {
             factors[tenant, default: []].insert(intent.account)
         case .setRules(let intent):
             rules.append((tenant: tenant, request: intent))
+        }
+    }
+
+    private mutating func add(_ renewal: SessionRenewal, _ tenant: TenantID) {
+        sessions.add(tenant, renewal.caller.session)
+        if let password = renewal.password {
+            passwords[tenant, default: []].append(password.identity)
         }
     }
 

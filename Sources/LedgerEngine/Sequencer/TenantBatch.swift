@@ -13,6 +13,8 @@ package final class TenantBatch {
     package var loadedSequences: [AccountID: Int64] = [:]
     /// The provider's own names of the identities loaded or named in this batch.
     package var subjects: [IdentityID: Subject] = [:]
+    /// The addresses that had a row before this batch.
+    package var loadedAddresses: Set<AddressID> = []
     /// Whether loaded links are found by their subjects, too: only commands that prove addresses need it.
     package var findsLinksBySubject = false
     package var keys: BatchAccountKeys
@@ -129,7 +131,10 @@ package struct BatchChanges {
     package private(set) var mergesUndone: [(survivor: AccountID, merge: EventID)] = []
 
     package private(set) var addressesNamed: [(name: AddressName, address: AddressID)] = []
+    /// The addresses whose former row goes, also those that get another one.
     package private(set) var addressesReleased: [AddressID] = []
+    /// The former ids of addresses that were replaced, which are told about what came before.
+    package private(set) var addressesReplaced: [AddressID: AddressID] = [:]
     package private(set) var challengesSpent: [ChallengeID] = []
     /// The addresses all of whose challenges ended.
     package private(set) var challengesEnded: [AddressName] = []
@@ -214,6 +219,11 @@ package struct BatchChanges {
         case .accountEnabled(let fact): accountsDisabled.insert(fact.account)
         case .sessionsEnded(let fact): endAll(of: fact.account, in: ledger, at: position)
         case .addressReleased(let fact): addressesReleased.append(fact.address)
+        // The rows have the names of the addresses, which the effects bring.
+        case .addressChanged(let fact):
+            addressesReplaced[fact.address] = fact.cause == .change ? fact.former : nil
+            addressesReleased += [fact.address, fact.former]
+            endAll(of: fact.holder, in: ledger, at: position)
         case .secondFactorEnrolled(let fact):
             accountsFactored.insert(fact.account)
             if let replaced = fact.replaced { factorsRemoved.append(replaced) }

@@ -35,6 +35,17 @@ package final class PostgresCredentialStore: PasswordStore {
             WHERE d.tenant_id = $1 AND d.digest = ANY ($2::bytea[])) AS is_used
         """)
 
+    private static let former = Statement(
+        "address_can_be_taken_back",
+        """
+        SELECT EXISTS (
+            SELECT FROM addresses d
+            JOIN identities i ON i.tenant_id = $1 AND i.provider = $3
+                AND i.provider_id = d.former_of::text AND i.account_id IS NOT NULL
+            WHERE d.tenant_id = $1 AND d.digest = ANY ($2::bytea[])
+                AND d.former_of IS NOT NULL AND d.kept_until > $4::timestamptz) AS is_former
+        """)
+
     private static let stored = Statement(
         "password_of_identity",
         """
@@ -99,6 +110,20 @@ package final class PostgresCredentialStore: PasswordStore {
                 Self.used,
                 Self.parameters(names, tenant) + [.texts(providers.map(\.description))])
             return try result.bool(0, result.column("is_used"))
+        }
+    }
+
+    /// Whether an address was replaced and can still be taken back.
+    package func canBeTakenBack(
+        _ names: [AddressName], at provider: ProviderName, in tenant: TenantID, at now: Timestamp
+    ) async throws(LedgerFault) -> Bool {
+        try await run { connection in
+            let result = try connection.query(
+                Self.former,
+                Self.parameters(names, tenant) + [
+                    .text(provider.description), .timestamp(now.microseconds),
+                ])
+            return try result.bool(0, result.column("is_former"))
         }
     }
 

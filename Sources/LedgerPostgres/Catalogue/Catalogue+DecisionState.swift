@@ -73,6 +73,8 @@ extension Catalogue {
                 .text("key_id", .mac),
                 .uuid("account_id", [.auditor, .account, .verified, .mac]),
                 .int8("position", [.auditor, .verified, .mac]),
+                .uuid("former_of", [.auditor, .nullable, .verified, .mac]),
+                .time("kept_until", [.auditor, .nullable, .verified, .mac]),
                 .bytes("mac", .nullable),
             ]),
         CatalogueTable(

@@ -46,9 +46,9 @@ extension DisclosureReader {
         return found
     }
 
-    /// Reads the canonical forms of addresses, which only the events that confirmed them have.
+    /// Reads the canonical forms of addresses, which only the events that confirmed or changed them have.
     ///
-    /// An address is absent if its event is not the one that confirmed it, or does not disclose it any more.
+    /// An address is absent if its event is of another address, or does not disclose it any more.
     func texts(
         of addresses: [HeldAddress], in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> [AddressID: String] {
@@ -64,11 +64,15 @@ extension DisclosureReader {
 }
 
 extension DisclosedEvent {
-    /// Returns the canonical form of an address if this event confirmed it and still discloses it.
+    /// Returns the canonical form of an address if this event discloses it.
     func text(of address: HeldAddress) -> String? {
-        guard case .addressConfirmed(let fact) = recorded.event, fact.account == address.account,
-            fact.address == address.id
-        else { return nil }
+        let (account, id): (AccountID, AddressID)
+        switch recorded.event {
+        case .addressConfirmed(let fact): (account, id) = (fact.account, fact.address)
+        case .addressChanged(let fact): (account, id) = (fact.account, fact.address)
+        default: return nil
+        }
+        guard account == address.account, id == address.formerOf ?? address.id else { return nil }
         return disclosed[address.kind.disclosure]
     }
 }

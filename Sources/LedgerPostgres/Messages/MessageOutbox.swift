@@ -78,6 +78,7 @@ extension CodeMessage.Purpose {
         case .signUp: .signUpCode
         case .reset: .passwordReset
         case .secondFactor: .secondFactorCode
+        case .address: .confirmAddress
         case .addressKnown: .addressKnown
         }
     }

@@ -19,6 +19,9 @@ package final class AddressCodes: Sendable {
     static let label = "account-ledger code "
     /// The beginning of the text in challenges of second factors, which answer nothing else.
     static let factorPrefix = "factor:"
+    /// The texts in challenges of changes of addresses, which answer nothing else.
+    static let changeText = "address:change"
+    static let returnText = "address:return"
 
     /// The codes that may be sent to one address within an hour, and requested by one client network.
     package static let sendsPerAddress = 5
@@ -76,6 +79,10 @@ package final class AddressCodes: Sendable {
         case enrolment(Caller)
         /// This second factor, after the first step that the text names.
         case secondStep(String, HeldFactor)
+        /// The replacement of an address of the account by this session.
+        case change(SessionID)
+        /// The return of a former address; whether it can be taken back.
+        case takeBack(isPossible: Bool)
         /// A merge by this session under the plan with this digest.
         case merge(SessionID, plan: String)
     }
@@ -125,6 +132,10 @@ package final class AddressCodes: Sendable {
         case .secondStep(let step, let factor):
             (purpose, secret) = (.secondFactor, Self.factorPrefix + step)
             account = factor.account
+        case .change(let caller):
+            (purpose, session, secret) = (.address, caller, Self.changeText)
+        case .takeBack(let isPossible):
+            (purpose, isSent, secret) = (.address, isPossible, Self.returnText)
         case .merge(let caller, let text):
             (purpose, session, plan) = (.merge, caller, Self.digest(ofPlan: text))
         }
@@ -201,7 +212,7 @@ package final class AddressCodes: Sendable {
     }
 
     /// Returns the names of an address by every key, first by the one in use.
-    func names(
+    package func names(
         of address: String, _ kind: AddressKind, in tenant: TenantID
     ) -> [AddressName] {
         names.all(of: address, kind, in: tenant)

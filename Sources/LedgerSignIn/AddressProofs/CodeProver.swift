@@ -41,7 +41,6 @@ package struct CodeClient: Sendable {
 /// Proves that a client reads the messages of an address.
 struct CodeProver {
     let provider: ProviderName
-    let settings: CodeSettings
 
     /// Checks a code, which must have been sent for the purpose.
     ///
@@ -51,17 +50,28 @@ struct CodeProver {
         at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
         guard let use = use(purpose, client.session) else { throw .wrongCode }
+        return try await prove(body, by: client, in: tenant, for: use, at: now)
+    }
+
+    /// Checks a code, which must have been sent for a use.
+    ///
+    /// - Throws: `wrongCode`, `limited` after too many wrong codes, `unavailable` when the store fails.
+    func prove(
+        _ body: CodeBody, by client: CodeClient, in tenant: TenantID, for use: RequiredUse,
+        at now: Timestamp
+    ) async throws(Credential.Flaw) -> Proof {
         let (challenge, names) = try await check(body, client, tenant, use, at: now)
         let newID = AddressID(at: now, random: client.newID())
         guard let subject = Subject(provider: provider, providerID: newID.description) else {
             throw .wrongCode
         }
+        let kind = challenge.name.kind
         let address = ProvedAddress(
-            kind: settings.kind, text: challenge.address, names: names, newID: newID)
+            kind: kind, text: challenge.address, names: names, newID: newID)
         return Proof(
             subject, authenticatedAt: Timestamp(seconds: now.seconds),
-            methods: settings.kind == .phone ? .sms : .oneTimePassword,
-            email: settings.kind == .email ? Email(challenge.address, isVerified: true) : nil,
+            methods: kind == .phone ? .sms : .oneTimePassword,
+            email: kind == .email ? Email(challenge.address, isVerified: true) : nil,
             address: address, challenge: challenge.id)
     }
 

@@ -85,6 +85,29 @@ package final class PasswordChecks: Sendable {
             from: network, knownAs: device, language: language, at: now)
     }
 
+    /// Sends the code by which a former address is taken back, if it can be.
+    ///
+    /// The result is the same if it can't.
+    ///
+    /// - Returns: The id of the challenge.
+    /// - Throws: `limited` when too many codes were sent, `faulted`.
+    package func beginReturn(
+        of address: String, _ kind: AddressKind, at provider: ProviderName, in tenant: TenantID,
+        from network: String, language: String?, at now: Timestamp
+    ) async throws(CodeFailure) -> ChallengeID {
+        let names = codes.names(of: address, kind, in: tenant)
+        let isPossible: Bool
+        do {
+            isPossible = try await store.canBeTakenBack(
+                names, at: provider, in: tenant, at: now)
+        } catch {
+            throw .faulted(error)
+        }
+        return try await codes.send(
+            to: address, kind, of: provider, in: tenant, for: .takeBack(isPossible: isPossible),
+            from: network, language: language, at: now)
+    }
+
     /// Hashes a new password.
     ///
     /// - Throws: `faulted` when the pool is full, before anything else is done.

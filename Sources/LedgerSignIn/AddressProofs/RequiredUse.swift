@@ -8,6 +8,10 @@ enum RequiredUse {
     case link(SessionID)
     case mergePreview(SessionID)
     case merge(SessionID, plan: String)
+    /// The replacement of an address of the account by this session.
+    case change(SessionID)
+    /// The return of a former address.
+    case takeBack
     /// The enrolment of a phone number as a second factor by this session.
     case enrolment(SessionID)
     /// A second factor, after the first step that the text names.
@@ -19,7 +23,7 @@ enum RequiredUse {
     func accepts(_ challenge: StoredChallenge) -> Bool {
         switch self {
         case .signIn: challenge.plan == nil && challenge.secret == nil
-        case .signUp: challenge.secret.map { !$0.hasPrefix(AddressCodes.factorPrefix) } ?? false
+        case .signUp: challenge.secret.map { !AddressCodes.isUse($0) } ?? false
         case .reset:
             challenge.session == nil && challenge.secret == nil && challenge.plan != nil
         case .link(let session):
@@ -28,11 +32,22 @@ enum RequiredUse {
         case .merge(let session, let plan):
             challenge.session == session && challenge.plan != nil
                 && challenge.plan == AddressCodes.digest(ofPlan: plan)
+        case .change(let session):
+            challenge.session == session && challenge.secret == AddressCodes.changeText
+        case .takeBack:
+            challenge.session == nil && challenge.secret == AddressCodes.returnText
         case .enrolment(let session):
             challenge.session == session && challenge.secret == AddressCodes.factorPrefix
         case .secondStep(let step):
             challenge.session == nil && challenge.secret == AddressCodes.factorPrefix + step
         }
+    }
+}
+
+extension AddressCodes {
+    /// Whether the text of a challenge names a use, and is not the hash of a password.
+    static func isUse(_ secret: String) -> Bool {
+        secret.hasPrefix(factorPrefix) || [changeText, returnText].contains(secret)
     }
 }
 

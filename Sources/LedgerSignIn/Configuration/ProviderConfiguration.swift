@@ -39,6 +39,24 @@ package final class ProviderConfiguration: Sendable {
         try await PasswordProver(provider: name).proveReset(code, by: client, in: tenant, at: now)
     }
 
+    /// Checks the code of a change of address, or of the return of a former one.
+    ///
+    /// - Returns: The proof of the address.
+    /// - Throws: The reason why it proves nothing.
+    package func proveAddress(
+        _ code: CodeBody, for cause: AddressChanged.Cause, in tenant: TenantID,
+        by client: CodeClient, at now: Timestamp
+    ) async throws(Credential.Flaw) -> Proof {
+        let use: RequiredUse
+        switch (cause, client.session) {
+        case (.change, let session?): use = .change(session)
+        case (.change, nil): throw .wrongCode
+        case (.takenBack, _): use = .takeBack
+        }
+        return try await CodeProver(provider: name)
+            .prove(code, by: client, in: tenant, for: use, at: now)
+    }
+
     /// Checks a credential of a tenant, which must have been made for the purpose.
     ///
     /// - Parameters:

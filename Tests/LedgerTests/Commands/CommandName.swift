@@ -19,6 +19,8 @@ enum CommandName: String, CaseIterable {
     case setRules = "SetRules"
     case changePassword = "ChangePassword"
     case resetPassword = "ResetPassword"
+    case changeAddress = "ChangeAddress"
+    case takeBackAddress = "TakeBackAddress"
     case importPassword = "ImportPassword"
     case changeAccess = "ChangeAccess"
     case enrolFactor = "EnrolFactor"
@@ -48,6 +50,8 @@ enum CommandName: String, CaseIterable {
             case .setRules: .setRules
             case .changePassword: .changePassword
             case .resetPassword: .resetPassword
+            case .changeAddress: .changeAddress
+            case .takeBackAddress: .takeBackAddress
             case .importPassword: .importPassword
             case .changeAccess: .changeAccess
             case .enrolFactor: .enrolFactor
@@ -69,6 +73,7 @@ enum CommandName: String, CaseIterable {
         case .relinkProvider: "RelinkTests"
         case .setRules: "RulesTests"
         case .changePassword, .resetPassword: "PasswordCommandTests"
+        case .changeAddress, .takeBackAddress: "AddressChangeTests"
         case .importPassword: "ImportPasswordTests"
         case .changeAccess: "AccessTests"
         case .enrolFactor, .removeFactor: "SecondFactorTests"

@@ -37,8 +37,10 @@ struct FactorGateTests {
 
         mutating func change(former: PasswordVersion? = nil) -> ChangePassword {
             ChangePassword(
-                caller: caller, former: former, password: NewPassword(hash: "other"),
-                refreshToken: .zero, newSession: generator.id())
+                SessionRenewal(
+                    caller: caller, password: former, refreshToken: .zero,
+                    newSession: generator.id()),
+                to: NewPassword(hash: "other"))
         }
 
         var current: PasswordVersion? {
@@ -52,7 +54,7 @@ struct FactorGateTests {
         var story = try Story()
         let change = story.change()
         _ = try story.scenario.when(change).result.get()
-        story.caller = Caller(account: story.caller.account, session: change.newSession)
+        story.caller = Caller(account: story.caller.account, session: change.renewal.newSession)
         let late = refused(.reauthenticationRequired)
         #expect(try story.scenario.when(story.link("apple")) == late)
         let enrolment = EnrolFactor(by: story.caller, &story.generator)

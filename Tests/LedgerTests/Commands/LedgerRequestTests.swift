@@ -78,10 +78,22 @@ struct LedgerRequestTests {
         let (identity, version) = try #require(ledger.scenario.given.state.ledger.passwords.first)
         try ledger.accept(
             ChangePassword(
-                caller: Caller(account: grant.account, session: grant.session),
-                former: PasswordVersion(identity: identity, version: version),
-                password: NewPassword(hash: "hash 2"), refreshToken: .zero,
-                newSession: SessionID(bits: 11)))
+                SessionRenewal(
+                    caller: Caller(account: grant.account, session: grant.session),
+                    password: PasswordVersion(identity: identity, version: version),
+                    refreshToken: .zero, newSession: SessionID(bits: 11)),
+                to: NewPassword(hash: "hash 2")))
+        let changed = try #require(ledger.scenario.given.state.ledger.passwords.first)
+        let new = SignIn(address: "new@example.com", password: "hash", &generator).proof
+        try ledger.accept(
+            ChangeAddress(
+                SessionRenewal(
+                    caller: Caller(account: grant.account, session: SessionID(bits: 11)),
+                    password: PasswordVersion(identity: identity, version: changed.value),
+                    refreshToken: .zero, newSession: SessionID(bits: 12)),
+                from: try #require(signUp.proof.address).names, to: new,
+                newFormer: AddressID(bits: 13)))
+        try ledger.accept(TakeBackAddress(signUp.proof, password: NewPassword(hash: "hash 4")))
         try ledger.accept(ResetPassword(signUp.proof, password: NewPassword(hash: "hash 3")))
         let other = SignIn(address: "fay@example.com", password: "hash", &generator)
         try ledger.accept(

@@ -58,8 +58,9 @@ import Testing
 
         mutating func change(_ former: PasswordVersion?) -> ChangePassword {
             ChangePassword(
-                caller: caller, former: former, password: NewPassword(hash: "hash 2"),
-                refreshToken: .zero, newSession: next())
+                SessionRenewal(
+                    caller: caller, password: former, refreshToken: .zero, newSession: next()),
+                to: NewPassword(hash: "hash 2"))
         }
 
         var liveSessions: Int {

@@ -112,6 +112,11 @@ enum Examples {
             .passwordSet(PasswordSet(account: account, identity: identity, cause: .change))
         case .addressReleased:
             .addressReleased(AddressReleased(account: account, address: id(15), cause: .proved))
+        case .addressChanged:
+            .addressChanged(
+                AddressChanged(
+                    account: account, survivor: holder, address: id(15), former: id(18),
+                    kind: .phone, cause: .change))
         case .accountDisabled: .accountDisabled(AccountDisabled(account: account))
         case .accountEnabled: .accountEnabled(AccountEnabled(account: account))
         case .sessionsEnded: .sessionsEnded(SessionsEnded(account: account))

@@ -28,8 +28,8 @@ import Testing
             names.insert(recorded.event.name)
         }
         let later: Set<Event.Name> = [
-            .rulesSet, .addressConfirmed, .addressReleased, .passwordSet, .accountDisabled,
-            .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
+            .rulesSet, .addressConfirmed, .addressReleased, .addressChanged, .passwordSet,
+            .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
             .secondFactorRemovalStopped, .passkeyRegistered,
         ]

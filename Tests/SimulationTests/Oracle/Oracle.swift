@@ -186,7 +186,7 @@ extension Command {
         case .openLedger, .rotateKey, .signIn, .signOut, .refreshSession, .eraseAccount,
             .setLegalHold,
             .liftLegalHold, .recordRestore, .relinkProvider, .setRules, .changePassword,
-            .resetPassword, .importPassword, .changeAccess, .enrolFactor, .removeFactor,
+            .resetPassword, .changeAddress, .takeBackAddress, .importPassword, .changeAccess, .enrolFactor, .removeFactor,
             .planFactorRemoval:
             nil
         }

@@ -198,8 +198,8 @@ struct TenantReplay {
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored,
-            .rulesSet, .addressConfirmed, .addressReleased, .passwordSet, .accountDisabled,
-            .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
+            .rulesSet, .addressConfirmed, .addressReleased, .addressChanged, .passwordSet,
+            .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
             .secondFactorRemovalStopped, .passkeyRegistered:
             break

@@ -323,7 +323,8 @@ extension Command {
         case .linkProvider(let intent): intent.caller
         case .unlinkProvider(let intent): intent.caller
         case .signOut(let intent): intent.caller
-        case .changePassword(let intent): intent.caller
+        case .changePassword(let intent): intent.renewal.caller
+        case .changeAddress(let intent): intent.renewal.caller
         case .enrolFactor(let intent): intent.caller
         case .removeFactor(let intent):
             switch intent.authority {
@@ -333,7 +334,7 @@ extension Command {
         case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
             .liftLegalHold,
             .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider, .setRules,
-            .resetPassword, .importPassword, .changeAccess, .planFactorRemoval:
+            .resetPassword, .takeBackAddress, .importPassword, .changeAccess, .planFactorRemoval:
             nil
         }
     }

@@ -236,7 +236,10 @@ extension Command {
         case .recordRestore: return start + "restored"
         case .setRules: return start + "set rules"
         case .changePassword(let intent):
-            return start + "change the password of \(short(intent.caller.account))"
+            return start + "change the password of \(short(intent.renewal.caller.account))"
+        case .changeAddress(let intent):
+            return start + "change an address of \(short(intent.renewal.caller.account))"
+        case .takeBackAddress: return start + "take an address back"
         case .resetPassword: return start + "reset a password"
         case .importPassword: return start + "import a password"
         case .mergeAccounts(let intent):

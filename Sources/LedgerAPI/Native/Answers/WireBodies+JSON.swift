@@ -63,9 +63,9 @@ extension CodeAnswer: JSONWritable {
     }
 }
 
-extension PasswordResetAnswer: JSONWritable {
+extension RecoveryAnswer: JSONWritable {
     static let schema = Schema.object(
-        "PasswordReset",
+        "Recovery",
         [.required("linked_providers", .providers, "In linking order; all still open the account")])
 
     func write(to writer: inout JSONWriter) {

@@ -32,7 +32,7 @@ struct AccountCodeRoute: Route {
         summary: "Send a code to link an address with, or to merge",
         about:
             "The code of a link also previews a merge and signs in. With `plan_digest`, the code agrees to"
-            + " that merge plan alone.",
+            + " that merge plan alone; with `change`, it replaces an address of the account.",
         access: .accountHolder, parameters: [LanguageHeader.parameter], body: AccountCodeBody.self,
         answers: .json(CodeAnswer.schema), refusals: .ofCode)
 
@@ -40,12 +40,18 @@ struct AccountCodeRoute: Route {
         let request = try await call.byAccountHolder {
             caller throws(APIError) -> (AddressKind, String, AddressCodes.Use) in
             let plan = try call.body().text(AccountCodeBody.planDigest)
+            let isChange = try call.body().flag(AccountCodeBody.change) ?? false
+            if isChange, plan != nil {
+                throw .invalidRequest(
+                    RequestFlaw("change excludes plan_digest", at: .field("change")))
+            }
             // A merge is agreed to with the password itself.
             let (kind, address) = try call.address(
                 AccountCodeBody.address, mayBePassword: plan == nil)
             return (
                 kind, address,
-                plan.map { .merge(caller.session, plan: $0) } ?? .link(caller.session)
+                plan.map { .merge(caller.session, plan: $0) }
+                    ?? (isChange ? .change(caller.session) : .link(caller.session))
             )
         }
         return try await call.send(to: request.1, request.0, for: request.2)
@@ -69,7 +75,10 @@ private enum AccountCodeBody: BodyForm {
     static let planDigest = OptionalText(
         name: "plan_digest", bytesMax: RequestBody.nonceBytesMax,
         about: "The `plan_digest` of a merge preview", example: ExampleValue.planDigest)
-    static let members: [any BodyMember] = [address, planDigest]
+    static let change = OptionalFlag(
+        name: "change", about: "Whether the address replaces one of the account", example: true,
+        isInExample: false)
+    static let members: [any BodyMember] = [address, planDigest, change]
 }
 
 /// The `Accept-Language` field.
@@ -105,7 +114,7 @@ enum LanguageHeader {
 }
 
 extension [APIError] {
-    fileprivate static let ofCode: [APIError] = [
+    static let ofCode: [APIError] = [
         .refused(.unsupportedProvider), .refused(.rateLimited(retryAfterSeconds: 60)),
     ]
 }
@@ -118,7 +127,7 @@ extension RouteCall {
     ///   - mayBePassword: whether the provider may be one of passwords, which a code links.
     /// - Returns: the kind of the address, and its canonical form.
     /// - Throws: 400 for a text that is no address, and for a provider that sends no codes.
-    fileprivate func address(
+    func address(
         _ member: RequiredText, mayBePassword: Bool = false
     ) throws(APIError) -> (kind: AddressKind, address: String) {
         let typed = try body().text(member)

@@ -67,7 +67,7 @@ struct CompleteResetRoute: Route {
     static let operation = Operation(
         id: "complete_password_reset", tag: .signIn, summary: "Replace a forgotten password",
         about: "Ends all sessions of the account and opens none.",
-        access: .anyone, body: CompleteResetBody.self, answers: .json(PasswordResetAnswer.schema),
+        access: .anyone, body: CompleteResetBody.self, answers: .json(RecoveryAnswer.schema),
         refusals: [APIError].ofPassword + [
             .refused(.invalidCode), .refused(.accountDisabled), .weakPassword(.blocklisted),
         ])
@@ -92,7 +92,7 @@ struct CompleteResetRoute: Route {
         }
         let hash = try await call.hashed(password)
         let providers = try await call.submit(ResetPassword(proof, password: hash))
-        return .json(PasswordResetAnswer(linkedProviders: providers.map(\.description)))
+        return .json(RecoveryAnswer(linkedProviders: providers.map(\.description)))
     }
 }
 
@@ -119,10 +119,7 @@ struct ChangePasswordRoute: Route {
             caller throws(APIError) -> (Caller, PreparedPassword, CurrentPassword?) in
             try IdempotencyHeader.refuse(call)
             let body = try call.body()
-            let provider = call.configuration.providers.values.first {
-                if case .password = $0.settings { true } else { false }
-            }
-            guard let provider, case .password(let settings) = provider.settings else {
+            guard let (name, settings) = call.passwords else {
                 throw .refused(.unsupportedProvider)
             }
             let new = try call.newPassword(under: settings)
@@ -133,38 +130,20 @@ struct ChangePasswordRoute: Route {
             return (
                 caller, new,
                 CurrentPassword(
-                    provider: provider.name, address: address,
+                    provider: name, address: address,
                     password: try text.password(ChangePasswordBody.currentPassword))
             )
         }
-        let former = try await former(current, call)
+        let version = try await call.version(of: current)
         let hash = try await call.hashed(new)
-        let session: SessionID = call.services.newID()
-        let token = call.services.refreshTokens.issue(for: session, in: call.tenant)
-        guard let digest = RefreshTokens.digest(token) else { throw .faulted(.internalFailure) }
-        let grant = try await call.submit(
-            ChangePassword(
-                caller: caller, former: former, password: hash, refreshToken: digest,
-                newSession: session))
+        let (renewal, token) = try call.renewal(of: caller, password: version)
+        let grant = try await call.submit(ChangePassword(renewal, to: hash))
         return call.session(grant, refreshToken: token, isNewUser: false)
-    }
-
-    private func former(
-        _ current: CurrentPassword?, _ call: RouteCall
-    ) async throws(APIError) -> PasswordVersion? {
-        guard let current else { return nil }
-        do throws(CodeFailure) {
-            return try await call.services.passwords.version(
-                of: current.address, current.password, at: current.provider, in: call.tenant,
-                from: call.clientNetwork, at: call.now)
-        } catch {
-            throw call.error(error, or: .invalidPassword)
-        }
     }
 }
 
-/// The password that a change replaces, as the client states it.
-private struct CurrentPassword {
+/// The password by which an account holder agrees to a change, as the client states it.
+struct CurrentPassword {
     let provider: ProviderName
     let address: String
     let password: Password
@@ -193,7 +172,7 @@ private enum CompleteResetBody: BodyForm {
     ]
 }
 
-private enum ChangePasswordBody: BodyForm {
+enum ChangePasswordBody: BodyForm {
     static let name = "PasswordChange"
     static let currentPassword = OptionalText(
         name: "current_password", bytesMax: Password.bytesMax,
@@ -235,6 +214,40 @@ extension RouteCall {
         configuration.providers.values.filter { $0.pin.type.addressKind == .email }.map(\.name)
     }
 
+    /// The tenant's provider of passwords.
+    var passwords: (ProviderName, PasswordSettings)? {
+        for provider in configuration.providers.values {
+            if case .password(let settings) = provider.settings { return (provider.name, settings) }
+        }
+        return nil
+    }
+
+    /// Checks the password by which an account holder agrees to a change.
+    ///
+    /// - Returns: nil without one.
+    func version(of current: CurrentPassword?) async throws(APIError) -> PasswordVersion? {
+        guard let current else { return nil }
+        do throws(CodeFailure) {
+            return try await services.passwords.version(
+                of: current.address, current.password, at: current.provider, in: tenant,
+                from: clientNetwork, at: now)
+        } catch {
+            throw self.error(error, or: .invalidPassword)
+        }
+    }
+
+    /// Returns the agreement to a change that ends all sessions, and the first refresh token of the new one.
+    func renewal(
+        of caller: Caller, password: PasswordVersion?
+    ) throws(APIError) -> (SessionRenewal, refreshToken: String) {
+        let session: SessionID = services.newID()
+        let token = services.refreshTokens.issue(for: session, in: tenant)
+        guard let digest = RefreshTokens.digest(token) else { throw .faulted(.internalFailure) }
+        let renewal = SessionRenewal(
+            caller: caller, password: password, refreshToken: digest, newSession: session)
+        return (renewal, token)
+    }
+
     /// The provider of the path.
     fileprivate func passwordProvider() throws(APIError) -> ProviderName {
         guard let name = captures["password_provider"].flatMap(ProviderName.init) else {
@@ -267,14 +280,14 @@ extension RouteCall {
     /// Reads the new password of the body.
     ///
     /// - Throws: 400 for one that breaks the rule.
-    fileprivate func newPassword(
+    func newPassword(
         under settings: PasswordSettings
     ) throws(APIError) -> PreparedPassword {
         let password = try body().text(RequiredText.newPassword).password(RequiredText.newPassword)
         do { return try settings.rule.check(password) } catch { throw .weakPassword(error) }
     }
 
-    fileprivate func hashed(_ password: PreparedPassword) async throws(APIError) -> NewPassword {
+    func hashed(_ password: PreparedPassword) async throws(APIError) -> NewPassword {
         do throws(CodeFailure) {
             return try await services.passwords.hash(password)
         } catch {

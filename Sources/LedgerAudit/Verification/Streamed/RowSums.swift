@@ -117,6 +117,8 @@ struct RowSummer {
         image.text(address.kind.rawValue)
         image.uuid(address.account.bits)
         image.int8(address.position.value)
+        if let former = address.formerOf { image.uuid(former.bits) } else { image.null() }
+        add(address.keptUntil)
         sums.addresses.add(image.hash(key))
     }
 
@@ -136,12 +138,12 @@ struct RowSummer {
         image.text(factor.kind.rawValue)
         image.int8(factor.position.value)
         image.int8(factor.usedCodes)
-        if let due = factor.removalDue {
-            image.timestamp(due.microseconds)
-        } else {
-            image.null()
-        }
+        add(factor.removalDue)
         sums.factors.add(image.hash(key))
+    }
+
+    private mutating func add(_ time: Timestamp?) {
+        if let time { image.timestamp(time.microseconds) } else { image.null() }
     }
 
     mutating func erase(_ account: AccountID, _ recorded: RecordedEvent, _ sums: inout RowSums) {

@@ -89,7 +89,7 @@ enum TableScan: Sendable {
             }
         case .addresses:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
-                sums.addresses.add(summer.hash($0, 0..<4))
+                sums.addresses.add(summer.hash($0, 0..<6))
             }
         case .credentials:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
@@ -157,7 +157,10 @@ enum TableScan: Sendable {
                 """
             case .rules: "SELECT version, body FROM rules \(condition)"
             case .addresses:
-                "SELECT address_id, kind, account_id, position FROM addresses \(condition)"
+                """
+                SELECT address_id, kind, account_id, position, former_of, kept_until
+                FROM addresses \(condition)
+                """
             case .credentials: "SELECT identity_id, version FROM credentials \(condition)"
             case .factors:
                 """

@@ -6,13 +6,13 @@ package import Postgres
 package enum AddressLoad {
     /// The columns of an address in a statement where it has an alias, by their names.
     package struct Columns: Sendable {
-        private let id, kind, digest, key, account, position: Int
+        private let id, kind, digest, key, account, position, formerOf, keptUntil: Int
 
         /// Returns the columns for the list of the statement.
         package static func selected(_ d: String) -> SelectList {
             [
                 "\(d).address_id", "\(d).kind", "\(d).digest", "\(d).key_id", "\(d).account_id",
-                "\(d).position",
+                "\(d).position", "\(d).former_of", "\(d).kept_until",
             ]
         }
 
@@ -24,6 +24,8 @@ package enum AddressLoad {
             key = list["\(d).key_id"]
             account = list["\(d).account_id"]
             position = list["\(d).position"]
+            formerOf = list["\(d).former_of"]
+            keptUntil = list["\(d).kept_until"]
         }
 
         /// Reads the address and its name.
@@ -36,25 +38,37 @@ package enum AddressLoad {
             let address = HeldAddress(
                 id: AddressID(bits: try result.uuid(row, id)), kind: kind,
                 account: AccountID(bits: try result.uuid(row, account)),
-                position: LogPosition(try result.count(row, position)))
+                position: LogPosition(try result.count(row, position)),
+                formerOf: try result.optionalUUID(row, formerOf).map { AddressID(bits: $0) },
+                keptUntil: try result.optionalTimestamp(row, keptUntil)
+                    .map { Timestamp(microseconds: $0) })
             let name = AddressName(
                 kind: kind, digest: try result.digest(row, digest),
                 key: try result.text(row, key))
             return (address, name)
         }
+
+        /// Whether the row has an address.
+        package func isPresent(_ result: QueryResult, _ row: Int) throws -> Bool {
+            try !result.isNull(row, id)
+        }
     }
 
     private static let list =
-        Columns.selected("d") + ["d.mac"] + IdentityLoad.Columns.selected("i")
+        Columns.selected("d") + ["d.mac"] + Columns.selected("n") + ["n.mac"]
+        + IdentityLoad.Columns.selected("i")
         + ["i.mac", "s.count", "s.earliest"]
     private static let columns = Columns("d", in: list)
     private static let mac = list["d.mac"]
+    private static let successor = Columns("n", in: list)
+    private static let successorMAC = list["n.mac"]
     private static let identity = IdentityLoad.Columns("i", in: list)
     private static let identityMAC = list["i.mac"]
     private static let count = list["s.count"]
     private static let earliest = list["s.earliest"]
 
-    /// With each address, the provider's identity that has it as its subject, linked or not.
+    /// With each address, the one that replaced it, and the provider's identity that has this or that as its subject,
+    /// linked or not.
     private static let statement = Statement(
         "load_addresses",
         """
@@ -64,8 +78,12 @@ package enum AddressLoad {
             SELECT * FROM addresses WHERE tenant_id = $1 AND digest = k.digest
             OFFSET 0) d
         LEFT JOIN LATERAL (
+            SELECT * FROM addresses WHERE tenant_id = $1 AND address_id = d.former_of
+            OFFSET 0) n ON true
+        LEFT JOIN LATERAL (
             SELECT * FROM identities
-            WHERE tenant_id = $1 AND provider = k.provider AND provider_id = d.address_id::text
+            WHERE tenant_id = $1 AND provider = k.provider
+                AND provider_id = coalesce(d.former_of, d.address_id)::text
             OFFSET 0) i ON true
         LEFT JOIN LATERAL (
             SELECT count(*), min(opened_at) AS earliest FROM sessions
@@ -87,15 +105,28 @@ package enum AddressLoad {
 
     static func read(_ result: QueryResult, into batch: TenantBatch) throws {
         for row in 0..<result.rowCount {
-            let (address, name) = try columns.read(result, row)
-            if batch.state.addressNames.updateValue(address.id, forKey: name) == nil {
-                try batch.check(
-                    try result.optionalBytes(row, mac),
-                    of: .address(address, named: name, of: batch.tenant), in: .addresses)
-                batch.state.ledger.load(address)
+            try load(
+                try columns.read(result, row), mac: try result.optionalBytes(row, mac),
+                into: batch)
+            if try successor.isPresent(result, row) {
+                try load(
+                    try successor.read(result, row),
+                    mac: try result.optionalBytes(row, successorMAC), into: batch)
             }
             try readIdentity(result, row, into: batch)
         }
+    }
+
+    private static func load(
+        _ row: (address: HeldAddress, name: AddressName), mac: [UInt8]?, into batch: TenantBatch
+    ) throws {
+        guard batch.state.addressNames.updateValue(row.address.id, forKey: row.name) == nil else {
+            return
+        }
+        try batch.check(
+            mac, of: .address(row.address, named: row.name, of: batch.tenant), in: .addresses)
+        batch.state.ledger.load(row.address)
+        batch.loadedAddresses.insert(row.address.id)
     }
 
     private static func readIdentity(

@@ -8,8 +8,8 @@ enum AddressWrites {
         "insert_address",
         """
         INSERT INTO addresses (tenant_id, address_id, kind, digest, key_id, account_id, position,
-            mac)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            former_of, kept_until, mac)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
         """)
 
     private static let delete = Statement(
@@ -21,11 +21,10 @@ enum AddressWrites {
         SELECT ledger_expect(count(*), $3::bigint, 'addresses') FROM gone
         """)
 
-    /// Deletes the released addresses that had a row.
+    /// Deletes the rows of addresses that were released or replaced.
     static func releases(in batches: [TenantBatch]) -> [Call] {
         batches.compactMap { batch in
-            let new = Set(batch.changes.addressesNamed.map(\.address))
-            let gone = batch.changes.addressesReleased.filter { !new.contains($0) }
+            let gone = batch.loadedAddresses.intersection(batch.changes.addressesReleased)
             guard !gone.isEmpty else { return nil }
             return Call(
                 delete,
@@ -42,7 +41,10 @@ enum AddressWrites {
     static func names(in batches: [TenantBatch]) throws(BatchFault) -> [Call] {
         var calls: [Call] = []
         for batch in batches {
-            for (name, id) in batch.changes.addressesNamed {
+            let names = Dictionary(
+                batch.changes.addressesNamed.map { ($0.address, $0.name) },
+                uniquingKeysWith: { _, last in last })
+            for (id, name) in names {
                 guard let address = batch.state.ledger.addresses[id] else { continue }
                 let mac = try batch.macs.mac(
                     of: .address(address, named: name, of: batch.tenant))
@@ -53,6 +55,8 @@ enum AddressWrites {
                             .text(batch.tenant.description), .uuid(id.bits),
                             .text(name.kind.rawValue), .bytes(name.digest.bytes), .text(name.key),
                             .uuid(address.account.bits), .int8(address.position.value),
+                            address.formerOf.map { .uuid($0.bits) } ?? .null,
+                            address.keptUntil.map { .timestamp($0.microseconds) } ?? .null,
                             .bytes(mac),
                         ]))
             }

@@ -6,7 +6,8 @@ import Postgres
 
 /// The notices of a batch's events, one for each address of an account and of those that were merged into it.
 ///
-/// The addresses are those from before the batch: an address that was just proved gets no notice.
+/// The addresses are those from before the batch: an address that was just proved gets no notice, and one that was
+/// just replaced is told under its new id.
 enum NoticeWrites {
     /// The addresses that are told of one event, one of each account before the second of any.
     private static let addressesMax = 20
@@ -40,6 +41,7 @@ enum NoticeWrites {
                 SELECT address_id, kind, position,
                     row_number() OVER (ORDER BY kind, position) AS turn
                 FROM addresses WHERE tenant_id = $1 AND account_id = f.holder
+                    AND (former_of IS NULL OR kept_until > statement_timestamp())
                 OFFSET 0) h
         )
         INSERT INTO messages (tenant_id, message_id, account_id, channel, template, language,
@@ -47,10 +49,12 @@ enum NoticeWrites {
         SELECT $1::text,
             encode(set_byte(uuid_send(k.message_id), 15, d.place::int), 'hex')::uuid, k.account_id,
             CASE d.kind WHEN 'email' THEN 'email' ELSE 'sms' END, k.template, $5::text,
-            d.address_id, k.event, statement_timestamp(),
+            coalesce(r.former, d.address_id), k.event, statement_timestamp(),
             statement_timestamp() + make_interval(secs => \(OutgoingMessage.lifetimeMax)),
             statement_timestamp()
         FROM held d JOIN told k ON k.number = d.number
+        LEFT JOIN unnest($7::uuid[], $8::uuid[]) AS r (address, former)
+            ON r.address = d.address_id
         WHERE d.place <= \(addressesMax)
             AND CASE d.kind WHEN 'email' THEN \(mailsPerHour) ELSE \(textsPerHour) END > (
                 SELECT count(*) FROM messages
@@ -77,11 +81,13 @@ enum NoticeWrites {
             guard !accounts.isEmpty else { return nil }
             // The last byte is the place of the address.
             let ids = accounts.map { _ in MessageID(at: now, random: SecureRandom.uint128()).bits }
+            let replaced = batch.changes.addressesReplaced
             return Call(
                 insert,
                 [
                     .text(batch.tenant.description), .uuids(accounts), .texts(templates),
                     .int8s(positions), .text(language.rawValue), .uuids(ids),
+                    .uuids(replaced.map(\.key.bits)), .uuids(replaced.map(\.value.bits)),
                 ])
         }
     }

@@ -1,5 +1,5 @@
-/// The answer to the reset of a password.
-public struct PasswordResetAnswer: Codable, Hashable, Sendable {
+/// The answer to the reset of a password, or to the return of an address.
+public struct RecoveryAnswer: Codable, Hashable, Sendable {
     /// The account's providers in linking order, which all still open it.
     public let linkedProviders: [String]
 

@@ -1,0 +1,52 @@
+/// How events of addresses follow on the state.
+extension Fold {
+    mutating func confirm(
+        _ fact: AddressConfirmed, at position: LogPosition
+    ) throws(FoldFault) {
+        try requireAccount(fact.account)
+        try requireFree(fact.address)
+        hold(
+            HeldAddress(
+                id: fact.address, kind: fact.kind, account: fact.account, position: position))
+    }
+
+    mutating func release(_ fact: AddressReleased) throws(FoldFault) {
+        try requireUnerased(fact.account)
+        guard holder(of: fact.address)?.account == fact.account else {
+            throw .impossible("address \(fact.address) does not belong to account \(fact.account)")
+        }
+        release(fact.address)
+    }
+
+    mutating func change(
+        _ fact: AddressChanged, at position: LogPosition, _ time: Timestamp
+    ) throws(FoldFault) {
+        try requireUnerased(fact.account)
+        try requireAccount(fact.holder)
+        guard let present = holder(of: fact.address), present.account == fact.account,
+            present.kind == fact.kind, present.formerOf == nil
+        else {
+            throw .impossible("address \(fact.address) does not belong to account \(fact.account)")
+        }
+        switch fact.cause {
+        case .change:
+            try requireFree(fact.former)
+            let until = time.adding(seconds: HeldAddress.keptSeconds)
+            hold(present.former(as: fact.former, until: until))
+            hold(present.changed(at: position, keptUntil: until))
+        case .takenBack:
+            guard holder(of: fact.former)?.formerOf == fact.address else {
+                throw .impossible("address \(fact.former) is not the former \(fact.address)")
+            }
+            release(fact.former)
+            hold(present.changed(at: position, keptUntil: nil))
+        }
+        endSessions(of: fact.holder, at: position)
+    }
+
+    private func requireFree(_ address: AddressID) throws(FoldFault) {
+        guard holder(of: address) == nil else {
+            throw .impossible("address \(address) already belongs to an account")
+        }
+    }
+}

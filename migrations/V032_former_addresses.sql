@@ -1,0 +1,7 @@
+-- An address that replaced another one keeps its id. The former one has a row of its own while it can be taken back.
+ALTER TABLE addresses
+    -- The address that replaced it; null for one that is in use.
+    ADD COLUMN former_of uuid,
+    -- The end of the time in which the former address can be taken back, in both rows.
+    ADD COLUMN kept_until timestamptz,
+    ADD CHECK (former_of IS NULL OR kept_until IS NOT NULL);
