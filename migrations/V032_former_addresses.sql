@@ -3,5 +3,4 @@ ALTER TABLE addresses
     -- The address that replaced it; null for one that is in use.
     ADD COLUMN former_of uuid,
     -- The end of the time in which the former address can be taken back, in both rows.
-    ADD COLUMN kept_until timestamptz,
-    ADD CHECK (former_of IS NULL OR kept_until IS NOT NULL);
+    ADD COLUMN kept_until timestamptz;

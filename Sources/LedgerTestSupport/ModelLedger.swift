@@ -253,6 +253,8 @@ extension Result<Reply, Refusal> {
             .success(.signedIn(grant.comparable, isNewUser: isNewUser))
         case .success(.refreshed(let grant, let exchange)):
             .success(.refreshed(grant.comparable, exchange))
+        case .success(.addressChanged(let grant)):
+            .success(.addressChanged(grant.comparable))
         // The event contains the plan.
         case .success(.mergePlanned(let plan, _)), .success(.merged(let plan, _)):
             .success(.linked(plan.linkedProviders))

@@ -465,10 +465,10 @@ export class AccountLedger {
   }
 
   /**
-   * Sends a code to link an address with or, with `plan_digest`, to agree to a merge.
+   * Sends a code to link an address with; with `plan_digest`, to agree to a merge; with `change`, for `changeAddress`.
    *
-   * @param {string} provider  One of type `email` or `phone`.
-   * @param {{ address: string, plan_digest?: string }} to
+   * @param {string} provider  One of type `email` or `phone`; for a link or a change also `password`.
+   * @param {{ address: string, plan_digest?: string, change?: boolean }} to
    * @param {CallOptions} [options]
    * @returns {Promise<SentCode>}
    */
@@ -476,6 +476,109 @@ export class AccountLedger {
     return this.#call({
       method: "POST", path: `/v1/account/codes/${segment(provider)}`, body: to, isUnrepeatable: true,
     }, options);
+  }
+
+  /**
+   * Begins a sign-up with a password, which `signIn` finishes with the code that is sent.
+   *
+   * @param {string} provider  One of type `password`.
+   * @param {{ email: string, password: string }} credential
+   * @param {CallOptions} [options]
+   * @returns {Promise<SentCode>}
+   */
+  beginSignUp(provider, credential, options = {}) {
+    return this.#transport.send(this.#transport.begin(options), {
+      method: "POST", path: `/v1/auth/sign-up/${segment(provider)}`, body: credential,
+      isUnrepeatable: true,
+    });
+  }
+
+  /**
+   * Sends the code of a password's reset, for `completePasswordReset`.
+   *
+   * @param {string} provider  One of type `password`.
+   * @param {{ email: string, device_token?: string }} to
+   * @param {CallOptions} [options]
+   * @returns {Promise<SentCode>}
+   */
+  beginPasswordReset(provider, to, options = {}) {
+    return this.#transport.send(this.#transport.begin(options), {
+      method: "POST", path: `/v1/auth/password-resets/${segment(provider)}`, body: to,
+      isUnrepeatable: true,
+    });
+  }
+
+  /**
+   * Replaces a forgotten password, which ends all sessions and opens none.
+   *
+   * @param {string} provider  One of type `password`.
+   * @param {{ challenge_id: string, code: string, password: string, device_token?: string }} completion
+   * @param {CallOptions} [options]
+   * @returns {Promise<{ linked_providers: string[] }>}
+   */
+  completePasswordReset(provider, completion, options = {}) {
+    return this.#transport.send(this.#transport.begin(options), {
+      method: "POST", path: `/v1/auth/password-resets/${segment(provider)}/complete`,
+      body: completion, isUnrepeatable: true,
+    });
+  }
+
+  /**
+   * Replaces the password, which ends all sessions and opens a new one.
+   *
+   * @param {{ password: string, email?: string, current_password?: string }} change
+   * @param {CallOptions} [options]
+   * @returns {Promise<SignedIn>}
+   */
+  async changePassword(change, options = {}) {
+    return this.#opened(await this.#call({
+      method: "POST", path: "/v1/account/password", body: change, isUnrepeatable: true,
+    }, options));
+  }
+
+  /**
+   * Replaces an address by the one that the code was sent to, which ends all sessions and opens a new one.
+   *
+   * @param {string} provider  One of type `email`, `phone` or `password`.
+   * @param {{ current_address: string, challenge_id: string, code: string, current_password?: string, email?: string }} change
+   * @param {CallOptions} [options]
+   * @returns {Promise<SignedIn>}
+   */
+  async changeAddress(provider, change, options = {}) {
+    return this.#opened(await this.#call({
+      method: "POST", path: `/v1/account/addresses/${segment(provider)}`, body: change,
+      isUnrepeatable: true,
+    }, options));
+  }
+
+  /**
+   * Sends the code by which a former address is taken back, for `completeAddressReturn`.
+   *
+   * @param {string} provider  One of type `email`, `phone` or `password`.
+   * @param {{ address: string }} to
+   * @param {CallOptions} [options]
+   * @returns {Promise<SentCode>}
+   */
+  beginAddressReturn(provider, to, options = {}) {
+    return this.#transport.send(this.#transport.begin(options), {
+      method: "POST", path: `/v1/auth/address-returns/${segment(provider)}`, body: to,
+      isUnrepeatable: true,
+    });
+  }
+
+  /**
+   * Takes a former address back, which ends all sessions and opens none; at a provider of passwords with a new one.
+   *
+   * @param {string} provider  One of type `email`, `phone` or `password`.
+   * @param {{ challenge_id: string, code: string, password?: string }} completion
+   * @param {CallOptions} [options]
+   * @returns {Promise<{ linked_providers: string[] }>}
+   */
+  completeAddressReturn(provider, completion, options = {}) {
+    return this.#transport.send(this.#transport.begin(options), {
+      method: "POST", path: `/v1/auth/address-returns/${segment(provider)}/complete`,
+      body: completion, isUnrepeatable: true,
+    });
   }
 
   /**

@@ -1,4 +1,4 @@
-/// Gives a former address back to its account in place of the one that replaced it, and ends all sessions.
+/// Returns a former address to its account in place of the one that replaced it, and ends all sessions.
 ///
 /// It opens no session.
 package struct TakeBackAddress: Sendable {

@@ -125,10 +125,11 @@ package final class PostgresBatchStore: BatchStore {
         // the new identity that it was given.
         return try MergeWrites.calls(for: batches) + IdentityWrites.moves(in: batches)
             + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
-            + AddressWrites.releases(in: batches) + ChallengeRows.calls(for: batches)
+            + ChallengeRows.calls(for: batches)
             + PasswordWrites.ends(in: batches)
             + FactorWrites.calls(for: batches, keyring: keyring)
             + NoticeWrites.calls(in: batches, at: now, language: noticeLanguage)
+            + AddressWrites.releases(in: batches)
             + OperationalWrites.calls(for: batches, at: now)
             + RulesWrites.calls(for: batches) + secrets.calls + ErasureWrites.calls(for: batches)
             + IdentityWrites.names(in: batches) + AddressWrites.names(in: batches)

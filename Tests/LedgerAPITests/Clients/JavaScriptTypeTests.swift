@@ -51,6 +51,8 @@ struct JavaScriptTypeTests {
                 "signIn", "finishSignIn", "sendSecondFactorCode", "factors", "beginFactor",
                 "beginPasskeyFactor", "beginPasskeySecondStep", "enrolFactor",
                 "removeFactor", "keepFactor", "renewRecoveryCodes", "sendCode", "sendAccountCode",
+                "beginSignUp", "beginPasswordReset", "completePasswordReset", "changePassword",
+                "changeAddress", "beginAddressReturn", "completeAddressReturn",
                 "beginPasskeySignUp", "beginPasskeySignIn", "beginPasskeyLink",
                 "beginPasskeyMerge", "beginFlow",
                 "signOut",
@@ -100,7 +102,7 @@ struct JavaScriptTypeTests {
                     !$0.key.hasPrefix("session")
                 }
             }
-            if ["signIn", "finishSignIn"].contains(method.name) {
+            if ["signIn", "finishSignIn", "changePassword", "changeAddress"].contains(method.name) {
                 shown = shown.and(stored)
                 // Always `Bearer`, as which the client sends it.
                 described.isRequired["token_type"] = nil

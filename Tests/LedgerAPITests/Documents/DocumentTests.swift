@@ -125,6 +125,7 @@ struct DocumentTests {
         }
         #expect(
             routes.keys.sorted() == [
+                "POST /v1/account/addresses/{code_provider}",
                 "POST /v1/account/factor-enrolments", "POST /v1/account/factors",
                 "POST /v1/account/password", "POST /v1/account/recovery-codes",
                 "POST /v1/auth/refresh", "POST /v1/auth/second-factor",

@@ -72,6 +72,7 @@ struct ExampleRun {
                 "POST", "/v1/auth/password-resets/password", "{\"email\":\"ada@example.com\"}")
             values[ExampleValue.challenge] = sent.text("challenge_id")
             values["270831"] = service.challenges.sent.last?.message.code
+        case "change_address", "complete_address_return": try await beginChange()
         case "change_password":
             let person = try await signUp()
             signedUp = person
@@ -138,6 +139,36 @@ struct ExampleRun {
         }
     }
 
+    /// Sends the code of a change of the address of the document, or the one that takes it back after the change.
+    private mutating func beginChange() async throws {
+        let asked = try await service.send(
+            "POST", "/v1/auth/codes/email", "{\"address\":\"ada@example.com\"}")
+        let person = try Person(
+            await service.send("POST", "/v1/auth/sign-in/email", answer(to: asked)))
+        signedUp = person
+        accessToken = person.accessToken
+        try await sendChange(to: "new@example.com", by: person)
+        guard operation.id == "complete_address_return" else { return }
+        let challenge = try #require(values[ExampleValue.challenge])
+        let code = try #require(values["270831"])
+        _ = try await service.send(
+            "POST", "/v1/account/addresses/email",
+            """
+            {"challenge_id":"\(challenge)","code":"\(code)","current_address":"ada@example.com"}
+            """, token: accessToken)
+        let begun = try await service.send(
+            "POST", "/v1/auth/address-returns/email", "{\"address\":\"ada@example.com\"}")
+        values[ExampleValue.challenge] = begun.text("challenge_id")
+        values["270831"] = service.challenges.sent.last?.message.code
+    }
+
+    /// Returns the body that answers a challenge with the last code.
+    func answer(to sent: Answer) throws -> String {
+        let challenge = try #require(sent.text("challenge_id"))
+        let code = try #require(service.challenges.sent.last).message.code
+        return "{\"challenge_id\":\"\(challenge)\",\"code\":\"\(code)\"}"
+    }
+
     /// Makes a secret for an authenticator app of the caller, and its first code.
     mutating func beginEnrolment() async throws {
         let begun = try await service.send(
@@ -187,12 +218,8 @@ struct ExampleRun {
         let sent = try await service.send(
             "POST", "/v1/auth/sign-up/password",
             "{\"email\":\"ada@example.com\",\"password\":\"\(ExampleValue.password)\"}")
-        let challenge = try #require(sent.text("challenge_id"))
-        let code = try #require(service.challenges.sent.last).message.code
         return try Person(
-            await service.send(
-                "POST", "/v1/auth/sign-in/password",
-                "{\"challenge_id\":\"\(challenge)\",\"code\":\"\(code)\"}"))
+            await service.send("POST", "/v1/auth/sign-in/password", answer(to: sent)))
     }
 
     private func preview(_ path: String, by token: String) async throws -> Answer {

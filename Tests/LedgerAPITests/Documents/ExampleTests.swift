@@ -95,8 +95,9 @@ struct ExampleTests {
         for (name, property) in schema["properties"]?.members ?? [:]
         where !others.contains(name) || stated.contains(name) {
             func send(_ text: String?) async throws -> (flaw: String?, message: String) {
-                // A changed password ends the session.
-                let run = route.hasSuffix("/password") ? try await self.run(route) : run
+                // A changed password or address ends the session.
+                let endsSession = route.hasSuffix("/password") || route.contains("/addresses/")
+                let run = endsSession ? try await self.run(route) : run
                 var parts = example.filter { $0.key != name }.map {
                     "\"\($0.key)\":\(run.live(ExampleRun.text($0.value)))"
                 }

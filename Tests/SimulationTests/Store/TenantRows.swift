@@ -170,7 +170,13 @@ struct BatchLoading {
         guard let address = rows.addresses[proved.name] else { return }
         batch.state.addressNames[proved.name] = address.id
         batch.state.ledger.load(address)
-        let subject = subject(proved.provider.description, address.id.description)
+        // The row that replaced it, as in the statement.
+        if let (name, present) = rows.addresses.first(where: { $0.value.id == address.formerOf }) {
+            batch.state.addressNames[name] = present.id
+            batch.state.ledger.load(present)
+        }
+        let id = address.formerOf ?? address.id
+        let subject = subject(proved.provider.description, id.description)
         guard let identity = rows.identities[subject] else { return }
         batch.state.directory[subject] = identity.id
         batch.subjects[identity.id] = subject

@@ -88,6 +88,7 @@ struct Client {
             case ..<94: relink(device)
             case ..<96: changeAccess(device)
             case ..<97: changeFactors(device)
+            case ..<99: changeAddress(device)
             default: refresh(device)
             }
         if sent.request.hasKey { lastKeyed = sent }
@@ -174,6 +175,27 @@ struct Client {
         }
         return Sent(
             request: .enrol(device.caller, dice.chance(0.7) ? .totp : .recoveryCodes),
+            tenant: device.tenant)
+    }
+
+    /// Changes the address of a device's account, or takes one back.
+    private func changeAddress(_ other: Device) -> Sent {
+        let texts = (1...2 * world.parameters.subjectsPerProvider).map { "s\($0)@example.com" }
+        let rows = world.database.tenants[other.tenant]?.addresses ?? [:]
+        let held = texts.compactMap { text in
+            addressProof(text, new: AddressID(bits: 0)).address.flatMap { rows[$0.names[0]] }
+                .map { (text: text, address: $0) }
+        }
+        let former = held.filter { $0.address.formerOf != nil }
+        if !former.isEmpty, dice.chance(0.4) {
+            return Sent(request: .takeBack(former.randomElement(dice).text), tenant: other.tenant)
+        }
+        guard !held.isEmpty else { return refresh(other) }
+        let present = held.randomElement(dice)
+        let device = devices.last { $0.caller.account == present.address.account } ?? other
+        return Sent(
+            request: .changeAddress(
+                device.caller, present.text, texts.randomElement(dice)),
             tenant: device.tenant)
     }
 
@@ -265,6 +287,11 @@ struct Client {
                         .accountHolder(Caller(account: grant.account, session: grant.session)),
                         intent.factor.id),
                 tenant: command.tenant)
+        case (.success(.addressChanged(let grant)), .changeAddress(let intent)):
+            devices.append(
+                Device(
+                    caller: Caller(account: grant.account, session: grant.session),
+                    tenant: command.tenant, tokens: [intent.renewal.refreshToken]))
         case (.success(.factorRemovalPlanned(let plan, _?)), _):
             let holder = devices.last { $0.caller.account == plan.account }
             guard let holder, plan.due != nil else { return }
@@ -356,7 +383,8 @@ extension Request {
         case .link(_, _, _, let key, _), .unlink(_, _, let key), .unmerge(_, _, _, let key): key
         case .merge(let intent): intent.idempotency
         case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore,
-            .relink, .setRules, .changeAccess, .enrol, .removeFactor, .planRemoval, .secondStep:
+            .relink, .setRules, .changeAccess, .enrol, .removeFactor, .planRemoval, .secondStep,
+            .changeAddress, .takeBack:
             nil
         }
     }

@@ -21,6 +21,9 @@ enum Request: Sendable {
     case planRemoval(AccountID, FactorID)
     /// A sign-in that an account refused without a second factor.
     case secondStep(Proof, AccountID)
+    /// A change of the first address of the caller to the second one.
+    case changeAddress(Caller, String, String)
+    case takeBack(String)
     case recordRestore
     case setRules(TenantPolicy)
     case merge(MergeAccounts)
@@ -165,6 +168,20 @@ extension World {
                     proof, secondFactor: secondFactor(of: account, in: tenant),
                     createAccount: false, refreshToken: dice.digest(), newAccount: dice.id(),
                     newIdentity: dice.id(), newSession: dice.id()))
+        case .changeAddress(let caller, let present, let address):
+            .changeAddress(
+                ChangeAddress(
+                    SessionRenewal(
+                        caller: caller, password: nil, refreshToken: dice.digest(),
+                        newSession: dice.id()),
+                    from: addressProof(present, new: dice.id()).address?.names ?? [],
+                    to: proof(subject(RandomCommands.email.description, address), in: tenant),
+                    newFormer: dice.id()))
+        case .takeBack(let address):
+            .takeBackAddress(
+                TakeBackAddress(
+                    proof(subject(RandomCommands.email.description, address), in: tenant),
+                    password: nil))
         case .recordRestore:
             .recordRestore(RecordRestore(LedgerRestored(origin: 2, root: dice.digest(), size: 1)))
         case .setRules(let policy):
