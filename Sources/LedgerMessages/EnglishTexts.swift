@@ -63,8 +63,8 @@ enum EnglishTexts {
         case .addressChanged:
             notice(
                 "Your address was changed",
-                "The address was changed, and other devices were signed out",
-                link: "To take the former address back within 7 days, open this link:")
+                "The address was changed, other devices were signed out, and the former address can be"
+                    + " taken back for 7 days", link: "To take it back, open this link:")
         case .factorAdded: notice("A second factor was added", "A second factor was added")
         case .factorRemoved: notice("A second factor was removed", "A second factor was removed")
         case .recoveryCodeUsed: notice("A recovery code was used", "A recovery code was used")

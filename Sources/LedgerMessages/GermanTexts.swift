@@ -77,10 +77,9 @@ enum GermanTexts {
         case .addressChanged:
             notice(
                 "Adresse geändert",
-                "Die Adresse wurde geändert, und andere Geräte wurden abgemeldet",
-                link:
-                    "Um die frühere Adresse innerhalb von 7 Tagen zurückzunehmen, öffnen Sie diesen Link:"
-            )
+                "Die Adresse wurde geändert, andere Geräte wurden abgemeldet. Die frühere kann 7 Tage"
+                    + " lang zurückgenommen werden",
+                link: "Um sie zurückzunehmen, öffnen Sie diesen Link:")
         case .factorAdded:
             notice("Zweiter Faktor hinzugefügt", "Ein zweiter Faktor wurde hinzugefügt")
         case .factorRemoved:

@@ -44,9 +44,7 @@ package struct RandomCommands: Sendable {
     private var lastHeld: AccountID?
     private var disabled: [AccountID] = []
     /// The factors that accounts may have, with the last used counter.
-    var factors:
-        [(account: AccountID, factor: FactorID, kind: FactorKind, counter: Int64)] =
-            []
+    var factors: [(account: AccountID, factor: FactorID, kind: FactorKind, counter: Int64)] = []
     var lastEnrolled: EnrolFactor?
     private var lastSignIn: SignIn?
     /// The callers that may be reached by an address, and addresses that may be former ones.

@@ -127,6 +127,54 @@ import Testing
         }
     }
 
+    @Test func `of two changes to one address one succeeds, and of two returns`() async throws {
+        try await withTwoServers { stage in
+            let clients = [stage.first, stage.second]
+            for trial in 0..<Self.trials {
+                let new = "new-\(trial)@example.com"
+                var devices: [Device] = []
+                var answers: [[String: String]] = []
+                for (number, client) in clients.enumerated() {
+                    let address = "fay-\(trial)-\(number)@example.com"
+                    let device = try await stage.signInByCode(
+                        address, at: client, network: 2 * trial + number)
+                    var answer = try await stage.code(
+                        "/v1/account/codes/email", ["address": new, "change": true],
+                        token: device.accessToken, to: new, by: client,
+                        network: 2 * trial + number)
+                    answer["current_address"] = address
+                    devices.append(device)
+                    answers.append(answer)
+                }
+                let (left, right) = (answers[0], answers[1])
+                let tokens = devices.map(\.accessToken)
+                async let one = stage.post(
+                    "/v1/account/addresses/email", left, token: tokens[0], to: clients[0],
+                    network: 2 * trial)
+                async let two = stage.post(
+                    "/v1/account/addresses/email", right, token: tokens[1], to: clients[1],
+                    network: 2 * trial + 1)
+                let statuses = try await [one, two].map(\.status)
+                #expect(statuses.sorted() == [200, 409], "trial \(trial)")
+                let winner = statuses[0] == 200 ? 0 : 1
+                let former = "fay-\(trial)-\(winner)@example.com"
+                let back = try await stage.code(
+                    "/v1/auth/address-returns/email", ["address": former], to: former,
+                    by: clients[0], network: 100 + trial)
+                async let first = stage.post(
+                    "/v1/auth/address-returns/email/complete", back, to: clients[0],
+                    network: 100 + trial)
+                async let second = stage.post(
+                    "/v1/auth/address-returns/email/complete", back, to: clients[1],
+                    network: 100 + trial)
+                #expect(try await [first, second].map(\.status).sorted() == [200, 401])
+                let again = try await stage.signInByCode(
+                    former, at: clients[1], network: 100 + trial)
+                #expect(again.userID == devices[winner].userID)
+            }
+        }
+    }
+
     @Test func `no session outlives a disabling`() async throws {
         try await withTwoServers { stage in
             let (deployment, first, second) = (stage.deployment, stage.first, stage.second)
@@ -164,7 +212,7 @@ private struct Stage: Sendable {
 
     /// Sends a request from a client network of its own, since a network gets few codes an hour.
     func post(
-        _ path: String, _ body: [String: String], token: String? = nil, to client: WireClient,
+        _ path: String, _ body: [String: any Sendable], token: String? = nil, to client: WireClient,
         network: Int
     ) async throws -> WireClient.Answer {
         var headers = [
@@ -177,7 +225,7 @@ private struct Stage: Sendable {
 
     /// Requests a code and returns the members that answer it.
     func code(
-        _ path: String, _ body: [String: String], token: String? = nil, to address: String,
+        _ path: String, _ body: [String: any Sendable], token: String? = nil, to address: String,
         by client: WireClient, network: Int
     ) async throws -> [String: String] {
         struct Outbox: Decodable {

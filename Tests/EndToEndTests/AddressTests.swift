@@ -27,7 +27,7 @@ import Testing
 
     /// Returns the messages to the address with a template, the newest first, once there are so many.
     private func messages(
-        _ template: String, count: Int, of server: ServerProcess
+        _ template: String, count: Int, of server: ServerProcess, to address: String = address
     ) async throws -> [Message] {
         struct Outbox: Decodable {
             let messages: [Message]
@@ -36,7 +36,7 @@ import Testing
             let page = try await server.client.call("GET", "/dev/outbox")
             let outbox = try JSONDecoder().decode(Outbox.self, from: Data(page.body))
             let found = outbox.messages.filter {
-                $0.to == Self.address && $0.template == template
+                $0.to == address && $0.template == template
             }
             return found.count >= count ? found : nil
         }
@@ -62,10 +62,12 @@ import Testing
         return ada
     }
 
-    private func signIn(_ server: ServerProcess) async throws -> WireClient.Answer {
+    private func signIn(
+        _ server: ServerProcess, _ address: String = address
+    ) async throws -> WireClient.Answer {
         try await server.client.call(
             "POST", "/v1/auth/sign-in/password",
-            ["email": Self.address, "password": Self.password])
+            ["email": address, "password": Self.password])
     }
 
     private func keys(_ deployment: Deployment, _ use: String) async throws -> [String] {
@@ -103,6 +105,58 @@ import Testing
             let used = try await deployment.tool.run(["keys", "remove", "encryption", old])
             #expect(
                 used.status == 0 || used.errors.contains("repeated requests"), "\(used.errors)")
+        }
+    }
+
+    @Test func `a former address outlives the key that named it, and is taken back`() async throws {
+        try await with { deployment, server in
+            let ada = try await signUp(server)
+            let token = ada.accessToken
+            struct Request: Encodable {
+                let address: String
+                let change: Bool
+            }
+            let sent = try await server.client.send(
+                "POST", "/v1/account/codes/password",
+                headers: ["Authorization": "Bearer \(token)", "Content-Type": "application/json"],
+                body: JSONEncoder().encode(Request(address: "thief@example.com", change: true)))
+            #expect(sent.status == 200, "\(sent)")
+            let mail = try await messages(
+                "confirm_address", count: 1, of: server, to: "thief@example.com")
+            let changed = try await server.client.call(
+                "POST", "/v1/account/addresses/password",
+                [
+                    "current_address": Self.address, "code": try code(in: mail[0]),
+                    "challenge_id": sent.text("challenge_id") ?? "",
+                ], token: token)
+            #expect(changed.status == 200, "\(changed)")
+            #expect(try await signIn(server).status == 401)
+            let told = try await messages("address_changed", count: 1, of: server)
+            #expect(told[0].text.contains("taken back for 7 days"), "\(told[0].text)")
+            let old = try #require(try await keys(deployment, "in use").first)
+            let rotated = try await deployment.tool.run(
+                ["keys", "rotate", "encryption", "--after", "5"])
+            #expect(rotated.status == 0, "\(rotated.errors)")
+            try await eventually("the new key to be in use", within: .seconds(60)) {
+                try await keys(deployment, "in use").first == old ? nil : true
+            }
+            let rewrap = try await deployment.tool.run(["keys", "rewrap"])
+            #expect(rewrap.output.contains("rewrapped 2 addresses\n"), "\(rewrap)")
+            try await eventually("a sign-in with the new key", within: .seconds(60)) {
+                try await signIn(server, "thief@example.com").status == 200 ? true : nil
+            }
+            let begun = try await server.client.call(
+                "POST", "/v1/auth/address-returns/password", ["address": Self.address])
+            let codes = try await messages("confirm_address", count: 1, of: server)
+            let returned = try await server.client.call(
+                "POST", "/v1/auth/address-returns/password/complete",
+                [
+                    "challenge_id": begun.text("challenge_id") ?? "",
+                    "code": try code(in: codes[0]), "password": Self.password,
+                ])
+            #expect(returned.status == 200, "\(returned)")
+            #expect(try await signIn(server).text("user_id") == ada.userID)
+            try await expectVerified(deployment)
         }
     }
 

@@ -29,7 +29,8 @@ import Testing
         }
         let later: Set<Event.Name> = [
             .rulesSet, .addressConfirmed, .addressReleased, .addressChanged, .passwordSet,
-            .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
+            .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
+            .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
             .secondFactorRemovalStopped, .passkeyRegistered,
         ]

@@ -199,7 +199,8 @@ struct TenantReplay {
             .unlinkRejected,
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored,
             .rulesSet, .addressConfirmed, .addressReleased, .addressChanged, .passwordSet,
-            .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
+            .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
+            .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
             .secondFactorRemovalStopped, .passkeyRegistered:
             break

@@ -79,8 +79,7 @@ struct Client {
             case ..<71: unlink(device)
             case ..<78:
                 Sent(
-                    request: .signOut(
-                        device.caller, dice.chance(0.3) ? .everywhere : .session),
+                    request: .signOut(device.caller, dice.chance(0.3) ? .everywhere : .session),
                     tenant: device.tenant)
             case ..<79: Sent(request: .rotateKey, tenant: device.tenant)
             case ..<83: administer(device)
@@ -194,8 +193,7 @@ struct Client {
         let present = held.randomElement(dice)
         let device = devices.last { $0.caller.account == present.address.account } ?? other
         return Sent(
-            request: .changeAddress(
-                device.caller, present.text, texts.randomElement(dice)),
+            request: .changeAddress(device.caller, present.text, texts.randomElement(dice)),
             tenant: device.tenant)
     }
 

@@ -90,6 +90,16 @@ def change_password(case):
     bear(case, PASSWORD["token"], {"password": "another horse battery staple"})
 
 
+def change_address(case):
+    case.path_parameters["code_provider"] = "password"
+    bear(case, PASSWORD["mover"], PASSWORD["change"])
+
+
+def return_address(case):
+    case.path_parameters["code_provider"] = "password"
+    case.body = PASSWORD["return"]
+
+
 def reset_password(case):
     case.path_parameters["password_provider"] = "password"
     case.body = PASSWORD["reset"]
@@ -104,7 +114,29 @@ def with_password():
         "challenge_id": begun["challenge_id"], "code": sent_code(address, 2),
         "password": "another horse battery staple",
     }
-    return {"token": token, "reset": reset}
+    mover, address = sign_up("correct horse battery staple")
+    _, former = sign_up("correct horse battery staple")
+    taken = call("POST", "/v1/auth/sign-in/password",
+        {"email": former, "password": "correct horse battery staple"})["access_token"]
+    call("POST", "/v1/account/addresses/password", change_of(former, taken), taken)
+    begun = call("POST", "/v1/auth/address-returns/password", {"address": former})
+    returned = {
+        "challenge_id": begun["challenge_id"], "code": sent_code(former, 2),
+        "password": "another horse battery staple",
+    }
+    return {
+        "token": token, "reset": reset, "mover": mover, "change": change_of(address, mover),
+        "return": returned,
+    }
+
+
+def change_of(address, token):
+    """The body that changes an address to a new one."""
+    new = f"new-{address}"
+    sent = call("POST", "/v1/account/codes/password", {"address": new, "change": True}, token)
+    return {
+        "current_address": address, "challenge_id": sent["challenge_id"], "code": sent_code(new, 1),
+    }
 
 
 PASSWORD = None if API_KEY else with_password()
@@ -116,6 +148,8 @@ PREPARATIONS = {
     "POST /v1/auth/second-factor": finish,
     "POST /v1/account/password": change_password,
     "POST /v1/auth/password-resets/{password_provider}/complete": reset_password,
+    "POST /v1/account/addresses/{code_provider}": change_address,
+    "POST /v1/auth/address-returns/{code_provider}/complete": return_address,
 }
 
 
