@@ -34,19 +34,31 @@ extension BrowserFlows {
     ///   - answer: The answer of the provider.
     ///   - settings: The settings of its provider.
     ///   - callback: The address of the callback.
+    ///   - client: The browser, whose network may have few refused codes an hour; nil for no limit.
     ///   - tenant: The tenant.
     ///   - now: The time of the request.
     /// - Returns: The address to which the browser returns, with `flow_code` or `error`.
     package func end(
         _ pending: Pending, by answer: Answer, _ settings: ProviderSettings, callback: String,
-        in tenant: TenantID, at now: Timestamp
+        from client: CodeClient? = nil, in tenant: TenantID, at now: Timestamp
     ) async -> String {
         let flow = pending.flow
         let (name, value): (String, String)
         do throws(Failure) {
-            let proof = try await proof(pending, answer, settings, callback, at: now)
+            let code = try providerCode(answer, settings)
+            let counts = client.map { $0.codes.exchangeCounts(from: $0.network, in: tenant) } ?? []
+            try await client?.count(counts, in: tenant, at: now)
+            let proof: Proof
+            do throws(Failure) {
+                proof = try await self.proof(pending, code, settings, callback, at: now)
+            } catch {
+                // A provider that does not answer has refused nothing.
+                if error == .temporarilyUnavailable { await client?.uncount(counts, in: tenant) }
+                throw error
+            }
+            await client?.uncount(counts, in: tenant)
             name = "flow_code"
-            value = code(flow, proof, in: tenant, at: now)
+            value = self.code(flow, proof, in: tenant, at: now)
         } catch {
             name = "error"
             value = error.rawValue
@@ -54,10 +66,10 @@ extension BrowserFlows {
         return flow.returnTo + (flow.returnTo.contains("?") ? "&" : "?") + "\(name)=\(value)"
     }
 
-    private func proof(
-        _ pending: Pending, _ answer: Answer, _ settings: ProviderSettings, _ callback: String,
-        at now: Timestamp
-    ) async throws(Failure) -> Proof {
+    /// Returns the code of a provider's answer.
+    private func providerCode(
+        _ answer: Answer, _ settings: ProviderSettings
+    ) throws(Failure) -> String {
         // RFC 9207, section 2.4: the answer of another provider than the one that was asked.
         if let issuer = answer.issuer, let known = settings.flowIssuers,
             !known.contains(where: { $0.isExactly(issuer) })
@@ -73,6 +85,13 @@ extension BrowserFlows {
         default: throw .invalidRequest
         }
         guard let code = answer.code else { throw .invalidRequest }
+        return code
+    }
+
+    private func proof(
+        _ pending: Pending, _ code: String, _ settings: ProviderSettings, _ callback: String,
+        at now: Timestamp
+    ) async throws(Failure) -> Proof {
         do {
             return try await settings.proof(
                 of: code, callback: callback, verifier: pending.verifier, nonce: pending.nonce,
@@ -82,6 +101,23 @@ extension BrowserFlows {
         } catch {
             throw .accessDenied
         }
+    }
+}
+
+extension CodeClient {
+    fileprivate func count(
+        _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
+    ) async throws(BrowserFlows.Failure) {
+        let wait: Int64?
+        do { wait = try await codes.count(counts, in: tenant, at: now) } catch {
+            throw .temporarilyUnavailable
+        }
+        if wait != nil { throw .temporarilyUnavailable }
+    }
+
+    fileprivate func uncount(_ counts: [CodeCount], in tenant: TenantID) async {
+        // A count that stays ends with its hour.
+        try? await codes.uncount(counts, in: tenant)
     }
 }
 

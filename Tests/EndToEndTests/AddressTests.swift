@@ -156,6 +156,7 @@ import Testing
                 ])
             #expect(returned.status == 200, "\(returned)")
             #expect(try await signIn(server).text("user_id") == ada.userID)
+            _ = try await messages("new_device", count: 1, of: server)
             try await expectVerified(deployment)
         }
     }

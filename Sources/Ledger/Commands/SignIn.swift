@@ -3,6 +3,8 @@ package struct SignIn: Sendable {
     package let proof: Proof
     /// The second step; nil in the first one.
     package let secondFactor: SecondFactorProof?
+    /// Whether the account holder is told of a sign-in from a device that the account did not know.
+    package let isNewDevice: Bool
     /// Whether an account is opened for an identity without one.
     package let createAccount: Bool
     /// The digest of the session's first refresh token.
@@ -14,12 +16,13 @@ package struct SignIn: Sendable {
 
     /// Requests a session.
     package init(
-        _ proof: Proof, secondFactor: SecondFactorProof? = nil, createAccount: Bool,
-        refreshToken: Digest, newAccount: AccountID,
+        _ proof: Proof, secondFactor: SecondFactorProof? = nil, isNewDevice: Bool = false,
+        createAccount: Bool, refreshToken: Digest, newAccount: AccountID,
         newIdentity: IdentityID, newSession: SessionID
     ) {
         self.proof = proof
         self.secondFactor = secondFactor
+        self.isNewDevice = isNewDevice
         self.createAccount = createAccount
         self.refreshToken = refreshToken
         self.newAccount = newAccount
@@ -117,7 +120,7 @@ package struct SignIn: Sendable {
         let opening = SessionOpening(
             SignedIn(
                 account: account, authenticatedAt: min(proof.authenticatedAt, now),
-                identity: identity, methods: methods, provider: proof.subject.provider,
+                device: isNewDevice && !isNewUser ? .new : nil, identity: identity, methods: methods, provider: proof.subject.provider,
                 session: newSession),
             providers: providers, refreshToken: refreshToken,
             disclosures: proof.email?.disclosures ?? [], at: now, under: policy)

@@ -6,15 +6,23 @@ package struct SignedIn: EventFact {
     package let identity: IdentityID
     package let provider: ProviderName
     package let session: SessionID
+    /// The device, if an account that existed was signed in to with a password from one that it did not know.
+    package let device: Device?
     /// The methods in the entry; nil in version 1.
     private let writtenMethods: AuthenticationMethods?
 
+    /// The kinds of devices that entries name.
+    package enum Device: String, Sendable, CaseIterable {
+        case new
+    }
+
     /// States which identity opened which session; without methods it is written as version 1.
     package init(
-        account: AccountID, authenticatedAt: Timestamp, identity: IdentityID,
+        account: AccountID, authenticatedAt: Timestamp, device: Device? = nil, identity: IdentityID,
         methods: AuthenticationMethods?, provider: ProviderName, session: SessionID
     ) {
         self.account = account
+        self.device = device
         self.authenticatedAt = Timestamp(seconds: authenticatedAt.seconds)
         self.identity = identity
         writtenMethods = methods
@@ -32,7 +40,8 @@ package struct SignedIn: EventFact {
 
     package var details: EntryDetails {
         EntryDetails([
-            ("auth_time", authenticatedAt.description), ("identity", identity.description),
+            ("auth_time", authenticatedAt.description), ("device", device?.rawValue),
+            ("identity", identity.description),
             ("methods", writtenMethods?.description), ("provider", provider.description),
             ("session", session.description),
         ])
@@ -50,6 +59,7 @@ package struct SignedIn: EventFact {
         account = try onlyAccount(accounts)
         var reader = details.reader
         authenticatedAt = try reader.time("auth_time")
+        device = details.version < 2 ? nil : try reader.optionalWord("device")
         identity = try reader.id("identity")
         writtenMethods = details.version < 2 ? nil : try reader.methods()
         provider = try reader.provider()

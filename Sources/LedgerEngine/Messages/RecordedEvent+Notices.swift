@@ -18,6 +18,7 @@ extension RecordedEvent {
         case .accountsUnmerged(let fact): (.mergeUndone, [fact.survivor, fact.absorbed])
         case .passwordSet(let fact):
             fact.endsSessions ? (.passwordChanged, [fact.account]) : nil
+        case .signedIn(let fact): fact.device.map { _ in (.newDevice, [fact.account]) }
         case .addressChanged(let fact): (.addressChanged, [fact.holder])
         case .secondFactorEnrolled(let fact):
             if fact.kind.isRequired {

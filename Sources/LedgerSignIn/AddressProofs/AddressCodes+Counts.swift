@@ -101,6 +101,11 @@ extension AddressCodes {
         return counts.compactMap { $0 }
     }
 
+    /// Returns the count of the codes of browser flows that a provider refuses.
+    func exchangeCounts(from network: String, in tenant: TenantID) -> [CodeCount] {
+        [counted("flow by", .zero, network, Self.exchangesPerNetwork, tenant)].compactMap { $0 }
+    }
+
     private static func digest(of factor: HeldFactor) -> Digest {
         Digest(SHA256.hash("factor:\(factor.id)")) ?? .zero
     }

@@ -42,6 +42,15 @@ extension AddressCodes {
             id + parts.flatMap { macs(of: id, $0, in: tenant).first ?? [] })
     }
 
+    /// Whether a token shows that its device has signed in with an address, or to an account with its second factor.
+    package func isKnown(
+        _ token: String?, to address: ProvedAddress, _ account: AccountID?, in tenant: TenantID
+    ) -> Bool {
+        guard let token else { return false }
+        return device(token, of: address.text, address.kind, in: tenant) != nil
+            || account.flatMap { device(token, of: $0, in: tenant) } != nil
+    }
+
     /// Returns the name of a device; nil for a token that no key has made for the address.
     func device(
         _ token: String, of address: String, _ kind: AddressKind, in tenant: TenantID

@@ -32,6 +32,8 @@ package final class AddressCodes: Sendable {
     /// device, and by all others.
     package static let triesPerNetwork = 10
     package static let triesPerAddress = 20
+    /// The codes of browser flows that providers may refuse to one client network within an hour.
+    package static let exchangesPerNetwork = 30
 
     /// The wrong codes of one second factor within 90 days, by one known device and by all others: each guess of a
     /// code of six digits has three chances in a million.

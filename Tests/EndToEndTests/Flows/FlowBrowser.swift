@@ -12,6 +12,8 @@ struct FlowBrowser {
 
     let client: WireClient
     var cookies: [String: String] = [:]
+    /// Sent with every request.
+    var headers: [String: String] = [:]
 
     /// Opens an address of the server, and follows redirections until a page or another host.
     mutating func open(_ address: String) async throws -> WireClient.Answer {
@@ -52,7 +54,7 @@ struct FlowBrowser {
     mutating func send(
         _ method: String, _ address: String, _ fields: [String: String]? = nil
     ) async throws -> WireClient.Answer {
-        var headers: [String: String] = [:]
+        var headers = headers
         if !cookies.isEmpty {
             headers["Cookie"] = cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
         }

@@ -287,6 +287,29 @@ import Testing
         }
     }
 
+    @Test func `a network whose codes providers refuse calls no provider for an hour`() async throws
+    {
+        let settings = ["LEDGER_TRUSTED_PROXIES": "127.0.0.1"]
+        try await withApp(settings: settings) { app, _, _ in
+            func callback(from network: String) async throws -> String? {
+                var browser = FlowBrowser(client: app.client)
+                browser.headers["X-Forwarded-For"] = network
+                let page = try await browser.open(app.address("github"))
+                let state = try #require(FlowBrowser.fields(of: page)["state"])
+                let path = "/v1/auth/flows/callback/github?state=\(state)&code=made-up"
+                return try await browser.open(app.client.base + path).header("Location")
+            }
+            for _ in 0..<30 {
+                let location = try await callback(from: "203.0.113.7")
+                #expect(location == Self.returnTo + "?error=access_denied")
+            }
+            let unavailable = Self.returnTo + "?error=temporarily_unavailable"
+            #expect(try await callback(from: "203.0.113.7") == unavailable)
+            #expect(
+                try await callback(from: "203.0.113.8") == Self.returnTo + "?error=access_denied")
+        }
+    }
+
     @Test func `a second factor follows a flow, which it uses up`() async throws {
         try await withApp { app, _, _ in
             let (session, account) = try await app.session("google", as: "ada")

@@ -284,6 +284,52 @@ import Testing
         #expect(try await signIn(service, known, from: "203.0.113.9").status == 200)
     }
 
+    @Test func `a password from a device without a token of the address is one from a new device`()
+        async throws
+    {
+        let service = try service()
+        func device() throws -> SignedIn.Device? {
+            guard case .signedIn(let fact)? = service.ledger.events().last else {
+                throw ModelLedger.Unexpected(result: .failure(.accountNotFound))
+            }
+            return fact.device
+        }
+        _ = try await signUp(service)
+        #expect(try device() == nil)
+        let first = try await signIn(service, credential())
+        #expect(try device() == .new)
+        let known = "{\"device_token\":\"\(try #require(first.text("device_token")))\","
+        #expect(try await signIn(service, known + credential().dropFirst()).status == 200)
+        #expect(try device() == nil)
+        // A token of another address is none.
+        _ = try await signUp(service, "bob@example.com")
+        let bob = credential("bob@example.com").dropFirst()
+        #expect(try await signIn(service, known + bob).status == 200)
+        #expect(try device() == .new)
+        let asked = try await service.send(
+            "POST", "/v1/account/codes/email", "{\"address\":\"\(Self.ada)\"}",
+            token: Person(first).accessToken)
+        _ = try await service.send(
+            "POST", "/v1/auth/link/email", code(asked, service), token: Person(first).accessToken)
+        let sent = try await service.send(
+            "POST", "/v1/auth/codes/email", "{\"address\":\"\(Self.ada)\"}")
+        let byCode = try await service.send(
+            "POST", "/v1/auth/sign-in/email", code(sent, service))
+        #expect(byCode.status == 200)
+        #expect(try device() == nil)
+    }
+
+    @Test func `without notices no device is new`() async throws {
+        let service = try service { $0.noticesNewDevices = false }
+        _ = try await signUp(service)
+        #expect(try await signIn(service, credential()).status == 200)
+        guard case .signedIn(let fact)? = service.ledger.events().last else {
+            Issue.record("another event")
+            return
+        }
+        #expect(fact.device == nil)
+    }
+
     @Test func `a full pool refuses known and unknown addresses alike`() async throws {
         let service = try service { $0.passwordsAtOnce = 1 }
         _ = try await signUp(service)

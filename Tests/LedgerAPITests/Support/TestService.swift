@@ -43,6 +43,7 @@ struct TestService {
         var codes: [AddressKind] = []
         /// The rule for passwords; nil for a tenant without any.
         var passwords: PasswordRule?
+        var noticesNewDevices = true
         /// The settings of passkeys; nil for a tenant without any.
         var passkeys: PasskeySettings?
         /// Those of a second provider, `again`.
@@ -127,7 +128,8 @@ struct TestService {
         let passwords = try options.passwords.map {
             ProviderConfiguration(
                 name: try #require(ProviderName("password")),
-                settings: .password(PasswordSettings(rule: $0)))
+                settings: .password(
+                    PasswordSettings(rule: $0, noticesNewDevices: options.noticesNewDevices)))
         }
         let passkeys = try [("passkey", options.passkeys), ("again", options.morePasskeys)]
             .compactMap { name, settings in

@@ -16,7 +16,7 @@ import Testing
     }()
 
     /// A ledger whose people have addresses.
-    private struct Scene {
+    struct Scene {
         let messages: MessageFixture
         let ledger: SequencerFixture
 
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    private func with(_ body: @Sendable (Scene) async throws -> Void) async throws {
+    func with(_ body: @Sendable (Scene) async throws -> Void) async throws {
         try await MessageFixture.with { messages in
             try await SequencerFixture.with(
                 messages.database, policy: Self.policy, noticeLanguage: .german
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    private func google(_ name: String) -> Proof { proof(subject("google", name)) }
+    func google(_ name: String) -> Proof { proof(subject("google", name)) }
 
     @Test func `links and unlinks are told to the address that an account has`() async throws {
         try await with { scene in
@@ -251,48 +251,6 @@ import Testing
                 FROM challenges c JOIN addresses a USING (tenant_id, digest)
                 """)
             #expect(left == ["false"])
-        }
-    }
-
-    @Test func `a change of address is told to the former address, and ends the account's codes`()
-        async throws
-    {
-        try await with { scene in
-            let ada = try await scene.signIn("ada@example.com")
-            let names = try #require(
-                addressProof("ada@example.com", new: AddressID(bits: 1)).address
-            )
-            .names
-            let change = ChangeAddress(
-                SessionRenewal(
-                    caller: ada, password: nil, refreshToken: .zero,
-                    newSession: SessionID(bits: 2)),
-                from: names, to: addressProof("new@example.com", new: AddressID(bits: 3)),
-                newFormer: AddressID(bits: 4))
-            try await scene.messages.database.asSuperuser.execute(
-                """
-                INSERT INTO challenges (tenant_id, challenge_id, provider, digest, code_digest,
-                    key_id, sealed, wrapping_key, expires_at)
-                SELECT tenant_id, gen_random_uuid(), 'email', digest, sha256('b'), key_id, 'sealed',
-                    'key', '2099-01-01' FROM addresses
-                """)
-            _ = try await scene.ledger.submit(.changeAddress(change)).get()
-            #expect(try await scene.sent() == ["ada@example.com address_changed de -"])
-            #expect(
-                try await scene.messages.texts("SELECT count(*)::text FROM challenges") == ["0"])
-            // Both addresses are told for seven days.
-            let caller = Caller(account: ada.account, session: SessionID(bits: 2))
-            try await scene.link(caller, google("ada"))
-            #expect(
-                try await scene.sent() == [
-                    "ada@example.com provider_linked de google of default",
-                    "new@example.com provider_linked de google of default",
-                ])
-            // The event about which an address is told is that of the address it had then.
-            let back = TakeBackAddress(
-                addressProof("ada@example.com", new: AddressID(bits: 5)), password: nil)
-            _ = try await scene.ledger.submit(.takeBackAddress(back)).get()
-            #expect(try await scene.sent() == ["ada@example.com address_changed de -"])
         }
     }
 

@@ -54,6 +54,26 @@ struct SignInTests {
                     signedIn(first, to: first)))
     }
 
+    @Test func `a sign-in from a new device says so in its entry, a sign-up does not`() throws {
+        var scenario = Scenario()
+        for (number, device) in [(UInt8(1), SignedIn.Device?.none), (2, .new)] {
+            let plain = signIn("ada", number)
+            let command = SignIn(
+                plain.proof, isNewDevice: true, createAccount: true,
+                refreshToken: plain.refreshToken, newAccount: plain.newAccount,
+                newIdentity: plain.newIdentity, newSession: plain.newSession)
+            _ = try scenario.when(command).result.get()
+            let entry = try #require(scenario.given.log.last?.entry)
+            guard case .signedIn(let fact) = try EntryEncoding.decode(entry).event else {
+                Issue.record("another event")
+                return
+            }
+            #expect(fact.device == device)
+            let text = String(decoding: entry, as: UTF8.self)
+            #expect(text.contains(#""device":"new""#) == (device != nil))
+        }
+    }
+
     @Test func `a known subject gets a session, by the methods of its proof`() throws {
         var scenario = Scenario()
         let first = signIn("ada", 1)

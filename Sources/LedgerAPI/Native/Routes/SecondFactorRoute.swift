@@ -140,8 +140,9 @@ extension RouteCall {
         do throws(APIError) {
             opened = try await submit(
                 SignIn(
-                    proof, secondFactor: secondFactor, createAccount: createAccount,
-                    refreshToken: digest, newAccount: services.newID(),
+                    proof, secondFactor: secondFactor,
+                    isNewDevice: isNewDevice(device, of: proof, secondFactor?.account),
+                    createAccount: createAccount, refreshToken: digest, newAccount: services.newID(),
                     newIdentity: services.newID(), newSession: session))
         } catch .refused(.secondFactorRequired(let account)) {
             throw .secondFactorRequired(
@@ -154,6 +155,18 @@ extension RouteCall {
             anonymousSecret: newSecret,
             deviceToken: services.codes.deviceToken(
                 for: proof.address, secondFactor?.account, presented: device, in: tenant))
+    }
+
+    /// Whether an account holder is told of the sign-in: one with a password, from a device without a token for the
+    /// address or the account.
+    private func isNewDevice(
+        _ token: String?, of proof: Proof, _ account: AccountID?
+    ) -> Bool {
+        guard proof.password != nil, let address = proof.address,
+            case .password(let settings)? = configuration(of: proof.subject.provider)?.settings,
+            settings.noticesNewDevices
+        else { return false }
+        return !services.codes.isKnown(token, to: address, account, in: tenant)
     }
 
     /// The provider of the tenant's codes by SMS, which also sends those of second factors.

@@ -71,7 +71,7 @@ struct FlowCallbackRoute: Route {
         else { return FlowPage.ended }
         let address = await flows.end(
             pending, by: answer, provider.settings, callback: call.callback(of: provider.name),
-            in: call.tenant, at: call.now)
+            from: call.codeClient(nil), in: call.tenant, at: call.now)
         return .redirecting(to: address, FlowCookie.deleted)
     }
 }
