@@ -211,7 +211,8 @@ extension Event {
             .signedIn(
                 SignedIn(
                     account: fact.account, authenticatedAt: Timestamp(seconds: 0),
-                    device: fact.device, identity: fact.identity, methods: fact.methods, provider: fact.provider,
+                    device: fact.device, identity: fact.identity, methods: fact.methods,
+                    provider: fact.provider,
                     session: fact.session))
         case .accountsMerged(let fact):
             .accountsMerged(

@@ -21,6 +21,7 @@ package struct Command: Sendable {
         case resetPassword(ResetPassword)
         case changeAddress(ChangeAddress)
         case takeBackAddress(TakeBackAddress)
+        case recordThrottling(RecordThrottling)
         case importPassword(ImportPassword)
         case changeAccess(ChangeAccess)
         case enrolFactor(EnrolFactor)
@@ -94,6 +95,7 @@ package struct Command: Sendable {
         case .resetPassword(let command): command.decide(given: state, under: policy)
         case .changeAddress(let command): command.decide(given: state, at: now, under: policy)
         case .takeBackAddress(let command): command.decide(given: state, at: now, under: policy)
+        case .recordThrottling(let command): command.decide(given: state, at: now, under: policy)
         case .importPassword(let command): command.decide(given: state, at: now, under: policy)
         case .changeAccess(let command): command.decide(given: state)
         case .enrolFactor(let command): command.decide(given: state, at: now, under: policy)
@@ -121,7 +123,8 @@ extension Command.Intent {
             // Retention erases only what the rules call anonymous.
             if case .unused = command.agreement { true } else { false }
         case .openLedger, .rotateKey, .signOut, .refreshSession, .setLegalHold,
-            .liftLegalHold, .recordRestore, .setRules, .changeAccess, .planFactorRemoval:
+            .liftLegalHold, .recordRestore, .setRules, .changeAccess, .planFactorRemoval,
+            .recordThrottling:
             false
         }
     }

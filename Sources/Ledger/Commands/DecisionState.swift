@@ -11,6 +11,8 @@ package struct DecisionState: Sendable {
             case merge
             /// A wrong second factor.
             case secondFactor
+            /// Too many wrong passwords.
+            case password
         }
 
         package let action: Action

@@ -25,6 +25,8 @@ package enum Reply: Hashable, Sendable {
     case addressChanged(Grant)
     /// A former address was taken back; the account's providers in linking order.
     case addressTakenBack([ProviderName])
+    /// Refused sign-ins are recorded.
+    case throttlingRecorded
     /// An account has an imported password.
     case passwordImported(AccountID, ImportPassword.Effect)
     /// A second factor or recovery codes were enrolled; the session that the first factor opened.
@@ -82,6 +84,7 @@ package enum Reply: Hashable, Sendable {
             .factorRemovalPlanned(plan, event ?? recorded.last?.recorded.id)
         case .factorEnrolled, .factorRemoved, .factorRemovalPreviewed, .factorRemovalUnchanged,
             .passwordChanged, .passwordReset, .addressChanged, .addressTakenBack, .passwordImported,
+            .throttlingRecorded,
             .opened, .keyRotated,
             .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
             .erasurePlanned, .holdSet, .holdLifted, .restoreRecorded, .mergePlanned,

@@ -120,8 +120,8 @@ package struct SignIn: Sendable {
         let opening = SessionOpening(
             SignedIn(
                 account: account, authenticatedAt: min(proof.authenticatedAt, now),
-                device: isNewDevice && !isNewUser ? .new : nil, identity: identity, methods: methods, provider: proof.subject.provider,
-                session: newSession),
+                device: isNewDevice && !isNewUser ? .new : nil, identity: identity,
+                methods: methods, provider: proof.subject.provider, session: newSession),
             providers: providers, refreshToken: refreshToken,
             disclosures: proof.email?.disclosures ?? [], at: now, under: policy)
         return Decision(

@@ -36,6 +36,7 @@ package enum Event: Hashable, Sendable {
     case secondFactorRemovalPlanned(SecondFactorRemovalPlanned)
     case secondFactorRemovalStopped(SecondFactorRemovalStopped)
     case passkeyRegistered(PasskeyRegistered)
+    case signInThrottled(SignInThrottled)
 
     /// The stored names, which never change.
     package enum Name: String, CaseIterable, Sendable {
@@ -71,6 +72,7 @@ package enum Event: Hashable, Sendable {
         case secondFactorRemovalPlanned = "SecondFactorRemovalPlanned"
         case secondFactorRemovalStopped = "SecondFactorRemovalStopped"
         case passkeyRegistered = "PasskeyRegistered"
+        case signInThrottled = "SignInThrottled"
     }
 
     /// The version in which the fact was read or is written.
@@ -117,6 +119,7 @@ package enum Event: Hashable, Sendable {
         case .secondFactorRemovalPlanned(let fact): fact
         case .secondFactorRemovalStopped(let fact): fact
         case .passkeyRegistered(let fact): fact
+        case .signInThrottled(let fact): fact
         }
     }
 
@@ -155,6 +158,7 @@ package enum Event: Hashable, Sendable {
         case .secondFactorRemovalPlanned: .secondFactorRemovalPlanned
         case .secondFactorRemovalStopped: .secondFactorRemovalStopped
         case .passkeyRegistered: .passkeyRegistered
+        case .signInThrottled: .signInThrottled
         }
     }
 
@@ -233,6 +237,8 @@ package enum Event: Hashable, Sendable {
                 try SecondFactorRemovalStopped(details: details, accounts: accounts))
         case .passkeyRegistered:
             self = .passkeyRegistered(try PasskeyRegistered(details: details, accounts: accounts))
+        case .signInThrottled:
+            self = .signInThrottled(try SignInThrottled(details: details, accounts: accounts))
         }
     }
 }
@@ -276,6 +282,7 @@ extension Event.Name {
         case .secondFactorRemovalPlanned: SecondFactorRemovalPlanned.self
         case .secondFactorRemovalStopped: SecondFactorRemovalStopped.self
         case .passkeyRegistered: PasskeyRegistered.self
+        case .signInThrottled: SignInThrottled.self
         }
     }
 }

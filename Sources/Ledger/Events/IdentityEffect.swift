@@ -31,7 +31,8 @@ extension Event {
             .passwordSet,
             .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
             .secondFactorRemoved, .secondFactorRefused, .recoveryCodeUsed,
-            .secondFactorRemovalPlanned, .secondFactorRemovalStopped, .passkeyRegistered:
+            .secondFactorRemovalPlanned, .secondFactorRemovalStopped, .passkeyRegistered,
+            .signInThrottled:
             .none
         }
     }

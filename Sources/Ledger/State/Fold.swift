@@ -237,6 +237,8 @@ extension Fold {
         case .recoveryCodeUsed(let fact): try use(fact)
         case .secondFactorRemovalPlanned(let fact): try plan(fact, at: recorded.recordedAt)
         case .secondFactorRemovalStopped(let fact): try stop(fact)
+        case .signInThrottled(let fact):
+            try requireLink(of: fact.identity, to: fact.account)
         case .secondFactorRefused(let fact):
             try requireLink(of: fact.identity, to: fact.account)
             try requireSecondFactor(fact.account)

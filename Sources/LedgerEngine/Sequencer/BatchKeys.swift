@@ -191,9 +191,9 @@ package struct BatchKeys {
         case .changeAddress(let intent):
             add(intent.renewal, tenant)
             addAddress(intent.proof, tenant)
-            addresses[tenant, default: []] += intent.present.map {
-                ProvedName(name: $0, provider: intent.proof.subject.provider)
-            }
+            addNames(intent.present, intent.proof.subject.provider, tenant)
+        case .recordThrottling(let intent):
+            addNames(intent.address, intent.provider, tenant)
         case .takeBackAddress(let intent):
             addAddress(intent.proof, tenant)
         case .resetPassword(let intent):
@@ -241,10 +241,14 @@ package struct BatchKeys {
             passkeys.insert(version.identity)
         }
         if let address = proof.address {
-            addresses[tenant, default: []] += address.names.map {
-                ProvedName(name: $0, provider: proof.subject.provider)
-            }
+            addNames(address.names, proof.subject.provider, tenant)
         }
+    }
+
+    private mutating func addNames(
+        _ names: [AddressName], _ provider: ProviderName, _ tenant: TenantID
+    ) {
+        addresses[tenant, default: []] += names.map { ProvedName(name: $0, provider: provider) }
     }
 
     private mutating func add(_ token: SingleUseIDToken?, _ tenant: TenantID) {

@@ -234,7 +234,7 @@ package struct BatchChanges {
         // The row has the codes that were used, which the effect brings.
         case .recoveryCodeUsed, .secondFactorRemovalPlanned, .secondFactorRemovalStopped: break
         case .ledgerOpened, .keyRotated, .conflictRejected, .linkRejected, .unlinkRejected,
-            .ledgerRestored, .secondFactorRefused:
+            .ledgerRestored, .secondFactorRefused, .signInThrottled:
             break
         }
     }

@@ -74,6 +74,7 @@ extension DecisionState.Attempt.Action {
         case .unlink: 2
         case .merge: 3
         case .secondFactor: 4
+        case .password: 5
         }
     }
 
@@ -83,6 +84,7 @@ extension DecisionState.Attempt.Action {
         case 2: self = .unlink
         case 3: self = .merge
         case 4: self = .secondFactor
+        case 5: self = .password
         default: return nil
         }
     }

@@ -101,6 +101,11 @@ extension AddressCodes {
         return counts.compactMap { $0 }
     }
 
+    /// Returns the count of the recorded refusals of sign-ins with an address: one an hour.
+    func refusalCounts(of names: [AddressName], in tenant: TenantID) -> [CodeCount] {
+        names.first.flatMap { counted("refused for", $0.digest, "", 1, tenant) }.map { [$0] } ?? []
+    }
+
     /// Returns the count of the codes of browser flows that a provider refuses.
     func exchangeCounts(from network: String, in tenant: TenantID) -> [CodeCount] {
         [counted("flow by", .zero, network, Self.exchangesPerNetwork, tenant)].compactMap { $0 }

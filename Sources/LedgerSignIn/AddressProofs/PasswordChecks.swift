@@ -123,6 +123,24 @@ package final class PasswordChecks: Sendable {
         }
     }
 
+    /// Returns the names of the address of a refused sign-in if it is the first one within an hour.
+    ///
+    /// - Returns: nil for a further one, a credential without an address, and a failure of the store.
+    package func firstRefused(
+        _ body: PasswordBody, in tenant: TenantID, at now: Timestamp
+    ) async -> [AddressName]? {
+        guard case .known(let typed, _, _) = body,
+            let address = PasswordSettings.canonical(typed)
+        else { return nil }
+        let names = codes.names(of: address, .email, in: tenant)
+        let counts = codes.refusalCounts(of: names, in: tenant)
+        do {
+            return try await codes.count(counts, in: tenant, at: now) == nil ? names : nil
+        } catch {
+            return nil
+        }
+    }
+
     /// Returns the version of a password that is right.
     ///
     /// - Throws: As for a sign-in.

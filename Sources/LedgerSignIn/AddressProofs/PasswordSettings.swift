@@ -17,7 +17,8 @@ package struct PasswordSettings: Sendable {
 
     /// Reads a provider's section of the providers file.
     init(_ object: StrictObject) throws(ProvidersFileFault) {
-        try object.allow(StrictObject.commonMembers.union(["length_min", "blocklist", "new_device_notices"]))
+        try object.allow(
+            StrictObject.commonMembers.union(["length_min", "blocklist", "new_device_notices"]))
         let range = PasswordRule.lengthMinRange
         let length = try object.optionalNumber(
             "length_min", Int64(range.lowerBound)...Int64(range.upperBound))

@@ -21,6 +21,7 @@ enum CommandName: String, CaseIterable {
     case resetPassword = "ResetPassword"
     case changeAddress = "ChangeAddress"
     case takeBackAddress = "TakeBackAddress"
+    case recordThrottling = "RecordThrottling"
     case importPassword = "ImportPassword"
     case changeAccess = "ChangeAccess"
     case enrolFactor = "EnrolFactor"
@@ -52,6 +53,7 @@ enum CommandName: String, CaseIterable {
             case .resetPassword: .resetPassword
             case .changeAddress: .changeAddress
             case .takeBackAddress: .takeBackAddress
+            case .recordThrottling: .recordThrottling
             case .importPassword: .importPassword
             case .changeAccess: .changeAccess
             case .enrolFactor: .enrolFactor
@@ -72,7 +74,7 @@ enum CommandName: String, CaseIterable {
         case .mergeAccounts, .unmergeAccounts: "MergeScenarioTests"
         case .relinkProvider: "RelinkTests"
         case .setRules: "RulesTests"
-        case .changePassword, .resetPassword: "PasswordCommandTests"
+        case .changePassword, .resetPassword, .recordThrottling: "PasswordCommandTests"
         case .changeAddress, .takeBackAddress: "AddressChangeTests"
         case .importPassword: "ImportPasswordTests"
         case .changeAccess: "AccessTests"

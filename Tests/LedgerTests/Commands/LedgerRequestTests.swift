@@ -93,6 +93,7 @@ struct LedgerRequestTests {
                     refreshToken: .zero, newSession: SessionID(bits: 12)),
                 from: try #require(signUp.proof.address).names, to: new,
                 newFormer: AddressID(bits: 13)))
+        try ledger.accept(RecordThrottling(of: new.address?.names ?? [], at: provider("password")))
         try ledger.accept(TakeBackAddress(signUp.proof, password: NewPassword(hash: "hash 4")))
         try ledger.accept(ResetPassword(signUp.proof, password: NewPassword(hash: "hash 3")))
         let other = SignIn(address: "fay@example.com", password: "hash", &generator)

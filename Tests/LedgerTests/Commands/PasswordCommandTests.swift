@@ -162,6 +162,29 @@ import Testing
         _ = try preview(story.version).get()
     }
 
+    @Test func `too many wrong passwords are recorded once an hour, of accounts that exist`() throws
+    {
+        var story = try Story()
+        let address = try #require(story.proof().address)
+        let command = RecordThrottling(of: address.names, at: Self.password)
+        let fact = SignInThrottled(
+            account: story.caller.account, identity: story.version.identity,
+            provider: Self.password)
+        #expect(
+            try story.scenario.when(command)
+                == then(.throttlingRecorded, .signInThrottled(fact)))
+        #expect(try story.scenario.when(command) == then(.throttlingRecorded))
+        story.scenario.given.advanceClock(bySeconds: 3_601)
+        #expect(try story.scenario.when(command).events.count == 1)
+        let unknown = try #require(addressProof("eve@x.test", new: AddressID(bits: 1)).address)
+        #expect(
+            try story.scenario.when(RecordThrottling(of: unknown.names, at: Self.password))
+                == refused(.accountNotFound))
+        #expect(
+            try story.scenario.when(RecordThrottling(of: address.names, at: provider("email")))
+                == refused(.accountNotFound))
+    }
+
     @Test func `an address without a password resets none`() throws {
         var story = try Story()
         story.scenario.given.policy.reauthenticationSeconds = .max / 2_000_000

@@ -138,6 +138,9 @@ enum Examples {
                 SecondFactorRemovalStopped(account: account, cause: .used, factor: id(16)))
         case .passkeyRegistered:
             .passkeyRegistered(PasskeyRegistered(account: account, identity: identity))
+        case .signInThrottled:
+            .signInThrottled(
+                SignInThrottled(account: account, identity: identity, provider: google))
         case .secondFactorRefused:
             .secondFactorRefused(
                 SecondFactorRefused(account: account, identity: identity, provider: google))

@@ -32,7 +32,7 @@ import Testing
             .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
             .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
-            .secondFactorRemovalStopped, .passkeyRegistered,
+            .secondFactorRemovalStopped, .passkeyRegistered, .signInThrottled,
         ]
         #expect(names == Set(Event.Name.allCases).subtracting(later.union([.sessionRevoked])))
         #expect(state.sessions.count > 10)

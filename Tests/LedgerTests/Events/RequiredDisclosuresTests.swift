@@ -28,6 +28,7 @@ import Testing
         }
         let rare: Set<Event.Name> = [
             .ledgerOpened, .keyRotated, .ledgerRestored, .passwordSet, .passkeyRegistered,
+            .signInThrottled,
         ]
         #expect(seen == Set(Event.Name.allCases).subtracting(rare))
     }

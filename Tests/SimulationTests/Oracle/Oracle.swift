@@ -186,7 +186,8 @@ extension Command {
         case .openLedger, .rotateKey, .signIn, .signOut, .refreshSession, .eraseAccount,
             .setLegalHold,
             .liftLegalHold, .recordRestore, .relinkProvider, .setRules, .changePassword,
-            .resetPassword, .changeAddress, .takeBackAddress, .importPassword, .changeAccess,
+            .resetPassword, .changeAddress, .takeBackAddress, .recordThrottling, .importPassword,
+            .changeAccess,
             .enrolFactor, .removeFactor,
             .planFactorRemoval:
             nil

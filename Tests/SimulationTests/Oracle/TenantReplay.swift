@@ -202,7 +202,8 @@ struct TenantReplay {
             .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
             .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
-            .secondFactorRemovalStopped, .passkeyRegistered:
+            .secondFactorRemovalStopped, .passkeyRegistered,
+            .signInThrottled:
             break
         }
     }

@@ -359,7 +359,8 @@ extension Command {
         case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
             .liftLegalHold,
             .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider, .setRules,
-            .resetPassword, .takeBackAddress, .importPassword, .changeAccess, .planFactorRemoval:
+            .resetPassword, .takeBackAddress, .recordThrottling, .importPassword, .changeAccess,
+            .planFactorRemoval:
             nil
         }
     }

@@ -257,6 +257,7 @@ extension Command {
         case .changeAddress(let intent):
             return start + "change an address of \(short(intent.renewal.caller.account))"
         case .takeBackAddress: return start + "take an address back"
+        case .recordThrottling: return start + "record refused sign-ins"
         case .resetPassword: return start + "reset a password"
         case .importPassword: return start + "import a password"
         case .mergeAccounts(let intent):

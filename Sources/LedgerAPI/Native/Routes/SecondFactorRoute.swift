@@ -142,8 +142,9 @@ extension RouteCall {
                 SignIn(
                     proof, secondFactor: secondFactor,
                     isNewDevice: isNewDevice(device, of: proof, secondFactor?.account),
-                    createAccount: createAccount, refreshToken: digest, newAccount: services.newID(),
-                    newIdentity: services.newID(), newSession: session))
+                    createAccount: createAccount, refreshToken: digest,
+                    newAccount: services.newID(), newIdentity: services.newID(), newSession: session
+                ))
         } catch .refused(.secondFactorRequired(let account)) {
             throw .secondFactorRequired(
                 token: services.secondFactors.signInToken(

@@ -34,6 +34,9 @@ struct SignInRoute: Route {
                 presented, in: call.tenant, for: purpose(call), by: call.codeClient(nil),
                 at: call.now)
         } catch {
+            if case .limited = error {
+                await call.recordThrottling(of: presented, at: provider.name)
+            }
             throw .refused(error.refusal)
         }
         let newSecret = try newSecret(presented, of: provider, createAccount, call)
@@ -63,6 +66,19 @@ struct SignInRoute: Route {
             call.tenant,
             singleUse: call.configuration.policy.singleUseIDTokens
                 ? call.services.singleUseIDTokens : nil)
+    }
+}
+
+extension RouteCall {
+    /// Records a refused sign-in once an hour for an address, without delaying the answer: the time of the answer must
+    /// not tell whether an account has the address.
+    fileprivate func recordThrottling(
+        of presented: CredentialBody, at provider: ProviderName
+    ) async {
+        guard case .password(let body) = presented,
+            let names = await services.passwords.firstRefused(body, in: tenant, at: now)
+        else { return }
+        Task { try? await submit(RecordThrottling(of: names, at: provider)) }
     }
 }
 
