@@ -52,7 +52,7 @@ struct JavaScriptTypeTests {
                 "beginPasskeyFactor", "beginPasskeySecondStep", "enrolFactor",
                 "removeFactor", "keepFactor", "renewRecoveryCodes", "sendCode", "sendAccountCode",
                 "beginPasskeySignUp", "beginPasskeySignIn", "beginPasskeyLink",
-                "beginPasskeyMerge", "beginFlow",
+                "beginPasskeyMerge", "providers", "beginFlow",
                 "signOut",
                 "account", "link", "unlink",
                 "previewMerge", "merge", "#renew", "previewUndo", "undoMerge",

@@ -1,0 +1,82 @@
+// Scenarios 1 and 3 of the page: link, and unlink.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { newName, signIn, signInAt } from "./people.mjs";
+import { base, withBrowser } from "./tab.mjs";
+
+test("a person links an account, after saying no", { timeout: 120_000 }, () => withBrowser(async (open) => {
+  const tab = await open();
+  const ada = newName();
+  await tab.open(`${base}/account`);
+  await tab.sees("heading", "Sign in");
+  assert.equal(await tab.focused(), "Sign in", "the focus is on the heading");
+  await tab.check("signed out");
+  await signIn(tab, "apple", ada);
+  await tab.says("Welcome");
+  assert.equal((await tab.items("Linked accounts")).length, 1);
+
+  await tab.click("Link Google account");
+  await tab.wait(`location.pathname.startsWith("/dev/idp/google/")`);
+  await tab.click("Cancel");
+  await tab.says("You cancelled. Nothing was changed.");
+  assert.equal((await tab.items("Linked accounts")).length, 1);
+
+  await tab.click("Link Google account");
+  await signInAt(tab, "google", ada);
+  await tab.says("Google account linked successfully");
+  assert.equal(await tab.focused(), "Linked accounts", "the focus is on the heading");
+  const items = await tab.items("Linked accounts");
+  assert.equal(items.length, 2);
+  assert.match(items[1], new RegExp(`Google.*${ada}.*linked today`, "s"));
+  await tab.lacks("button", "Link Google account");
+  assert.equal(await tab.evaluate("location.href"), `${base}/account`, "no code in the address");
+  await tab.check("two accounts");
+
+  await tab.reload();
+  await tab.sees("button", "Unlink Google");
+  assert.equal((await tab.items("Linked accounts")).length, 2);
+  assert.equal(await tab.evaluate(`document.querySelector("[role=status]").textContent`), "");
+  await tab.click("Sign out");
+  await tab.says("You are signed out.");
+  await tab.sees("button", "Sign in with Google");
+
+  // Either of them signs in to the same account.
+  await signIn(tab, "google", ada);
+  await tab.says("You are signed in.");
+  assert.equal((await tab.items("Linked accounts")).length, 2);
+}));
+
+test("a person unlinks by keyboard, and never the only account", { timeout: 120_000 }, () => withBrowser(async (open) => {
+  const tab = await open();
+  const ada = newName();
+  await signIn(tab, "apple", ada);
+  const why = "Cannot unlink your only authentication method. Link another one first.";
+  await tab.click("Unlink Apple");
+  assert.match((await tab.items("Linked accounts"))[0], new RegExp(why));
+  await tab.lacks("dialog", "Unlink Apple?");
+  assert.equal(
+    await tab.evaluate(`document.getElementById(lookup.find("button", "Unlink Apple")
+      .getAttribute("aria-describedby")).textContent`), why);
+  await tab.check("one account");
+
+  await tab.click("Link Google account");
+  await signInAt(tab, "google", ada);
+  await tab.says("Google account linked successfully");
+  await tab.tabTo("Unlink Google");
+  await tab.press("Enter");
+  await tab.sees("dialog", "Unlink Google?");
+  await tab.check("the question");
+  await tab.press("Escape");
+  await tab.wait(`!document.querySelector("dialog")`);
+  assert.equal(await tab.focused(), "Unlink Google", "the focus goes back");
+  assert.equal((await tab.items("Linked accounts")).length, 2);
+  await tab.press("Enter");
+  await tab.sees("dialog", "Unlink Google?");
+  await tab.tabTo("Unlink");
+  await tab.press("Enter");
+  await tab.says("Google account unlinked");
+  assert.deepEqual((await tab.items("Linked accounts")).length, 1);
+  assert.equal(await tab.focused(), "Linked accounts");
+  await tab.sees("button", "Link Google account");
+}));
