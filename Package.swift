@@ -51,7 +51,7 @@ let package = Package(
             name: "CPhoneNumber",
             linkerSettings: [.linkedLibrary("phonenumber"), .linkedLibrary("protobuf")]),
         // The files of the pages for people.
-        .target(name: "CPageAssets", exclude: ["account", "lib", "texts"]),
+        .target(name: "CPageAssets", exclude: ["account", "lib", "texts", "tsconfig.json"]),
         .systemLibrary(
             name: "CQRencode", pkgConfig: "libqrencode",
             providers: [.apt(["libqrencode-dev"])]),
@@ -348,6 +348,8 @@ let package = Package(
 )
 
 for target in package.targets
-where target.type != .system && !["CAllocator", "CPageAssets", "CPhoneNumber", "CReceive"].contains(target.name) {
+where target.type != .system
+    && !["CAllocator", "CPageAssets", "CPhoneNumber", "CReceive"].contains(target.name)
+{
     target.swiftSettings = (target.swiftSettings ?? []) + language + warningsAreErrors
 }

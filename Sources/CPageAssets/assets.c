@@ -13,6 +13,9 @@ static const unsigned char account_account_mjs[] = {
 static const unsigned char account_combine_mjs[] = {
 #embed "account/combine.mjs"
 };
+static const unsigned char account_forms_mjs[] = {
+#embed "account/forms.mjs"
+};
 static const unsigned char account_icon_svg[] = {
 #embed "account/icon.svg"
 };
@@ -55,13 +58,29 @@ static const unsigned char lib_passkeys_mjs[] = {
 static const unsigned char lib_qr_mjs[] = {
 #embed "lib/qr.mjs"
 };
+static const unsigned char texts_de_mjs[] = {
+#embed "texts/de.mjs"
+};
 static const unsigned char texts_en_mjs[] = {
 #embed "texts/en.mjs"
+};
+static const unsigned char texts_es_mjs[] = {
+#embed "texts/es.mjs"
+};
+static const unsigned char texts_fr_mjs[] = {
+#embed "texts/fr.mjs"
+};
+static const unsigned char texts_ja_mjs[] = {
+#embed "texts/ja.mjs"
+};
+static const unsigned char texts_zh_Hant_mjs[] = {
+#embed "texts/zh-Hant.mjs"
 };
 
 static const struct page_asset assets[] = {
     {"account/account.mjs", SCRIPT, account_account_mjs, sizeof account_account_mjs},
     {"account/combine.mjs", SCRIPT, account_combine_mjs, sizeof account_combine_mjs},
+    {"account/forms.mjs", SCRIPT, account_forms_mjs, sizeof account_forms_mjs},
     {"account/icon.svg", PICTURE, account_icon_svg, sizeof account_icon_svg},
     {"account/index.html", HTML, account_index_html, sizeof account_index_html},
     {"account/methods.mjs", SCRIPT, account_methods_mjs, sizeof account_methods_mjs},
@@ -76,7 +95,12 @@ static const struct page_asset assets[] = {
     {"lib/languages.mjs", SCRIPT, lib_languages_mjs, sizeof lib_languages_mjs},
     {"lib/passkeys.mjs", SCRIPT, lib_passkeys_mjs, sizeof lib_passkeys_mjs},
     {"lib/qr.mjs", SCRIPT, lib_qr_mjs, sizeof lib_qr_mjs},
+    {"texts/de.mjs", SCRIPT, texts_de_mjs, sizeof texts_de_mjs},
     {"texts/en.mjs", SCRIPT, texts_en_mjs, sizeof texts_en_mjs},
+    {"texts/es.mjs", SCRIPT, texts_es_mjs, sizeof texts_es_mjs},
+    {"texts/fr.mjs", SCRIPT, texts_fr_mjs, sizeof texts_fr_mjs},
+    {"texts/ja.mjs", SCRIPT, texts_ja_mjs, sizeof texts_ja_mjs},
+    {"texts/zh-Hant.mjs", SCRIPT, texts_zh_Hant_mjs, sizeof texts_zh_Hant_mjs},
 };
 
 const struct page_asset *page_asset(size_t number) {

@@ -6,7 +6,7 @@ import { Refused } from "../lib/api.mjs";
 import {
   button, explain, hush, nameOf, page, say, show, showLoading, takeIntent, visit, warn, whenSessionEnds,
 } from "./page.mjs";
-import { resume, showAccount, showConflict } from "./methods.mjs";
+import { combining, resume, showAccount } from "./methods.mjs";
 import { askAgain, finishSignIn, showSignIn } from "./sign-in.mjs";
 
 const languageKey = "account-language";
@@ -19,14 +19,14 @@ async function start() {
   const comesBack = query.get("flow") === "done";
   // A reload does nothing twice.
   query.delete("flow");
-  history.replaceState(null, "", `${location.pathname}${query.size ? `?${query}` : ""}`);
+  history.replaceState(null, "", `${location.pathname}?${query}`.replace(/\?$/, ""));
   keep(languageKey, query.get("lang"));
   keep(returnKey, query.get("return"));
   try {
     page.api.returnTo = sessionStorage.getItem(returnKey);
     const session = await page.api.begin();
     await readTexts(session.accept_language);
-    page.providers = (await page.api.call("GET", "v1/providers")).providers;
+    page.providers = inOrder((await page.api.call("GET", "v1/providers")).providers);
     if (comesBack) await endFlow(session.flow);
     else await showFirst();
   } catch (error) {
@@ -34,6 +34,12 @@ async function start() {
     show(page.t.title, el("p", {}, button(page.t.tryAgain, async () => location.reload())));
     explain(error);
   }
+}
+
+/** Puts the providers at other sites first. */
+function inOrder(providers) {
+  const order = ["oidc", "oauth2", "passkey", "password", "email", "phone"];
+  return providers.toSorted((a, b) => Math.max(order.indexOf(a.type), 1) - Math.max(order.indexOf(b.type), 1));
 }
 
 /** Keeps a parameter of the address for the way to a provider and back. */
@@ -109,7 +115,7 @@ async function endLink(provider, name) {
       return;
     }
     await showAccount();
-    if (error.code === "PROVIDER_CONFLICT") showConflict(provider, proof);
+    if (error.code === "PROVIDER_CONFLICT") (await combining()).showConflict(provider, proof);
     else explain(error);
   }
 }

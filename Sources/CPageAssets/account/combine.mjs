@@ -7,7 +7,22 @@ import {
   button, day, explain, isExternal, keepIntent, nameOf, page, provider, run, say, show, visit, warn,
 } from "./page.mjs";
 import { showAccount } from "./methods.mjs";
-import { askAgain, codeField } from "./sign-in.mjs";
+import { codeField } from "./forms.mjs";
+import { askAgain } from "./sign-in.mjs";
+
+/** Shows that another account has an identity, and the ways on. */
+export function showConflict(name, proof, address) {
+  const { t } = page;
+  const label = nameOf(name);
+  const isVisited = proof.flow_code !== undefined;
+  warn(
+    t.conflict,
+    el("p", {}, t.conflictExplained(label)),
+    el("div", { class: "actions" },
+      isVisited && button(t.tryAnother(label), () => visit(name, "link")),
+      button(t.combine, () => preview({ provider: name, proof, address }))),
+  );
+}
 
 /**
  * Shows what a merge would do. Nothing is done.

@@ -1,10 +1,9 @@
 // The account of a person who is signed in: the ways to sign in, and what becomes of them.
 
-import { ask } from "../lib/dialog.mjs";
 import { el } from "../lib/el.mjs";
 import { Refused } from "../lib/api.mjs";
 import {
-  button, day, explain, isExternal, nameOf, page, provider, say, show, visit, warn,
+  button, day, explain, isExternal, nameOf, page, provider, say, show, visit,
 } from "./page.mjs";
 import { askAgain, showSignIn } from "./sign-in.mjs";
 
@@ -103,6 +102,7 @@ function factorRow(factor) {
 async function askToUnlink(identity) {
   const { t } = page;
   const name = nameOf(identity.provider);
+  const { ask } = await import("../lib/dialog.mjs");
   const isAgreed = await ask({
     title: t.unlinkTitle(name),
     texts: [identity.email ? t.unlinkEnds(name, identity.email) : t.unlinkEnds(name), t.unlinkSessions(name)],
@@ -133,21 +133,8 @@ async function unlink(name, id) {
   }
 }
 
-/** Shows that another account has an identity, and the ways on. */
-export function showConflict(name, proof, address) {
-  const { t } = page;
-  const label = nameOf(name);
-  const isVisited = proof.flow_code !== undefined;
-  warn(
-    t.conflict,
-    el("p", {}, t.conflictExplained(label)),
-    el("div", { class: "actions" },
-      isVisited && button(t.tryAnother(label), () => visit(name, "link")),
-      button(t.combine, async () => (await combining()).preview({ provider: name, proof, address }))),
-  );
-}
-
-const combining = () => import("./combine.mjs");
+/** The module of combining two accounts. */
+export const combining = () => import("./combine.mjs");
 
 async function signOut(everywhere) {
   const { t, api } = page;

@@ -7,8 +7,10 @@ import { Refused } from "../lib/api.mjs";
 import { createPasskey } from "../lib/passkeys.mjs";
 import { qrCode } from "../lib/qr.mjs";
 import { button, nameOf, ofType, page, run, say, show } from "./page.mjs";
-import { showAccount, showConflict } from "./methods.mjs";
-import { addressField, askAgain, codeField, newPasswordField } from "./sign-in.mjs";
+import { showConflict } from "./combine.mjs";
+import { showAccount } from "./methods.mjs";
+import { addressField, codeField, newPasswordField } from "./forms.mjs";
+import { askAgain } from "./sign-in.mjs";
 
 /** A button that leads back to the account. */
 function cancel() {

@@ -37,10 +37,11 @@ export class Api {
    * @param {string} method
    * @param {string} path relative to the page
    * @param {object} [body]
-   * @param {{isRepeatable?: boolean}} [options]
+   * @param {{isRepeatable?: boolean}} options
    * @returns {Promise<any>} the answer's body
    */
-  async call(method, path, body, { isRepeatable = false } = {}) {
+  async call(method, path, body = undefined, { isRepeatable = false } = {}) {
+    /** @type {Record<string, string>} */
     const headers = isRepeatable ? { "Idempotency-Key": randomKey() } : {};
     const user = this.session.user_id;
     try {

@@ -1,16 +1,19 @@
 // Passkeys of the browser; null when the person has cancelled.
 
+/** @type {any} what newer browsers have and the types of the compiler lack */
+const passkeys = globalThis.PublicKeyCredential;
+
 /** Makes a passkey. */
 export function createPasskey(options) {
   return answered(() => navigator.credentials.create({
-    publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options),
+    publicKey: passkeys.parseCreationOptionsFromJSON(options),
   }));
 }
 
 /** Uses a passkey. */
 export function usePasskey(options) {
   return answered(() => navigator.credentials.get({
-    publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options),
+    publicKey: passkeys.parseRequestOptionsFromJSON(options),
   }));
 }
 

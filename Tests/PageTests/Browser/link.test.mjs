@@ -80,3 +80,18 @@ test("a person unlinks by keyboard, and never the only account", { timeout: 120_
   assert.equal(await tab.focused(), "Linked accounts");
   await tab.sees("button", "Link Google account");
 }));
+
+test("each tenant has a page of its own", { timeout: 60_000 }, () => withBrowser(async (open) => {
+  const tab = await open();
+  const ada = newName();
+  await tab.open(`${base}/t/acme/account`);
+  await tab.click("Sign in with Google");
+  await signInAt(tab, "google", ada);
+  await tab.says("Welcome");
+  assert.equal(await tab.evaluate("location.href"), `${base}/t/acme/account`);
+  await tab.click("Link Apple account");
+  await signInAt(tab, "apple", ada);
+  await tab.says("Apple account linked successfully");
+  await tab.open(`${base}/account`);
+  await tab.sees("heading", "Sign in");
+}));

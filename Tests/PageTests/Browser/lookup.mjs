@@ -15,13 +15,19 @@ function make() {
     return [...(modal && role !== "dialog" ? modal : document).querySelectorAll(selectors[role])].filter(isShown);
   };
   const find = (role, wanted) => all(role).find((node) => name(node) === wanted);
+  let target = null;
+  let clicked = null;
   return {
     find,
+    isClicked: () => target === null || clicked === target,
     focused: () => (document.activeElement ? name(document.activeElement) : ""),
     items: (list) => [...(find("list", list)?.children ?? [])].map((node) => clean(node.innerText)),
     middle(role, wanted) {
       const node = find(role, wanted);
-      node.scrollIntoView({ block: "center" });
+      clicked = null;
+      node.addEventListener("click", () => { clicked = node; }, { capture: true, once: true });
+      target = node;
+      node.scrollIntoView({ block: "center", behavior: "instant" });
       const { x, y, width, height } = node.getBoundingClientRect();
       return { x: x + width / 2, y: y + height / 2 };
     },

@@ -26,9 +26,19 @@ export async function signIn(tab, provider, name, address = base) {
   await tab.sees("heading", "Linked accounts");
 }
 
-/** The code that was sent to an address last. */
+const read = new Map();
+
+/** The code of the next message to an address, once it is there. */
 export async function sentCode(address) {
-  const { messages } = await (await fetch(`${base}/dev/outbox`)).json();
-  const text = messages.find(({ to }) => to === address)?.text;
-  return /[0-9]{6}/.exec(text ?? "")?.[0] ?? "";
+  const count = (read.get(address) ?? 0) + 1;
+  read.set(address, count);
+  const end = Date.now() + 20_000;
+  while (Date.now() < end) {
+    const { messages } = await (await fetch(`${base}/dev/outbox`)).json();
+    // The newest one is the first.
+    const texts = messages.filter(({ to }) => to === address).map(({ text }) => text).reverse();
+    const code = /[0-9]{6}/.exec(texts.filter((text) => /[0-9]{6}/.test(text))[count - 1] ?? "")?.[0];
+    if (code) return code;
+  }
+  throw new Error(`no message ${count} with a code was sent to ${address}`);
 }

@@ -38,6 +38,8 @@ export class Tab {
   /** The responses since the beginning. */
   responses = [];
   problems = [];
+  /** Called with a request that is held back. */
+  onpaused = () => {};
   #send;
   #session;
 
@@ -65,7 +67,8 @@ export class Tab {
     send.listen(({ method, params, sessionId }) => {
       if (sessionId !== session) return;
       if (method === "Network.requestWillBeSent") this.requests.push(params.request);
-      if (method === "Network.responseReceived") this.responses.push(params.response);
+      if (method === "Network.responseReceived") this.responses.push({ ...params.response, id: params.requestId });
+      if (method === "Fetch.requestPaused") this.onpaused(params);
       if (method === "Runtime.exceptionThrown") this.problems.push(params.exceptionDetails.exception?.description);
       if (method === "Runtime.consoleAPICalled" && params.type === "error") {
         this.problems.push(params.args.map(({ value, description }) => value ?? description).join(" "));
@@ -148,18 +151,25 @@ export class Tab {
       `document.querySelector("[role=${region}]")?.textContent.includes(${JSON.stringify(text)})`, `${region}: ${text}`);
   }
 
-  /** The names of the items of a list. */
-  items(list) {
+  /** The texts of the items of a list, once it is there. */
+  async items(list) {
+    await this.sees("list", list);
     return this.evaluate(`lookup.items(${JSON.stringify(list)})`);
   }
 
   /** Presses a button, or follows a link, with the mouse. */
   async click(name, role = "button") {
-    await this.sees(role, name);
-    const { x, y } = await this.evaluate(`lookup.middle(${JSON.stringify(role)}, ${JSON.stringify(name)})`);
-    for (const type of ["mousePressed", "mouseReleased"]) {
-      await this.send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
+    for (let tries = 0; tries < 5; tries += 1) {
+      await this.sees(role, name);
+      const { x, y } = await this.evaluate(`lookup.middle(${JSON.stringify(role)}, ${JSON.stringify(name)})`);
+      for (const type of ["mousePressed", "mouseReleased"]) {
+        await this.send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
+      }
+      // What was below the pointer may have moved away, as a person would see.
+      const isClicked = await this.evaluate("lookup.isClicked()").catch(() => true);
+      if (isClicked) return;
     }
+    throw new Error(`the mouse does not reach ${name}`);
   }
 
   /** Types into a field. */
@@ -195,6 +205,16 @@ export class Tab {
     return this.evaluate("lookup.focused()");
   }
 
+  /** Plugs in an authenticator of passkeys in place of the former one. */
+  async plugIn(options) {
+    await this.send("WebAuthn.enable", { enableUI: false });
+    if (this.authenticator) await this.send("WebAuthn.removeVirtualAuthenticator", { authenticatorId: this.authenticator });
+    const { authenticatorId } = await this.send("WebAuthn.addVirtualAuthenticator", { options: {
+      protocol: "ctap2", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, ...options,
+    } });
+    this.authenticator = authenticatorId;
+  }
+
   resize(width, height) {
     return this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
   }
@@ -206,7 +226,9 @@ export class Tab {
         { name: "prefers-color-scheme", value: scheme }, { name: "prefers-reduced-motion", value: "reduce" },
       ] });
       if (!await this.evaluate("Boolean(globalThis.axe)")) await this.evaluate(`${axeSource}\n;undefined`);
-      const violations = await this.evaluate(`axe.run().then(({ violations }) => violations.map(({ id, nodes }) =>
+      // Other rules don't depend on the colours.
+      const rules = scheme === "light" ? "{}" : `{ runOnly: ["color-contrast"] }`;
+      const violations = await this.evaluate(`axe.run(${rules}).then(({ violations }) => violations.map(({ id, nodes }) =>
         [id, ...nodes.map(({ html, failureSummary }) => html + " " + failureSummary)].join("\\n")))`);
       assert.deepEqual(violations, [], `${what}, ${scheme}`);
     }
@@ -224,6 +246,33 @@ export class Tab {
   async cookies() {
     const { cookies } = await this.send("Network.getCookies", { urls: [await this.evaluate("location.href")] });
     return cookies;
+  }
+
+  /** Changes the answers of a path, as a server with other texts would have them. */
+  async change(path, edit) {
+    this.onpaused = async ({ requestId, responseHeaders }) => {
+      const { body } = await this.send("Fetch.getResponseBody", { requestId });
+      const answer = JSON.parse(Buffer.from(body, "base64").toString());
+      edit(answer);
+      await this.send("Fetch.fulfillRequest", {
+        requestId, responseCode: 200,
+        responseHeaders: responseHeaders.filter(({ name }) => name !== "Content-Length"),
+        body: Buffer.from(JSON.stringify(answer)).toString("base64"),
+      });
+    };
+    await this.send("Fetch.enable", { patterns: [{ urlPattern: `${base}${path}`, requestStage: "Response" }] });
+  }
+
+  /** The bodies of the answers of the API to the page that is shown. */
+  async bodies() {
+    const bodies = [];
+    for (const { id } of this.responses.filter(({ mimeType }) => mimeType === "application/json")) {
+      // Those of former pages are gone.
+      const answer = await this.send("Network.getResponseBody", { requestId: id }).catch(() => null);
+      if (answer) bodies.push(answer.body);
+    }
+    assert.ok(bodies.length > 2);
+    return bodies;
   }
 
   /** The address and the texts of the page, for the messages of failed tests. */

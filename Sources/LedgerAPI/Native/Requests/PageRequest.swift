@@ -25,7 +25,7 @@ enum PageFlowCookie {
     static let name = "__Host-ledger-account-flow"
     static let parameter = Parameter(
         name: name, location: .cookie, schema: .text(""), about: "The flow of the page")
-    /// The `flow_code` of a page, which stands for the code in the cookie. Codes are longer.
+    /// The `flow_code` of a page, which stands for the code in the cookie.
     static let codeInBody = "cookie"
 
     static func set(_ value: String) -> (name: String, value: String) {

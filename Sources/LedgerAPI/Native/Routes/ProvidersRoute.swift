@@ -51,7 +51,8 @@ private struct ProvidersAnswer: JSONWritable {
                             .required("display_name", .text("Google"), "The name for people"),
                             .required("type", .choice(ProviderType.allCases.map(\.rawValue))),
                             .required(
-                                "has_flow", .flag(true), "Whether a browser flow can be begun with it"),
+                                "has_flow", .flag(true),
+                                "Whether a browser flow can be begun with it"),
                         ])))
         ])
 

@@ -10,7 +10,8 @@ extension RouteCall {
     ) -> HTTPResponse {
         if page != nil {
             return .json(
-                PageSessionAnswer(isNewUser: isNewUser), status: 201, headers: [pageCookie(of: grant)])
+                PageSessionAnswer(isNewUser: isNewUser), status: 201,
+                headers: [pageCookie(of: grant)])
         }
         return .json(
             sessionAnswer(

@@ -27,6 +27,7 @@ struct BeginPageFlowRoute: Route {
             call.configuration(of: name)?.settings.flow != nil, call.services.publicURL != nil
         else { throw .refused(.unsupportedProvider) }
         let use = try use(purpose, plan, by: page.caller)
+        if use != .signIn, let caller = page.caller { _ = try await call.identities(of: caller) }
         let flow = call.services.pages.flow(at: name, for: purpose)
         let callback = PageCallbackRoute.path.replacing("{provider}", with: name.description)
         let begun = BrowserFlow(
