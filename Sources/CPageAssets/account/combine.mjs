@@ -4,9 +4,9 @@ import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
 import { Refused } from "../lib/api.mjs";
 import {
-  button, day, explain, isExternal, keepIntent, nameOf, page, provider, run, say, show, visit, warn,
+  button, day, explain, isExternal, isOwn, keepIntent, nameOf, page, provider, run, say, show, visit, warn,
 } from "./page.mjs";
-import { showAccount } from "./methods.mjs";
+import { showAccount, showAccountAfter } from "./methods.mjs";
 import { codeField } from "./forms.mjs";
 import { askAgain } from "./sign-in.mjs";
 
@@ -17,11 +17,34 @@ export function showConflict(name, proof, address) {
   const isVisited = proof.flow_code !== undefined;
   warn(
     t.conflict,
-    el("p", {}, t.conflictExplained(label)),
+    el("p", {}, isOwn(name) ? t.conflictOfOwn : t.conflictExplained(label)),
     el("div", { class: "actions" },
       isVisited && button(t.tryAnother(label), () => visit(name, "link")),
-      button(t.combine, () => preview({ provider: name, proof, address }))),
+      button(t.combine, async () => {
+        // The code of a new password proves nothing about the other account's.
+        if (provider(name).type === "password") askPassword(name, address);
+        else await preview({ provider: name, proof, address });
+      })),
   );
+}
+
+/** Asks for the password of the other account. */
+function askPassword(name, address) {
+  const { t } = page;
+  const password = field(t.passwordOf(address), { type: "password", autocomplete: "off" });
+  show(t.combineTitle, form({
+    fields: [password], submit: t.goOn, missing: t.missing, more: [cancel()],
+    onsubmit: (target) => run(target, () =>
+      preview({ provider: name, proof: { email: address, password: password.value }, address })),
+  }));
+}
+
+/** A button that leads back to the account. */
+export function cancel() {
+  return button(page.t.cancel, async () => {
+    await showAccount();
+    say(page.t.cancelled);
+  });
 }
 
 /**
@@ -94,18 +117,18 @@ function choices(choice, other) {
     ...["survivor", "absorbed"].map((side) => el("label", { class: "choice" },
       el("input", {
         type: "radio", name: `keep-${choice.provider}`, checked: choice.keep === side,
-        onchange: (event) => run(event.currentTarget, () =>
-          preview({ ...other, keep: { ...other.keep, [choice.provider]: side } })),
+        onchange: (event) => run(event.currentTarget, async () => {
+          await preview({ ...other, keep: { ...other.keep, [choice.provider]: side } });
+          // The choice keeps the focus in the new view.
+          /** @type {HTMLElement | null} */ (
+            document.querySelector(`[name="keep-${choice.provider}"]:checked`))?.focus();
+        }),
       }), side === "survivor" ? t.thisAccounts : t.otherAccounts)));
 }
 
 /** The proof that the person has the other account, for this plan. */
 function confirmation(plan, other, name) {
   const { t, api } = page;
-  const cancel = button(t.cancel, async () => {
-    await showAccount();
-    say(t.cancelled);
-  });
   const intent = { ...other, proof: undefined, action: "merge", plan: plan.plan_digest };
   switch (provider(other.provider).type) {
     case "email":
@@ -115,15 +138,15 @@ function confirmation(plan, other, name) {
         const { challenge_id: challenge } = await api.call("POST", `v1/account/codes/${other.provider}`, body);
         const code = codeField();
         show(t.combineTitle, el("p", {}, t.codeSent(other.address)), form({
-          fields: [code], submit: t.combineConfirm, missing: t.missing, more: [cancel],
+          fields: [code], submit: t.combineConfirm, missing: t.missing, more: [cancel()],
           onsubmit: (target) => run(target, () =>
             merge({ ...intent, proof: { challenge_id: challenge, code: code.value.trim() } })),
         }));
-      }, { class: "primary" }), cancel);
+      }, { class: "primary" }), cancel());
     case "password": {
       const password = field(t.passwordOf(other.address), { type: "password", autocomplete: "off" });
       return form({
-        fields: [password], submit: t.combineConfirm, missing: t.missing, more: [cancel],
+        fields: [password], submit: t.combineConfirm, missing: t.missing, more: [cancel()],
         onsubmit: (target) => run(target, () =>
           merge({ ...intent, proof: { email: other.address, password: password.value } })),
       });
@@ -132,7 +155,7 @@ function confirmation(plan, other, name) {
       return el("div", { class: "actions" }, button(t.signInToConfirm(name), async () => {
         keepIntent(intent);
         await visit(other.provider, "merge", plan.plan_digest);
-      }, { class: "primary" }), cancel);
+      }, { class: "primary" }), cancel());
   }
 }
 
@@ -143,8 +166,7 @@ async function merge(intent) {
   };
   try {
     await api.call("POST", "v1/account/merge", body, { isRepeatable: true });
-    await showAccount();
-    say(t.combined);
+    await showAccountAfter(t.combined);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     if (error.code === "REAUTHENTICATION_REQUIRED") {

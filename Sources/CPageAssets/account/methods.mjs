@@ -3,7 +3,7 @@
 import { el } from "../lib/el.mjs";
 import { Refused } from "../lib/api.mjs";
 import {
-  button, day, explain, isExternal, nameOf, page, provider, say, show, visit,
+  button, day, explain, isExternal, isOwn, nameOf, page, provider, say, show, visit,
 } from "./page.mjs";
 import { askAgain, showSignIn } from "./sign-in.mjs";
 
@@ -36,9 +36,10 @@ function row(identity) {
   const name = nameOf(identity.provider);
   const id = `method-${identity.identity_id}`;
   const isLast = account?.identities.length === 1;
+  const text = isOwn(identity.provider) ? t.removeFactor(name) : t.unlink(name);
   const unlinking = isLast
-    ? el("button", { type: "button", "aria-disabled": "true", "aria-describedby": `${id}-why` }, t.unlink(name))
-    : button(t.unlink(name), () => askToUnlink(identity), { "aria-describedby": id });
+    ? el("button", { type: "button", "aria-disabled": "true", "aria-describedby": `${id}-why` }, text)
+    : button(text, () => askToUnlink(identity), { "aria-describedby": id });
   return el("li", {},
     el("span", { class: "letter", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? ""),
     el("div", { class: "what", id },
@@ -104,15 +105,16 @@ async function askToUnlink(identity) {
   const name = nameOf(identity.provider);
   const { ask } = await import("../lib/dialog.mjs");
   const isAgreed = await ask({
-    title: t.unlinkTitle(name),
+    title: isOwn(identity.provider) ? t.removeFactorTitle(name) : t.unlinkTitle(name),
     texts: [identity.email ? t.unlinkEnds(name, identity.email) : t.unlinkEnds(name), t.unlinkSessions(name)],
-    confirm: t.unlinkConfirm, cancel: t.cancel,
+    confirm: isOwn(identity.provider) ? t.remove : t.unlinkConfirm, cancel: t.cancel,
   });
   if (isAgreed) await unlink(identity.provider, identity.identity_id);
 }
 
 async function unlink(name, id) {
   const { t, api } = page;
+  const done = isOwn(name) ? t.removed(nameOf(name)) : t.unlinked(nameOf(name));
   try {
     await api.call("DELETE", `v1/auth/link/${name}?${new URLSearchParams({ identity_id: id })}`, undefined,
       { isRepeatable: true });
@@ -121,16 +123,19 @@ async function unlink(name, id) {
     await askAgain({ action: "unlink", provider: name, identity: id });
     return;
   }
+  await showAccountAfter(done);
+}
+
+/** Shows the account after a change that may have ended the session, which began with what is no longer linked. */
+export async function showAccountAfter(text) {
   try {
     await showAccount();
-    say(t.unlinked(nameOf(name)));
   } catch (error) {
-    // The session was opened with what was unlinked, and ended with it.
     if (!(error instanceof Refused && error.code === "INVALID_ACCESS_TOKEN")) throw error;
     page.account = null;
     showSignIn();
-    say(t.unlinked(nameOf(name)));
   }
+  say(text);
 }
 
 /** The module of combining two accounts. */

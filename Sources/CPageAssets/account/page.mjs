@@ -146,6 +146,9 @@ export const ofType = (type) => page.providers.filter((each) => each.type === ty
 /** Whether a provider is at another site, which the browser visits. */
 export const isExternal = ({ type, has_flow: hasFlow }) => hasFlow && (type === "oidc" || type === "oauth2");
 
+/** Whether a way to sign in is the service's own, and no account at another one. */
+export const isOwn = (name) => provider(name).type in page.t.kinds;
+
 /** Leads to a provider, and with its answer back to this page. */
 export async function visit(name, purpose, planDigest) {
   const body = { provider: name, purpose, ...(planDigest && { plan_digest: planDigest }) };

@@ -7,18 +7,10 @@ import { Refused } from "../lib/api.mjs";
 import { createPasskey } from "../lib/passkeys.mjs";
 import { qrCode } from "../lib/qr.mjs";
 import { button, nameOf, ofType, page, run, say, show } from "./page.mjs";
-import { showConflict } from "./combine.mjs";
+import { cancel, showConflict } from "./combine.mjs";
 import { showAccount } from "./methods.mjs";
 import { addressField, codeField, newPasswordField } from "./forms.mjs";
 import { askAgain } from "./sign-in.mjs";
-
-/** A button that leads back to the account. */
-function cancel() {
-  return button(page.t.cancel, async () => {
-    await showAccount();
-    say(page.t.cancelled);
-  });
-}
 
 /** Runs a change; a sign-in that is too old is repeated, and the change goes on after it. */
 async function change(intent, action) {
@@ -58,7 +50,7 @@ async function add(name, address, proof) {
       page.api.call("POST", `v1/auth/link/${name}`, proof, { isRepeatable: true }));
     if (!done) return;
     await showAccount();
-    say(page.t.linked(nameOf(name)));
+    say(page.t.added(nameOf(name)));
   } catch (error) {
     if (!(error instanceof Refused && error.code === "PROVIDER_CONFLICT")) throw error;
     await showAccount();
@@ -79,7 +71,7 @@ export async function addPasskey({ name }) {
     api.call("POST", `v1/auth/link/${name}`, { challenge_id: challenge, credential }, { isRepeatable: true }));
   if (!done) return;
   await showAccount();
-  say(t.linked(nameOf(name)));
+  say(t.added(nameOf(name)));
 }
 
 /** Asks for the current and a new password. */

@@ -93,6 +93,8 @@ export const texts = {
     email: "E-Mail-Adresse hinzufügen", phone: "Telefonnummer hinzufügen", password: "Passwort festlegen",
     passkey: "Passkey hinzufügen",
   },
+  added: (name) => `${name} wurde hinzugefügt`,
+  removed: (name) => `${name} wurde entfernt`,
   addConfirm: "Hinzufügen",
   unlink: (name) => `Verknüpfung mit ${name} aufheben`,
   unlinkTitle: (name) => `Verknüpfung mit ${name} aufheben?`,
@@ -104,6 +106,7 @@ export const texts = {
     "Die Verknüpfung mit Ihrer einzigen Anmeldemöglichkeit kann nicht aufgehoben werden. Verknüpfen Sie zuerst eine andere.",
 
   conflict: "Dieses Konto wird bereits verwendet",
+  conflictOfOwn: "Jemand, vielleicht Sie selbst, meldet sich hiermit bereits bei einem anderen Konto an.",
   conflictExplained: (name) =>
     `Jemand, vielleicht Sie selbst, meldet sich mit diesem ${name}-Konto bereits bei einem anderen Konto an.`,
   tryAnother: (name) => `Anderes ${name}-Konto versuchen`,

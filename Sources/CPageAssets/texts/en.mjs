@@ -86,6 +86,8 @@ export const texts = {
   linked: (name) => `${name} account linked successfully`,
   linkAgain: (name) => `Link ${name} again, and then combine the two accounts.`,
   add: { email: "Add an e-mail address", phone: "Add a phone number", password: "Set a password", passkey: "Add a passkey" },
+  added: (name) => `${name} added`,
+  removed: (name) => `${name} removed`,
   addConfirm: "Add",
   unlink: (name) => `Unlink ${name}`,
   unlinkTitle: (name) => `Unlink ${name}?`,
@@ -96,6 +98,7 @@ export const texts = {
   onlyMethod: "Cannot unlink your only authentication method. Link another one first.",
 
   conflict: "This account is already in use",
+  conflictOfOwn: "Someone, perhaps you, already signs in to another account with this.",
   conflictExplained: (name) => `Someone, perhaps you, already signs in to another account with this ${name} account.`,
   tryAnother: (name) => `Try another ${name} account`,
   combine: "Combine the two accounts",

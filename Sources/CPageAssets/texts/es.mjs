@@ -98,6 +98,8 @@ export const texts = {
     email: "Añadir una dirección de correo", phone: "Añadir un número de teléfono",
     password: "Establecer una contraseña", passkey: "Añadir una llave de acceso",
   },
+  added: (name) => `Añadido: ${name}`,
+  removed: (name) => `Quitado: ${name}`,
   addConfirm: "Añadir",
   unlink: (name) => `Desvincular ${name}`,
   unlinkTitle: (name) => `¿Desvincular ${name}?`,
@@ -108,6 +110,7 @@ export const texts = {
   onlyMethod: "No se puede desvincular su único método de autenticación. Vincule otro primero.",
 
   conflict: "Esta cuenta ya está en uso",
+  conflictOfOwn: "Alguien, quizá usted, ya inicia sesión en otra cuenta con esto.",
   conflictExplained: (name) =>
     `Alguien, quizá usted, ya inicia sesión en otra cuenta con esta cuenta de ${name}.`,
   tryAnother: (name) => `Probar otra cuenta de ${name}`,

@@ -95,6 +95,8 @@ export const texts = {
     email: "Ajouter une adresse e-mail", phone: "Ajouter un numéro de téléphone",
     password: "Définir un mot de passe", passkey: "Ajouter une clé d’accès",
   },
+  added: (name) => `Ajouté : ${name}`,
+  removed: (name) => `Supprimé : ${name}`,
   addConfirm: "Ajouter",
   unlink: (name) => `Dissocier ${name}`,
   unlinkTitle: (name) => `Dissocier ${name} ?`,
@@ -105,6 +107,7 @@ export const texts = {
   onlyMethod: "Impossible de dissocier votre seul moyen de connexion. Associez-en d’abord un autre.",
 
   conflict: "Ce compte est déjà utilisé",
+  conflictOfOwn: "Quelqu’un, peut-être vous-même, se connecte déjà ainsi à un autre compte.",
   conflictExplained: (name) =>
     `Quelqu’un, peut-être vous-même, se connecte déjà à un autre compte avec ce compte ${name}.`,
   tryAnother: (name) => `Essayer un autre compte ${name}`,

@@ -90,6 +90,8 @@ export const texts = {
   add: {
     email: "メールアドレスを追加", phone: "電話番号を追加", password: "パスワードを設定", passkey: "パスキーを追加",
   },
+  added: (name) => `${name}を追加しました`,
+  removed: (name) => `${name}を削除しました`,
   addConfirm: "追加",
   unlink: (name) => `${name} の連携を解除`,
   unlinkTitle: (name) => `${name} の連携を解除しますか？`,
@@ -100,6 +102,7 @@ export const texts = {
   onlyMethod: "唯一の認証方法は解除できません。先に別の方法を連携してください。",
 
   conflict: "このアカウントはすでに使用されています",
+  conflictOfOwn: "あなた自身かもしれないだれかが、別のアカウントへのサインインにすでに使っています。",
   conflictExplained: (name) =>
     `この ${name} アカウントは、あなた自身かもしれないだれかが、別のアカウントへのサインインにすでに使っています。`,
   tryAnother: (name) => `別の ${name} アカウントを試す`,

@@ -85,6 +85,8 @@ export const texts = {
   linked: (name) => `${name} 帳號已成功連結`,
   linkAgain: (name) => `請再次連結 ${name}，然後合併這兩個帳號。`,
   add: { email: "新增電子郵件地址", phone: "新增電話號碼", password: "設定密碼", passkey: "新增通行密鑰" },
+  added: (name) => `已新增${name}`,
+  removed: (name) => `已移除${name}`,
   addConfirm: "新增",
   unlink: (name) => `解除連結 ${name}`,
   unlinkTitle: (name) => `要解除連結 ${name} 嗎？`,
@@ -95,6 +97,7 @@ export const texts = {
   onlyMethod: "無法解除連結您唯一的驗證方式。請先連結其他方式。",
 
   conflict: "此帳號已被使用",
+  conflictOfOwn: "有人（也許是您自己）已經用它登入另一個帳號。",
   conflictExplained: (name) => `有人（也許是您自己）已經使用這個 ${name} 帳號登入另一個帳號。`,
   tryAnother: (name) => `嘗試其他 ${name} 帳號`,
   combine: "合併這兩個帳號",

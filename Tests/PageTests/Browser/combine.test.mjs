@@ -84,3 +84,63 @@ test("two accounts become one after a sign-in that confirms it", { timeout: 120_
     await signIn(device, "google", ada);
     assert.equal((await device.items("Linked accounts")).length, 3);
   }));
+
+test("of a provider that both accounts have, the chosen account stays", { timeout: 60_000 }, () =>
+  withBrowser(async (open) => {
+    const [tab, device] = await Promise.all([open(), open()]);
+    const [ada, old] = [newName("ada"), newName("old")];
+    await signIn(device, "google", ada);
+    await device.click("Link Apple account");
+    await signInAt(device, "apple", old);
+    await device.says("Apple account linked successfully");
+    await signIn(tab, "apple", ada);
+    await tab.click("Link Google account");
+    await signInAt(tab, "google", ada);
+    await tab.click("Combine the two accounts");
+    await tab.sees("heading", "Is left behind");
+    await tab.check("a choice");
+    await tab.tabTo("That of this account");
+    await tab.press("ArrowDown");
+    await tab.wait(`lookup.focused() === "That of the other account" && !document.querySelector("[aria-disabled=true]")`);
+    await tab.click("Sign in with Google to confirm");
+    await signInAt(tab, "google", ada);
+    await tab.says("The two accounts were combined.");
+    await tab.sees("heading", "Sign in");
+    // The session began with the account that is left behind.
+    await signIn(tab, "google", ada);
+    const items = (await tab.items("Linked accounts")).join();
+    assert.ok(items.includes(`${old}@`) && items.includes("Google"), items);
+  }));
+
+test("a first visitor links, unlinks, meets a conflict and combines by clicking alone", { timeout: 60_000 }, () =>
+  withBrowser(async (open) => {
+    const tab = await open();
+    const pass = async (provider) => {
+      await tab.wait(`location.pathname.startsWith("/dev/idp/${provider}/")`);
+      await tab.click("Sign in");
+      if (provider === "apple") await tab.click("Continue");
+    };
+    await tab.open(`${base}/account`);
+    await tab.click("Sign in with Apple");
+    await pass("apple");
+    await tab.click("Link GitHub account");
+    await pass("github");
+    await tab.says("GitHub account linked successfully");
+    await tab.click("Unlink GitHub");
+    await tab.click("Unlink");
+    await tab.says("GitHub account unlinked");
+    await tab.click("Sign out");
+    await tab.click("Sign in with Google");
+    await pass("google");
+    await tab.click("Sign out");
+    await tab.click("Sign in with Apple");
+    await pass("apple");
+    await tab.click("Link Google account");
+    await pass("google");
+    await tab.says(inUse, "alert");
+    await tab.click("Combine the two accounts");
+    await tab.click("Sign in with Google to confirm");
+    await pass("google");
+    await tab.says("The two accounts were combined.");
+    assert.equal((await tab.items("Linked accounts")).length, 2);
+  }));

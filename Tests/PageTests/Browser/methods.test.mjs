@@ -37,7 +37,7 @@ test("a person signs up by an e-mail code, adds a phone and a password, and chan
     await tab.fill("Phone number", phone);
     await tab.click("Send a code");
     await enterCode(tab, phone, "Add");
-    await tab.says("Phone account linked successfully");
+    await tab.says("Phone added");
 
     await tab.click("Set a password");
     await tab.fill("E-mail address", email);
@@ -47,7 +47,7 @@ test("a person signs up by an e-mail code, adds a phone and a password, and chan
     await tab.says("The password must have at least 8 characters.", "alert");
     await tab.fill("New password", "correct horse battery");
     await tab.click("Add");
-    await tab.says("Password account linked successfully");
+    await tab.says("Password added");
     assert.equal((await tab.items("Linked accounts")).length, 3);
 
     await tab.click("Change the password");
@@ -122,6 +122,37 @@ test("an address of another account is a conflict, and the accounts are combined
     assert.equal((await tab.items("Linked accounts")).length, 2);
   }));
 
+test("a password for another account's address is a conflict, and its password combines the two", { timeout: 60_000 }, () =>
+  withBrowser(async (open) => {
+    const tab = await open();
+    const email = `${newName()}@example.com`;
+    await tab.open(`${base}/account`);
+    await tab.click("Sign in with a password");
+    await tab.click("Create an account with a password");
+    await tab.fill("E-mail address", email);
+    await tab.fill("New password", "correct horse battery");
+    await tab.click("Send a code");
+    await enterCode(tab, email);
+    await tab.says("Welcome");
+    await tab.click("Sign out");
+    await signIn(tab, "google", newName());
+    await tab.click("Set a password");
+    await tab.fill("E-mail address", email);
+    await tab.click("Send a code");
+    await tab.fill("New password", "staple correct horse");
+    await enterCode(tab, email, "Add");
+    await tab.says("This account is already in use", "alert");
+    await tab.click("Combine the two accounts");
+    await tab.fill(`Password of ${email}`, "correct horse battery");
+    await tab.click("Continue");
+    await tab.sees("heading", "Moves to this account");
+    await tab.check("combine by a password");
+    await tab.fill(`Password of ${email}`, "correct horse battery");
+    await tab.click("Combine");
+    await tab.says("The two accounts were combined.");
+    assert.equal((await tab.items("Linked accounts")).length, 2);
+  }));
+
 test("a person signs up with a passkey, adds another one, and removes it", { timeout: 60_000 }, () =>
   withBrowser(async (open) => {
     const tab = await open();
@@ -133,15 +164,16 @@ test("a person signs up with a passkey, adds another one, and removes it", { tim
     await tab.says("You cancelled. Nothing was changed.");
     await tab.plugIn({ transport: "usb" });
     await tab.click("Add a passkey");
-    await tab.says("Passkey account linked successfully");
+    await tab.says("Passkey added");
     assert.equal((await tab.items("Linked accounts")).length, 2);
     await tab.check("passkeys");
     await tab.click("Sign out");
     await tab.click("Sign in with a passkey");
     await tab.says("You are signed in.");
-    await tab.click("Unlink Passkey");
-    await tab.click("Unlink");
-    await tab.says("Passkey account unlinked");
+    await tab.click("Remove Passkey");
+    await tab.sees("dialog", "Remove Passkey?");
+    await tab.click("Remove");
+    await tab.says("Passkey removed");
     // The flow comes back to the name of the machine by which the page was opened.
     await tab.click("Link Google account");
     await tab.fill("Name", newName());

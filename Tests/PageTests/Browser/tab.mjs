@@ -181,7 +181,7 @@ export class Tab {
 
   /** Presses a key. */
   async press(key) {
-    const codes = { Tab: 9, Enter: 13, Escape: 27, " ": 32 };
+    const codes = { Tab: 9, Enter: 13, Escape: 27, " ": 32, ArrowDown: 40 };
     const texts = { Enter: "\r", " ": " " };
     for (const type of ["keyDown", "keyUp"]) {
       await this.send("Input.dispatchKeyEvent", {
