@@ -13,7 +13,7 @@ async function grow(tab) {
   await tab.wait(`Date.now() > ${end}`, "an old sign-in");
 }
 
-test("after an old sign-in, an unlink asks to sign in again, and goes on", { timeout: 120_000 }, () =>
+test("after an old sign-in, an unlink asks to sign in again, and goes on", () =>
   withBrowser(async (open) => {
     const tab = await open();
     const ada = newName();
@@ -56,7 +56,7 @@ test("after an old sign-in, an unlink asks to sign in again, and goes on", { tim
     assert.equal((await tab.items("Linked accounts")).length, 1);
   }));
 
-test("a sign-in with another account goes on with nothing", { timeout: 120_000 }, () => withBrowser(async (open) => {
+test("a sign-in with another account goes on with nothing", () => withBrowser(async (open) => {
   const [tab, other] = await Promise.all([open(), open()]);
   const [ada, eve] = [newName("ada"), newName("eve")];
   await signIn(other, "apple", eve);

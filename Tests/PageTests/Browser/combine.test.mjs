@@ -7,7 +7,7 @@ import { base, withBrowser } from "./tab.mjs";
 
 const inUse = "This account is already in use";
 
-test("a conflict is announced, reveals nothing, and can be resolved", { timeout: 120_000 }, () =>
+test("a conflict is announced, reveals nothing, and can be resolved", () =>
   withBrowser(async (open) => {
     const [tab, other] = await Promise.all([open(), open()]);
     const [ada, eve] = [newName("ada"), newName("eve")];
@@ -40,7 +40,7 @@ test("a conflict is announced, reveals nothing, and can be resolved", { timeout:
     await tab.says("Google account linked successfully");
   }));
 
-test("two accounts become one after a sign-in that confirms it", { timeout: 120_000 }, () =>
+test("two accounts become one after a sign-in that confirms it", () =>
   withBrowser(async (open) => {
     const [tab, device] = await Promise.all([open(), open()]);
     const ada = newName();
@@ -85,7 +85,7 @@ test("two accounts become one after a sign-in that confirms it", { timeout: 120_
     assert.equal((await device.items("Linked accounts")).length, 3);
   }));
 
-test("of a provider that both accounts have, the chosen account stays", { timeout: 60_000 }, () =>
+test("of a provider that both accounts have, the chosen account stays", () =>
   withBrowser(async (open) => {
     const [tab, device] = await Promise.all([open(), open()]);
     const [ada, old] = [newName("ada"), newName("old")];
@@ -112,7 +112,7 @@ test("of a provider that both accounts have, the chosen account stays", { timeou
     assert.ok(items.includes(`${old}@`) && items.includes("Google"), items);
   }));
 
-test("a first visitor links, unlinks, meets a conflict and combines by clicking alone", { timeout: 60_000 }, () =>
+test("a first visitor links, unlinks, meets a conflict and combines by clicking alone", () =>
   withBrowser(async (open) => {
     const tab = await open();
     const pass = async (provider) => {

@@ -36,7 +36,7 @@ async function enrolApp(tab) {
   return { secret, codes: await tab.items("Recovery codes") };
 }
 
-test("a person enrols an authenticator app, and signs in with it or a recovery code", { timeout: 120_000 }, () =>
+test("a person enrols an authenticator app, and signs in with it or a recovery code", () =>
   withBrowser(async (open) => {
     const tab = await open();
     const ada = newName();
@@ -105,7 +105,7 @@ test("a person enrols an authenticator app, and signs in with it or a recovery c
     await tab.wait(`document.querySelector("main").innerText.includes("No second factor is set up.")`);
   }));
 
-test("a security key is the second step", { timeout: 60_000 }, () => withBrowser(async (open) => {
+test("a security key is the second step", () => withBrowser(async (open) => {
   const tab = await open();
   const ada = newName();
   await tab.plugIn({ transport: "usb", hasResidentKey: false });
@@ -121,7 +121,7 @@ test("a security key is the second step", { timeout: 60_000 }, () => withBrowser
   await tab.says("You are signed in.");
 }));
 
-test("the first factor ends the sessions of other devices", { timeout: 60_000 }, () =>
+test("the first factor ends the sessions of other devices", () =>
   withBrowser(async (open) => {
     const [tab, device] = await Promise.all([open(), open()]);
     const ada = newName();

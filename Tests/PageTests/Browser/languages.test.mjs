@@ -41,7 +41,7 @@ test("a language is chosen by the address, and otherwise by the browser's", () =
   }
 });
 
-test("the page is in each language, also after the way to a provider", { timeout: 120_000 }, () =>
+test("the page is in each language, also after the way to a provider", () =>
   withBrowser(async (open) => {
     for (const language of languages) {
       const t = texts[language];

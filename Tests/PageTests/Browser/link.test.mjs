@@ -5,7 +5,7 @@ import test from "node:test";
 import { newName, signIn, signInAt } from "./people.mjs";
 import { base, withBrowser } from "./tab.mjs";
 
-test("a person links an account, after saying no", { timeout: 120_000 }, () => withBrowser(async (open) => {
+test("a person links an account, after saying no", () => withBrowser(async (open) => {
   const tab = await open();
   const ada = newName();
   await tab.open(`${base}/account`);
@@ -47,7 +47,7 @@ test("a person links an account, after saying no", { timeout: 120_000 }, () => w
   assert.equal((await tab.items("Linked accounts")).length, 2);
 }));
 
-test("a person unlinks by keyboard, and never the only account", { timeout: 120_000 }, () => withBrowser(async (open) => {
+test("a person unlinks by keyboard, and never the only account", () => withBrowser(async (open) => {
   const tab = await open();
   const ada = newName();
   await signIn(tab, "apple", ada);
@@ -81,7 +81,7 @@ test("a person unlinks by keyboard, and never the only account", { timeout: 120_
   await tab.sees("button", "Link Google account");
 }));
 
-test("each tenant has a page of its own", { timeout: 60_000 }, () => withBrowser(async (open) => {
+test("each tenant has a page of its own", () => withBrowser(async (open) => {
   const tab = await open();
   const ada = newName();
   await tab.open(`${base}/t/acme/account`);

@@ -12,7 +12,7 @@ async function enterCode(tab, address, submit = "Continue") {
   await tab.click(submit);
 }
 
-test("a person signs up by an e-mail code, adds a phone and a password, and changes it", { timeout: 120_000 }, () =>
+test("a person signs up by an e-mail code, adds a phone and a password, and changes it", () =>
   withBrowser(async (open) => {
     const tab = await open();
     const email = `${newName()}@example.com`;
@@ -85,7 +85,7 @@ test("a person signs up by an e-mail code, adds a phone and a password, and chan
     assert.equal((await tab.items("Linked accounts")).length, 3);
   }));
 
-test("a person signs up with a password", { timeout: 60_000 }, () => withBrowser(async (open) => {
+test("a person signs up with a password", () => withBrowser(async (open) => {
   const tab = await open();
   const email = `${newName()}@example.com`;
   await tab.open(`${base}/account`);
@@ -98,7 +98,7 @@ test("a person signs up with a password", { timeout: 60_000 }, () => withBrowser
   await tab.says("Welcome. Your account was created.");
 }));
 
-test("an address of another account is a conflict, and the accounts are combined by codes", { timeout: 60_000 }, () =>
+test("an address of another account is a conflict, and the accounts are combined by codes", () =>
   withBrowser(async (open) => {
     const tab = await open();
     const email = `${newName()}@example.com`;
@@ -122,7 +122,7 @@ test("an address of another account is a conflict, and the accounts are combined
     assert.equal((await tab.items("Linked accounts")).length, 2);
   }));
 
-test("a password for another account's address is a conflict, and its password combines the two", { timeout: 60_000 }, () =>
+test("a password for another account's address is a conflict, and its password combines the two", () =>
   withBrowser(async (open) => {
     const tab = await open();
     const email = `${newName()}@example.com`;
@@ -153,7 +153,7 @@ test("a password for another account's address is a conflict, and its password c
     assert.equal((await tab.items("Linked accounts")).length, 2);
   }));
 
-test("a person signs up with a passkey, adds another one, and removes it", { timeout: 60_000 }, () =>
+test("a person signs up with a passkey, adds another one, and removes it", () =>
   withBrowser(async (open) => {
     const tab = await open();
     await tab.plugIn({ transport: "internal" });

@@ -6,6 +6,7 @@ import { launch } from "../../../Sources/SoftwareAuthenticators/Browser/browser.
 import { lookup } from "./lookup.mjs";
 
 const secondsMax = 20;
+const storySecondsMax = 150;
 const axeSource = await readFile(required("AXE_SOURCE"), "utf8");
 
 /** The server's address; the tests in Swift start it in development mode. */
@@ -17,17 +18,25 @@ export const localhost = base.replace("127.0.0.1", "localhost");
 export async function withBrowser(body) {
   const { send, close } = await launch();
   const tabs = [];
+  let timer;
+  // The browser ends with the test also when a page never answers.
+  const tooLate = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not within ${storySecondsMax} s`)), storySecondsMax * 1000);
+  });
   try {
-    await body(async (options) => {
+    await Promise.race([tooLate, body(async (options) => {
       const tab = await Tab.open(send, options);
       tabs.push(tab);
       return tab;
-    });
+    })]);
     for (const tab of tabs) assert.deepEqual(tab.problems, [], "errors of scripts, and violations of the policy");
   } catch (error) {
-    const views = await Promise.all(tabs.map((tab) => tab.describe().catch(() => "")));
+    const views = await Promise.all(tabs.map((tab) => Promise.race([
+      tab.describe().catch(() => ""), new Promise((resolve) => { setTimeout(resolve, 5_000, "no answer"); }),
+    ])));
     throw new Error(`${error.stack}\n${views.join("\n----\n")}`);
   } finally {
+    clearTimeout(timer);
     await close();
   }
 }
