@@ -1,7 +1,7 @@
 import QRCodes
 import Testing
 
-/// The modules of QR codes; a scanner reads one in the tests of the account page.
+/// The modules of QR codes.
 @Suite struct QRCodeTests {
     /// The finder pattern of three corners (ISO/IEC 18004, section 6.3.3).
     private static let finder = [

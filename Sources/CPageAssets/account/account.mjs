@@ -51,6 +51,7 @@ async function readTexts(accepted) {
   page.language = chooseLanguage(sessionStorage.getItem(languageKey), accepted ?? "");
   page.t = (await import(`../texts/${page.language}.mjs`)).texts;
   document.documentElement.lang = page.language;
+  page.api.language = page.language;
   page.api.onwait = () => say(page.t.waiting);
 }
 

@@ -21,6 +21,8 @@ export class Api {
   session = {};
   /** @type {string | null} the address to which the page is to lead back */
   returnTo = null;
+  /** The language of messages that requests send. */
+  language = "";
   /** Called before a wait of some seconds for a busy server. */
   onwait = () => {};
 
@@ -43,6 +45,7 @@ export class Api {
   async call(method, path, body = undefined, { isRepeatable = false } = {}) {
     /** @type {Record<string, string>} */
     const headers = isRepeatable ? { "Idempotency-Key": randomKey() } : {};
+    if (this.language) headers["Accept-Language"] = this.language;
     const user = this.session.user_id;
     try {
       return await this.#send(method, path, body, { ...headers, "Ledger-CSRF": this.session.csrf_token });

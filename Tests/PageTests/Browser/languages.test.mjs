@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { chooseLanguage, languages } from "../../../Sources/CPageAssets/lib/languages.mjs";
-import { newName, signInAt } from "./people.mjs";
+import { newName, sentCode, signInAt } from "./people.mjs";
 import { base, withBrowser } from "./tab.mjs";
 
 /** The texts of each language. */
@@ -62,3 +62,15 @@ test("the page is in each language, also after the way to a provider", () =>
     await signInAt(tab, "google", newName());
     await tab.says(texts.ja.welcome);
   }));
+
+test("a code is sent in the language of the page", () => withBrowser(async (open) => {
+  const tab = await open();
+  const email = `${newName()}@example.com`;
+  await tab.open(`${base}/account?lang=de`);
+  await tab.click(texts.de.signInWithCode.email);
+  await tab.fill(texts.de.email, email);
+  await tab.click(texts.de.sendCode);
+  await sentCode(email);
+  const { messages } = await (await fetch(`${base}/dev/outbox`)).json();
+  assert.equal(messages.find(({ to }) => to === email).language, "de");
+}));

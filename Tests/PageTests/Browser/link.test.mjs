@@ -95,3 +95,38 @@ test("each tenant has a page of its own", () => withBrowser(async (open) => {
   await tab.open(`${base}/account`);
   await tab.sees("heading", "Sign in");
 }));
+
+test("a person who tries too often learns when the next try is possible", () => withBrowser(async (open) => {
+  const tab = await open();
+  const ada = newName();
+  await signIn(tab, "apple", ada);
+  const link = async (name) => {
+    await tab.click(`Link ${name} account`);
+    await signInAt(tab, name.toLowerCase(), ada);
+  };
+  for (const name of ["Facebook", "GitHub", "Google", "LinkedIn", "X"]) {
+    await link(name);
+    await tab.says(`${name} account linked successfully`);
+  }
+  await tab.click("Unlink X");
+  await tab.click("Unlink");
+  await tab.says("X account unlinked");
+  await link("X");
+  await tab.wait(`/^Too many tries. You can try again at \\d/.test(document.querySelector("[role=alert]").textContent)`);
+  assert.equal((await tab.items("Linked accounts")).length, 5);
+}));
+
+test("without a connection nothing is lost, and another try goes on", () => withBrowser(async (open) => {
+  const tab = await open();
+  await signIn(tab, "apple", newName());
+  const connect = (offline) => tab.send("Network.emulateNetworkConditions", {
+    offline, latency: 0, downloadThroughput: -1, uploadThroughput: -1,
+  });
+  await connect(true);
+  await tab.click("Sign out");
+  await tab.says("The service cannot be reached. Check your connection.", "alert");
+  await tab.check("no connection");
+  await connect(false);
+  await tab.click("Try again");
+  await tab.says("You are signed out.");
+}));
