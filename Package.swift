@@ -306,6 +306,7 @@ let package = Package(
             ], resources: [.copy("FormerRelease")]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(name: "QRCodesTests", dependencies: ["QRCodes"]),
+        .testTarget(name: "PageAssetsTests", dependencies: ["PageAssets"]),
         .testTarget(name: "OneTimePasswordsTests", dependencies: ["OneTimePasswords"]),
         .testTarget(name: "UnicodeTextTests", dependencies: ["UnicodeText"]),
         .testTarget(name: "AddressesTests", dependencies: ["Addresses", "LedgerTestSupport"]),

@@ -149,13 +149,15 @@ export const isExternal = ({ type, has_flow: hasFlow }) => hasFlow && (type === 
 /** Whether a way to sign in is the service's own, and no account at another one. */
 export const isOwn = (name) => provider(name).type in page.t.kinds;
 
+const leavingMilliseconds = 10_000;
+
 /** Leads to a provider, and with its answer back to this page. */
 export async function visit(name, purpose, planDigest) {
   const body = { provider: name, purpose, ...(planDigest && { plan_digest: planDigest }) };
   const { authorize_url: address } = await page.api.call("POST", "account/flows", body);
   location.assign(address);
-  // The page stays as it is until the browser has left it.
-  await new Promise(() => {});
+  // The page stays as it is until the browser has left it, or could not.
+  await new Promise((resolve) => setTimeout(resolve, leavingMilliseconds));
 }
 
 const intentKey = "account-intent";
