@@ -50,6 +50,11 @@ let package = Package(
         .target(
             name: "CPhoneNumber",
             linkerSettings: [.linkedLibrary("phonenumber"), .linkedLibrary("protobuf")]),
+        // The files of the pages for people.
+        .target(name: "CPageAssets", exclude: ["account", "lib", "texts", "tsconfig.json"]),
+        .systemLibrary(
+            name: "CQRencode", pkgConfig: "libqrencode",
+            providers: [.apt(["libqrencode-dev"])]),
         .systemLibrary(
             name: "CArgon2", pkgConfig: "libargon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
@@ -64,6 +69,9 @@ let package = Package(
             dependencies: ["CArgon2", "CCrypt", "Cryptography", "Encodings", "UnicodeText"]),
         .target(
             name: "Passkeys", dependencies: ["CFIDO2", "Cryptography", "Encodings", "JSON"]),
+        .target(name: "QRCodes", dependencies: ["CQRencode"]),
+        .target(
+            name: "PageAssets", dependencies: ["CPageAssets", "Cryptography", "Encodings"]),
         .target(name: "HTTPClient", dependencies: ["CCurl"]),
         .target(name: "OpenID", dependencies: ["Cryptography", "Encodings", "HTTPClient", "JSON"]),
         .target(
@@ -174,8 +182,8 @@ let package = Package(
             name: "LedgerAPI",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
-                "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "Passkeys", "Passwords",
-                "TransparencyLog",
+                "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "PageAssets", "Passkeys",
+                "Passwords", "QRCodes", "TransparencyLog",
             ]),
         .executableTarget(
             name: "account-ledger",
@@ -298,6 +306,8 @@ let package = Package(
                 "TransparencyLog",
             ], resources: [.copy("FormerRelease")]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
+        .testTarget(name: "QRCodesTests", dependencies: ["QRCodes"]),
+        .testTarget(name: "PageAssetsTests", dependencies: ["PageAssets"]),
         .testTarget(name: "OneTimePasswordsTests", dependencies: ["OneTimePasswords"]),
         .testTarget(name: "UnicodeTextTests", dependencies: ["UnicodeText"]),
         .testTarget(name: "AddressesTests", dependencies: ["Addresses", "LedgerTestSupport"]),
@@ -328,13 +338,20 @@ let package = Package(
                 "LedgerWire", "LoopbackServers", "Postgres", "SoftwareAuthenticators", "Sockets",
                 "TransparencyLog",
             ], exclude: ["Verifiers"]),
+        .testTarget(
+            name: "PageTests", dependencies: ["LedgerTestSupport"],
+            exclude: ["Browser", "requirements.txt"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],
     swiftLanguageModes: [.v6],
+    // For `#embed`.
+    cLanguageStandard: .c2x,
     cxxLanguageStandard: .cxx17
 )
 
 for target in package.targets
-where target.type != .system && !["CAllocator", "CPhoneNumber", "CReceive"].contains(target.name) {
+where target.type != .system
+    && !["CAllocator", "CPageAssets", "CPhoneNumber", "CReceive"].contains(target.name)
+{
     target.swiftSettings = (target.swiftSettings ?? []) + language + warningsAreErrors
 }

@@ -73,7 +73,7 @@ private enum AuthorizationPage {
             """
             <p>The development identity provider: sign in with any name.</p>
             <form method="post" action="authorize">\(hidden)
-            <label>Name <input name="name" maxlength="100" autofocus></label>
+            <label>Name <input name="name" maxlength="100" value="ada" autofocus></label>
             <button>Sign in</button> <button name="deny" value="1">Cancel</button>
             </form>
             """)

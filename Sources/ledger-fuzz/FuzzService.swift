@@ -127,7 +127,8 @@ final class FuzzService: Sendable {
                     pool: BlockingPool(label: "passwords", threads: 1, waitingMax: 0),
                     store: ledger, codes: codes),
                 passkeys: PasskeyChecks(store: ledger, key: .generate()),
-                flows: BrowserFlows(key: .generate()), publicURL: "https://ledger.example",
+                flows: BrowserFlows(key: .generate()),
+                pages: PageSessions(key: .generate()), publicURL: "https://ledger.example",
                 secondFactors: SecondFactors(
                     store: ledger, codes: codes,
                     passkeys: PasskeyChecks(store: ledger, key: .generate()),

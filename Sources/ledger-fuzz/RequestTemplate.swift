@@ -51,6 +51,9 @@ enum RequestTemplates {
     private static let json = "Host: a\nContent-Type: application/json\n"
     private static let key = "Host: a\nAuthorization: Bearer <KEY>\n"
     private static let because = key + "Ledger-Reason: because\n"
+    private static let page =
+        "Ledger-CSRF: x\nSec-Fetch-Site: same-origin\nOrigin: http://a\n"
+        + "Cookie: __Host-ledger-account=x; __Host-ledger-account-flow=y\n"
     private static let bearer = "Authorization: Bearer <ACCESS>\n"
 
     static let all = [
@@ -87,6 +90,16 @@ enum RequestTemplates {
         request(
             "POST /v1/auth/flows/callback/google",
             "Host: a\nContent-Type: application/x-www-form-urlencoded\n", "state=x&code=y+%20z"),
+        request("GET /v1/providers", "Host: a\n", ""),
+        request("GET /account", "Host: a\nIf-None-Match: \"x\", W/\"y\"\n", ""),
+        request("GET /assets/lib/el.mjs", "Host: a\n", ""),
+        request("GET /account/session?return=http://127.0.0.1/callback", "Host: a\n" + page, ""),
+        request("POST /account/sign-out", json + page, #"{"everywhere":true}"#),
+        request(
+            "POST /account/flows", json + page,
+            #"{"provider":"google","purpose":"merge","plan_digest":"x"}"#),
+        request("GET /account/callback/google?flow_code=x&error=y", "Host: a\n" + page, ""),
+        request("POST /account/qr-code", json + page, #"{"text":"x"}"#),
         request(
             "POST /v1/auth/sign-in/google", json, #"{"flow_code":"x","code_verifier":"y"}"#),
         request(

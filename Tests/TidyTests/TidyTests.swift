@@ -10,6 +10,8 @@ import Testing
         "OneTimePasswords": ["Cryptography", "Encodings"],
         "Passwords": ["Cryptography", "Encodings", "UnicodeText"],
         "Passkeys": ["Cryptography", "Encodings", "JSON"],
+        "QRCodes": [],
+        "PageAssets": ["Cryptography", "Encodings"],
         "HTTPClient": [],
         "OpenID": ["Cryptography", "Encodings", "HTTPClient", "JSON"],
         "StandardWebhooks": ["Cryptography", "Encodings", "HTTPClient"],
@@ -57,8 +59,8 @@ import Testing
         ],
         "LedgerAPI": [
             "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
-            "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "Passkeys", "Passwords",
-            "TransparencyLog",
+            "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "PageAssets", "Passkeys",
+            "Passwords", "QRCodes", "TransparencyLog",
         ],
         "ledger-bench-load": ["Passwords", "Sockets"],
         "LedgerTestSupport": [
@@ -81,8 +83,8 @@ import Testing
     /// The wrappers of C libraries, and the simulator, because running a task's job by hand is unsafe.
     private static let wrappers: Set<String> = [
         "Addresses", "Archive", "BlockingCalls", "ChildProcesses", "Cryptography", "DurableFiles",
-        "HTTP", "HTTPClient", "JSON", "LoopbackServers", "OneTimePasswords", "Passkeys",
-        "Passwords", "Postgres", "Sockets", "UnicodeText",
+        "HTTP", "HTTPClient", "JSON", "LoopbackServers", "OneTimePasswords", "PageAssets",
+        "Passkeys", "Passwords", "Postgres", "QRCodes", "Sockets", "UnicodeText",
         "CryptographyTests", "HTTPTests", "OpenIDTests", "PasswordsTests", "PostgresTests",
         "SimulationTests",
     ]

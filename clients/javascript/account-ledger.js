@@ -97,6 +97,12 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  *   `parseRequestOptionsFromJSON`.
  * @property {number} expires_in  In seconds.
  *
+ * @typedef {object} Provider
+ * @property {string} name  In paths and bodies.
+ * @property {string} display_name  For people.
+ * @property {"oidc" | "oauth2" | "anonymous" | "password" | "passkey" | "email" | "phone"} type
+ * @property {boolean} has_flow  Whether `beginFlow` can be used with it.
+ *
  * @typedef {object} Flow
  * @property {string} authorize_url  Opened in the browser.
  * @property {number} expires_in  In seconds.
@@ -635,6 +641,16 @@ export class AccountLedger {
     return this.#call({
       method: "POST", path: `/v1/account/passkeys/${segment(provider)}/get`, body: plan,
     }, options);
+  }
+
+  /**
+   * Returns the providers that the tenant offers, in the order of their names.
+   *
+   * @param {CallOptions} [options]
+   * @returns {Promise<{ providers: Provider[] }>}
+   */
+  providers(options = {}) {
+    return this.#transport.send(this.#transport.begin(options), { method: "GET", path: "/v1/providers" });
   }
 
   /**

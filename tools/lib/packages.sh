@@ -11,8 +11,8 @@ readonly packages_of_swift=(
 # The C libraries of the server.
 readonly packages_of_server=(
     ca-certificates libarchive-dev libargon2-dev libcrypt-dev libcurl4-openssl-dev libfido2-dev libidn2-dev
-    libjemalloc-dev libmicrohttpd-dev liboath-dev libphonenumber-dev libpq-dev libssl-dev libunistring-dev
-    pkg-config
+    libjemalloc-dev libmicrohttpd-dev liboath-dev libphonenumber-dev libpq-dev libqrencode-dev libssl-dev
+    libunistring-dev pkg-config
 )
 # Any installed server version is sufficient; the package without a version is for machines without one.
 packages_of_postgres=(postgresql)

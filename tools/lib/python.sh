@@ -6,6 +6,11 @@ set_up_verifiers() {
     set_up_python_programs verifiers "$repository/Tests/TransparencyLogTests/Verifiers/requirements.txt"
 }
 
+# axe-core, the checker of accessibility, for tests in a browser.
+set_up_axe() {
+    set_up_python_programs axe "$repository/Tests/PageTests/requirements.txt"
+}
+
 # Creates the named environment with exactly the packages that a file of requirements pins, unless it exists.
 set_up_python_programs() {
     local directory="$local_directory/$1" requirements=$2

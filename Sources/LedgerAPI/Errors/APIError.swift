@@ -20,6 +20,8 @@ enum APIError: Error {
     case accessTokenMissing
     /// The access token is bad or expired.
     case accessTokenInvalid
+    /// The request claims to be of a page for people, by its cookie or its header field, and is not.
+    case notOfPage
     /// The request carries no API key.
     case apiKeyMissing
     /// The API key is unknown, expired, revoked or of another tenant.

@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Ledger
+internal import LedgerSignIn
 internal import LedgerWire
 
 /// The ledger's own surface: JSON bodies, errors with codes, ES256 access tokens, and the tenant in
@@ -43,6 +44,18 @@ struct NativeSurface: Surface {
         of token: String, in tenant: TenantID, at now: Timestamp, _ services: APIServices
     ) -> Caller? {
         services.accessTokens.check(token, for: tenant, at: now)?.caller
+    }
+
+    func page(
+        of headers: HTTPHeaders, in tenant: TenantID, at now: Timestamp, _ services: APIServices
+    ) throws(APIError) -> PageSessions.Session? {
+        try PageRequest.session(of: headers, in: tenant, at: now, services.pages)
+    }
+
+    func hasPageCookie(
+        _ headers: HTTPHeaders, in tenant: TenantID, at now: Timestamp, _ services: APIServices
+    ) -> Bool {
+        PageRequest.hasCookie(headers, in: tenant, at: now, services.pages)
     }
 
     func accessToken(

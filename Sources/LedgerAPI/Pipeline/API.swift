@@ -68,9 +68,11 @@ package struct API: Sendable {
         case .found(let number, _, let captures):
             let tenant = try await tenant(in: captures)
             let route = router[number]
+            let now = services.now()
+            let page = try surface.page(of: request.headers, in: tenant, at: now, services)
             let call = RouteCall(
                 services: services, surface: surface, route: type(of: route), request: request,
-                name: name, tenant: tenant, captures: captures, now: services.now())
+                name: name, tenant: tenant, captures: captures, now: now, page: page)
             defer { call.end() }
             return try await route.answer(call)
         }

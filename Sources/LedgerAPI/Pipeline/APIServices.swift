@@ -30,6 +30,8 @@ package final class APIServices: Sendable {
     package let passkeys: PasskeyChecks
     /// Sends browsers to providers and back.
     package let flows: BrowserFlows
+    /// Seals the sessions of the pages for people.
+    package let pages: PageSessions
     /// The beginning of the addresses at which browsers reach the service; nil when it is not set.
     package let publicURL: String?
     /// Enrols second factors and checks their codes.
@@ -56,7 +58,8 @@ package final class APIServices: Sendable {
         configurations: [TenantID: TenantConfiguration], accessTokens: AccessTokens,
         refreshTokens: RefreshTokens, singleUseIDTokens: SingleUseIDTokens,
         requestDigests: RequestDigests, codes: AddressCodes, passwords: PasswordChecks,
-        passkeys: PasskeyChecks, flows: BrowserFlows, publicURL: String?,
+        passkeys: PasskeyChecks, flows: BrowserFlows, pages: PageSessions,
+        publicURL: String?,
         secondFactors: SecondFactors, mergePlans: MergePlanDigests,
         now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt128, observer: any RequestObserver,
@@ -76,6 +79,7 @@ package final class APIServices: Sendable {
         self.passwords = passwords
         self.passkeys = passkeys
         self.flows = flows
+        self.pages = pages
         self.publicURL = publicURL
         self.secondFactors = secondFactors
         self.mergePlans = mergePlans

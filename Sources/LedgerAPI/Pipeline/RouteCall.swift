@@ -16,11 +16,14 @@ final class RouteCall: Sendable {
     let captures: RouteCaptures
     /// The time at which the request arrived.
     let now: Timestamp
+    /// The session of the page that sends the request; nil for another client.
+    let page: PageSessions.Session?
     private let hasPermit = Mutex(false)
 
     init(
         services: APIServices, surface: any Surface, route: any Route.Type, request: HTTPRequest,
-        name: RequestName, tenant: TenantID, captures: RouteCaptures, now: Timestamp
+        name: RequestName, tenant: TenantID, captures: RouteCaptures, now: Timestamp,
+        page: PageSessions.Session?
     ) {
         self.services = services
         self.surface = surface
@@ -30,6 +33,7 @@ final class RouteCall: Sendable {
         self.tenant = tenant
         self.captures = captures
         self.now = now
+        self.page = page
     }
 
     /// Acquires a permit for a principal's request, held until ``end()``.
@@ -78,12 +82,9 @@ final class RouteCall: Sendable {
         }
     }
 
-    /// Returns the values of a cookie (RFC 6265, section 4.2.1).
-    private func cookies(named name: String) -> [String] {
-        request.headers.all("Cookie").flatMap { $0.split(separator: ";") }.compactMap { pair in
-            let text = pair.drop { $0 == " " }
-            return text.hasPrefix(name + "=") ? String(text.dropFirst(name.count + 1)) : nil
-        }
+    /// Returns the values of a cookie.
+    func cookies(named name: String) -> [String] {
+        Cookies.values(named: name, in: request.headers)
     }
 
     /// The network of the client, by which its requests are counted: an IPv4 address, or the first 64 bits of
@@ -99,10 +100,21 @@ final class RouteCall: Sendable {
 
     /// Returns the account holder.
     ///
-    /// - Throws: 401 unless the request carries a valid access token for the tenant. Whether the
-    ///   session is live is not known yet: the command or the read that follows checks it.
+    /// - Throws: 401 unless the request carries a valid access token for the tenant, or is a page's after a
+    ///   sign-in; 403 for a page's cookie alone. Whether the session is live is not known yet: the command or the
+    ///   read that follows checks it.
     func caller() throws(APIError) -> Caller {
-        let token = try bearerToken()
+        if let page {
+            guard let caller = page.caller else { throw .accessTokenMissing }
+            return caller
+        }
+        let token: String
+        do {
+            token = try bearerToken()
+        } catch {
+            let isForged = surface.hasPageCookie(request.headers, in: tenant, at: now, services)
+            throw isForged ? .notOfPage : error
+        }
         guard let caller = surface.caller(of: token, in: tenant, at: now, services) else {
             throw .accessTokenInvalid
         }

@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Ledger
+internal import LedgerSignIn
 
 /// One wire contract on the shared pipeline: everything in which two contracts differ.
 ///
@@ -41,6 +42,18 @@ protocol Surface: Sendable {
     func caller(
         of token: String, in tenant: TenantID, at now: Timestamp, _ services: APIServices
     ) -> Caller?
+
+    /// Returns the session of the page for people that sends a request; nil for another client.
+    ///
+    /// - Throws: the error for a request that claims to be a page's and is not.
+    func page(
+        of headers: HTTPHeaders, in tenant: TenantID, at now: Timestamp, _ services: APIServices
+    ) throws(APIError) -> PageSessions.Session?
+
+    /// Whether a request has the cookie of a page after a sign-in, and nothing else by which it is authenticated.
+    func hasPageCookie(
+        _ headers: HTTPHeaders, in tenant: TenantID, at now: Timestamp, _ services: APIServices
+    ) -> Bool
 
     /// Mints an access token for a session.
     func accessToken(

@@ -6,16 +6,11 @@ import http from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Opens a page; returns its origin and functions for the authenticator, for credentials and for the end. */
-export async function openBrowser() {
-  const server = http.createServer((request, response) => {
-    response.writeHead(200, { "Content-Type": "text/html" }).end("<!doctype html><title>Passkeys</title>");
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const origin = `http://localhost:${server.address().port}`;
+/** Starts Chromium; returns a function for its DevTools protocol and one that ends it. */
+export async function launch() {
   const profile = await mkdtemp(join(tmpdir(), "account-ledger-"));
   const browser = spawn("chromium-headless-shell", [
-    // The sandbox needs privileges that a container may not have; the page is the test's own.
+    // The sandbox needs privileges that a container may not have; the pages are the test's own.
     "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", `--user-data-dir=${profile}`,
     // Messages of the DevTools protocol, each ended by a NUL, on the descriptors 3 and 4.
     "--remote-debugging-pipe", "about:blank",
@@ -23,7 +18,25 @@ export async function openBrowser() {
   let log = "";
   browser.stderr.on("data", (chunk) => { log += chunk; });
   const ended = new Promise((resolve) => { browser.on("exit", resolve).on("error", resolve); });
-  const send = connect(browser.stdio[3], browser.stdio[4], ended, () => log);
+  return {
+    send: connect(browser.stdio[3], browser.stdio[4], ended, () => log),
+    async close() {
+      // With the processes that it has started.
+      if (browser.pid) process.kill(-browser.pid, "SIGKILL");
+      await ended;
+      await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Opens a page; returns its origin and functions for the authenticator, for credentials and for the end. */
+export async function openBrowser() {
+  const server = http.createServer((request, response) => {
+    response.writeHead(200, { "Content-Type": "text/html" }).end("<!doctype html><title>Passkeys</title>");
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `http://localhost:${server.address().port}`;
+  const { send, close } = await launch();
 
   const { product } = await send("Browser.getVersion");
   const { targetId } = await send("Target.createTarget", { url: "about:blank" });
@@ -64,12 +77,9 @@ export async function openBrowser() {
       return result.value;
     },
     async close() {
-      // With the processes that it has started.
-      if (browser.pid) process.kill(-browser.pid, "SIGKILL");
-      await ended;
+      await close();
       server.close();
       server.closeAllConnections();
-      await rm(profile, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
@@ -78,6 +88,7 @@ export async function openBrowser() {
 function connect(output, input, ended, log) {
   const waiting = new Map();
   const events = new Map();
+  const listeners = new Set();
   let count = 0;
   let received = "";
   input.setEncoding("utf8").on("data", (chunk) => {
@@ -85,6 +96,7 @@ function connect(output, input, ended, log) {
     received = messages.pop();
     for (const message of messages.map((text) => JSON.parse(text))) {
       (waiting.get(message.id) ?? events.get(message.method))?.(message);
+      if (message.method) for (const listener of listeners) listener(message);
     }
   });
   const dead = ended.then((reason) => { throw new Error(`Chromium ended: ${reason}\n${log()}`); });
@@ -99,6 +111,8 @@ function connect(output, input, ended, log) {
     return message.result;
   };
   send.event = (method) => Promise.race([new Promise((resolve) => { events.set(method, resolve); }), dead]);
+  /** Calls a function with every event. */
+  send.listen = (listener) => { listeners.add(listener); };
   return send;
 }
 

@@ -41,6 +41,11 @@ enum TenantSetup {
     /// The path of the addresses of this machine to which browser flows may return in the development mode.
     private static let developmentReturnPath = "/callback"
 
+    /// The names for people that are not the capitalised ones.
+    private static let developmentDisplayNames: [OAuth2Settings.Preset: String] = [
+        .github: "GitHub", .linkedin: "LinkedIn",
+    ]
+
     /// Returns the browser flow of an imitated provider.
     private static func flow(of name: String, api: String) -> FlowSettings {
         let base = DevelopmentIdentityProvider.baseURL(of: name, api: api)
@@ -93,7 +98,8 @@ enum TenantSetup {
         let tokenProviders = OAuth2Settings.Preset.allCases.compactMap { preset in
             ProviderName(preset.rawValue).map { name in
                 ProviderConfiguration(
-                    name: name, pin: developmentPins[name],
+                    name: name, displayName: developmentDisplayNames[preset],
+                    pin: developmentPins[name],
                     settings: .oauth2(
                         OAuth2Settings(
                             preset, client: DevelopmentIdentityProvider.audience,

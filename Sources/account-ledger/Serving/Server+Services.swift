@@ -68,7 +68,8 @@ extension Server {
             singleUseIDTokens: SingleUseIDTokens(key: keys.refresh),
             requestDigests: requestDigests, codes: codes, passwords: passwords,
             passkeys: passkeys,
-            flows: BrowserFlows(key: keys.refresh), publicURL: publicURL,
+            flows: BrowserFlows(key: keys.refresh), pages: PageSessions(key: keys.refresh),
+            publicURL: publicURL,
             secondFactors: SecondFactors(
                 store: credentials, codes: codes,
                 passkeys: passkeys, tokens: SecondFactorTokens(key: keys.refresh)),

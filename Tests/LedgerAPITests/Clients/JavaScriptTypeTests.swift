@@ -54,7 +54,7 @@ struct JavaScriptTypeTests {
                 "beginSignUp", "beginPasswordReset", "completePasswordReset", "changePassword",
                 "changeAddress", "beginAddressReturn", "completeAddressReturn",
                 "beginPasskeySignUp", "beginPasskeySignIn", "beginPasskeyLink",
-                "beginPasskeyMerge", "beginFlow",
+                "beginPasskeyMerge", "providers", "beginFlow",
                 "signOut",
                 "account", "link", "unlink",
                 "previewMerge", "merge", "#renew", "previewUndo", "undoMerge",

@@ -51,7 +51,7 @@ struct UndescribedInputTests {
         return RouteCall(
             services: service.services, surface: NativeSurface(), route: route, request: request,
             name: RequestName(request.headers) { service.services.newID() }, tenant: .default,
-            captures: [:], now: service.clock.now)
+            captures: [:], now: service.clock.now, page: nil)
     }
 
     private func status(_ read: () throws(APIError) -> Void) -> Int? {

@@ -188,7 +188,8 @@ struct TestService {
                 store: ledger, codes: codes, failureTime: .milliseconds(500),
                 pause: { [pauses = options.pauses] in pauses.add($0) }),
             passkeys: PasskeyChecks(store: ledger, key: options.spendingKey),
-            flows: BrowserFlows(key: options.spendingKey), publicURL: "https://ledger.example",
+            flows: BrowserFlows(key: options.spendingKey),
+            pages: PageSessions(key: options.spendingKey), publicURL: "https://ledger.example",
             secondFactors: SecondFactors(
                 store: ledger, codes: codes,
                 passkeys: PasskeyChecks(store: ledger, key: options.spendingKey),

@@ -85,6 +85,8 @@ extension ErrorAnswer {
                 Self(401, .invalidAccessToken, "An access token is required")
                     .challenge(Challenge.plain)
             case .accessTokenInvalid: .accessTokenInvalid
+            case .notOfPage:
+                Self(403, .forbidden, "This request is not one of the page: load the page again")
             case .apiKeyMissing:
                 Self(401, .invalidAPIKey, "An API key is required").challenge(Challenge.plain)
             case .apiKeyInvalid:

@@ -30,6 +30,9 @@ extension RequestBody {
         for provider: ProviderConfiguration?, isForPlan: Bool = false
     ) throws(APIError) -> CredentialBody {
         let verifier = try text(OptionalText.codeVerifier)
+        if let pageFlow, try text(OptionalText.flowCode) == PageFlowCookie.codeInBody {
+            return .flow(pageFlow)
+        }
         if try text(OptionalText.flowCode) != nil {
             let code = try required(.flowCode)
             guard let verifier else { throw .isRequired(OptionalText.codeVerifier.name) }

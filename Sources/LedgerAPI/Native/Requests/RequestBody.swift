@@ -1,5 +1,6 @@
 internal import JSON
 internal import Ledger
+internal import LedgerSignIn
 
 /// The members of a request's body; unknown ones are ignored.
 struct RequestBody {
@@ -16,10 +17,13 @@ struct RequestBody {
 
     private let members: JSONMembers
     private let form: any BodyForm.Type
+    /// The result of the page's own flow, which is in a cookie; nil for another client.
+    let pageFlow: FlowBody?
 
-    init(_ members: JSONMembers, _ form: any BodyForm.Type) {
+    init(_ members: JSONMembers, _ form: any BodyForm.Type, pageFlow: FlowBody?) {
         self.members = members
         self.form = form
+        self.pageFlow = pageFlow
     }
 
     /// Returns a required string that is not empty.
@@ -105,7 +109,9 @@ extension RouteCall {
     ///   describes none.
     func body() throws(APIError) -> RequestBody {
         guard let form = operation.body else { throw .faulted(.internalFailure) }
-        return RequestBody(try JSONBody.members(of: self, mayBeEmpty: form.mayBeEmpty), form)
+        return RequestBody(
+            try JSONBody.members(of: self, mayBeEmpty: form.mayBeEmpty), form,
+            pageFlow: page == nil ? nil : pageFlow?.body)
     }
 }
 

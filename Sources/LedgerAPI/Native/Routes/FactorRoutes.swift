@@ -142,10 +142,12 @@ struct EnrolFactorRoute: Route {
         }
         let (enrolled, codes, session) = try await call.enrol(
             confirmed.factor, confirmedBy: confirmed.token, confirmed.challenge, for: caller)
+        let isOfPage = call.page != nil
         return .json(
             EnrolledAnswer(
                 factorID: confirmed.factor.id.description,
-                recoveryCodes: enrolled.isFirst ? codes : nil, session: session))
+                recoveryCodes: enrolled.isFirst ? codes : nil, session: isOfPage ? nil : session),
+            headers: isOfPage ? enrolled.grant.map { [call.pageCookie(of: $0)] } ?? [] : [])
     }
 
     private func read(_ call: RouteCall) throws(APIError) -> Given {

@@ -3,12 +3,17 @@ internal import Ledger
 internal import LedgerWire
 
 extension RouteCall {
-    /// Returns the answer that issues a session's tokens.
+    /// Returns the answer that issues a session's tokens, or to a page the cookie.
     func session(
         _ grant: Grant, refreshToken: String, isNewUser: Bool, anonymousSecret: String? = nil,
         deviceToken: String? = nil
     ) -> HTTPResponse {
-        .json(
+        if page != nil {
+            return .json(
+                PageSessionAnswer(isNewUser: isNewUser), status: 201,
+                headers: [pageCookie(of: grant)])
+        }
+        return .json(
             sessionAnswer(
                 grant, refreshToken: refreshToken, isNewUser: isNewUser,
                 anonymousSecret: anonymousSecret, deviceToken: deviceToken))

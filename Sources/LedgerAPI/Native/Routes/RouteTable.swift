@@ -3,7 +3,7 @@ enum RouteTable {
     /// Every route but those that describe the others.
     static let withoutDocuments: [any Route.Type] = [
         SignInRoute.self, SignInCodeRoute.self, AccountCodeRoute.self, SignUpRoute.self,
-        BeginFlowRoute.self,
+        BeginFlowRoute.self, ProvidersRoute.self,
         SignUpPasskeyRoute.self, SignInPasskeyRoute.self,
         LinkPasskeyRoute.self, MergePasskeyRoute.self, SecondFactorRoute.self,
         SecondFactorCodeRoute.self, SecondFactorPasskeyRoute.self, BeginResetRoute.self,
@@ -39,8 +39,10 @@ enum RouteTable {
 
     static let routes = withoutDocuments + documents
 
-    /// The pages of browser flows, which no client calls.
+    /// The pages of browser flows and those for people, and the requests that only these make.
     static let pages: [any Route.Type] = [
         StartFlowRoute.self, AgreedFlowRoute.self, FlowCallbackRoute.self, FlowFormRoute.self,
+        AccountPageRoute.self, PageAssetRoute.self, PageSessionRoute.self, PageSignOutRoute.self,
+        BeginPageFlowRoute.self, PageCallbackRoute.self, QRCodeRoute.self,
     ]
 }

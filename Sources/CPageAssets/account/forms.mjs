@@ -1,0 +1,162 @@
+// The forms of sign-ins and sign-ups, and the second step.
+
+import { el } from "../lib/el.mjs";
+import { field, form } from "../lib/form.mjs";
+import { createPasskey, usePasskey } from "../lib/passkeys.mjs";
+import { button, page, run, say, show, takeIntent } from "./page.mjs";
+import { arrive, askAgain, finishSignIn, isAgain, showSignIn } from "./sign-in.mjs";
+
+/** Makes a view with a button that leads back to the ways to sign in. */
+function withBack(make) {
+  make(button(page.t.back, async () => {
+    const intent = takeIntent();
+    if (isAgain && intent) await askAgain(intent);
+    else showSignIn();
+  }));
+}
+
+/** The properties of a field for an address. */
+export function addressField(type) {
+  const { t } = page;
+  return type === "email"
+    ? field(t.email, { type: "email", autocomplete: "email", maxlength: 254 })
+    : field(t.phone, { type: "tel", autocomplete: "tel", maxlength: 32 }, t.phoneHint);
+}
+
+/** The field for a code that was sent. */
+export function codeField() {
+  return field(page.t.code, { inputmode: "numeric", autocomplete: "one-time-code", maxlength: 32 });
+}
+
+/** The field for a new password. */
+export function newPasswordField() {
+  return field(page.t.newPassword, { type: "password", autocomplete: "new-password" });
+}
+
+/** Asks for an address, and then for the code that was sent to it. */
+export function showCodeForm(name, type) {
+  const { t, api } = page;
+  const address = addressField(type);
+  withBack((back) => show(t.signInWithCode[type], form({
+    fields: [address], submit: t.sendCode, missing: t.missing, more: [back],
+    onsubmit: (target) => run(target, async () => {
+      const { challenge_id: challenge } = await api.call("POST", `v1/auth/codes/${name}`, { address: address.value });
+      showCode(address.value, back, (code) => finishSignIn(name, { challenge_id: challenge, code }));
+    }),
+  })));
+}
+
+/** Asks for the code that was sent to an address. */
+export function showCode(address, back, finish, more = []) {
+  const { t } = page;
+  const code = codeField();
+  show(t.enterCode, el("p", {}, t.codeSent(address)), form({
+    fields: [code, ...more], submit: t.goOn, missing: t.missing, more: [back],
+    onsubmit: (target) => run(target, () => finish(code.value.trim())),
+  }));
+}
+
+/** Asks for an address and its password. */
+export function showPasswordForm(name) {
+  const { t } = page;
+  const email = field(t.email, { type: "email", autocomplete: "username", maxlength: 254 });
+  const password = field(t.password, { type: "password", autocomplete: "current-password" });
+  withBack((back) => show(t.signInWithPassword, form({
+    fields: [email, password], submit: t.signIn, missing: t.missing, more: [back],
+    onsubmit: (target) => run(target, () => finishSignIn(name, { email: email.value, password: password.value })),
+  }), el("div", { class: "choices" },
+    !isAgain && button(t.signUp, async () => showSignUp(name)),
+    button(t.forgotPassword, async () => showReset(name)))));
+}
+
+function showSignUp(name) {
+  const { t, api } = page;
+  const email = field(t.email, { type: "email", autocomplete: "username", maxlength: 254 });
+  const password = newPasswordField();
+  withBack((back) => show(t.signUp, form({
+    fields: [email, password], submit: t.sendCode, missing: t.missing, more: [back],
+    onsubmit: (target) => run(target, async () => {
+      const body = { email: email.value, password: password.value };
+      const { challenge_id: challenge } = await api.call("POST", `v1/auth/sign-up/${name}`, body);
+      showCode(email.value, back, (code) => finishSignIn(name, { challenge_id: challenge, code }));
+    }),
+  })));
+}
+
+function showReset(name) {
+  const { t, api } = page;
+  const email = field(t.email, { type: "email", autocomplete: "username", maxlength: 254 });
+  withBack((back) => show(t.forgotPassword, el("p", {}, t.resetHint), form({
+    fields: [email], submit: t.sendCode, missing: t.missing, more: [back],
+    onsubmit: (target) => run(target, async () => {
+      const { challenge_id: challenge } = await api.call(
+        "POST", `v1/auth/password-resets/${name}`, { email: email.value });
+      const password = newPasswordField();
+      showCode(email.value, back, async (code) => {
+        const body = { challenge_id: challenge, code, password: password.value };
+        await api.call("POST", `v1/auth/password-resets/${name}/complete`, body);
+        showPasswordForm(name);
+        say(t.passwordChanged);
+      }, [password]);
+    }),
+  })));
+}
+
+export async function signInWithPasskey(name) {
+  const { challenge_id: challenge, options } = await page.api.call("POST", `v1/auth/passkeys/${name}/get`, {});
+  const credential = await usePasskey(options);
+  if (credential) await finishSignIn(name, { challenge_id: challenge, credential });
+  else say(page.t.cancelled);
+}
+
+export async function signUpWithPasskey(name) {
+  const { challenge_id: challenge, options } = await page.api.call("POST", `v1/auth/passkeys/${name}/create`, {});
+  const credential = await createPasskey(options);
+  if (credential) await finishSignIn(name, { challenge_id: challenge, credential });
+  else say(page.t.cancelled);
+}
+
+/** Asks for a second factor, with the others as ways out. */
+export function showSecondFactor(step, factor) {
+  const { t, api } = page;
+  const send = async (given) => {
+    const body = { sign_in_token: step.sign_in_token, factor_id: factor.factor_id, ...given };
+    const { is_new_user: isNew } = await api.call("POST", "v1/auth/second-factor", body);
+    await arrive(isNew);
+  };
+  const token = { sign_in_token: step.sign_in_token, factor_id: factor.factor_id };
+  const others = step.factors.filter((each) => each !== factor).map((each) =>
+    button(t.useFactor(factorName(each)), async () => showSecondFactor(step, each)));
+  withBack((back) => {
+    const code = factor.type === "recovery_codes"
+      ? field(t.recoveryCode, { autocomplete: "off", autocapitalize: "characters", maxlength: 32 }) : codeField();
+    const ask = (given) => form({
+      fields: [code], submit: t.goOn, missing: t.missing, more: [back],
+      onsubmit: (target) => run(target, () => send({ ...given, code: code.value.trim() })),
+    });
+    const rest = el("div", { class: "choices" }, ...others);
+    const heading = t.secondStep;
+    switch (factor.type) {
+      case "phone":
+        show(heading, el("p", {}, t.phoneStep(factor.hint)), el("div", { class: "actions" }, button(t.sendCode, async () => {
+          const { challenge_id: challenge } = await api.call("POST", "v1/auth/second-factor/code", token);
+          show(heading, el("p", {}, t.codeSent(`…${factor.hint}`)), ask({ challenge_id: challenge }), rest);
+        }, { class: "primary" }), back), rest);
+        break;
+      case "passkey":
+        show(heading, el("p", {}, t.passkeyStep), el("div", { class: "actions" }, button(t.usePasskey, async () => {
+          const { challenge_id: challenge, options } = await api.call("POST", "v1/auth/second-factor/passkey", token);
+          const credential = await usePasskey(options);
+          if (credential) await send({ challenge_id: challenge, credential });
+          else say(t.cancelled);
+        }, { class: "primary" }), back), rest);
+        break;
+      default:
+        show(heading, el("p", {}, factor.type === "totp" ? t.appStep : t.recoveryStep), ask({}), rest);
+    }
+  });
+}
+
+function factorName(factor) {
+  return factor.type === "phone" ? page.t.phoneFactor(factor.hint) : page.t.factors[factor.type];
+}

@@ -1,0 +1,178 @@
+// The page of linked accounts: its state, its views and its messages. A view is made anew of the last answers.
+
+import { el } from "../lib/el.mjs";
+import { Api, Refused } from "../lib/api.mjs";
+
+/** The state that all modules share. */
+export const page = {
+  api: new Api(),
+  /** @type {any} the texts of the language */
+  t: {},
+  language: "en",
+  /** @type {{name: string, display_name: string, type: string, has_flow: boolean}[]} */
+  providers: [],
+  /** @type {{user_id: string, identities: any[]} | null} */
+  account: null,
+  /** @type {any[]} */
+  factors: [],
+};
+
+/** @param {string} id */
+const byID = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+/** Says that something was done; stays until the next action. */
+export function say(text) {
+  byID("alert").replaceChildren();
+  byID("status").replaceChildren(text);
+}
+
+/** Says that something was refused, with a way on; announced at once. */
+export function warn(title, ...more) {
+  byID("status").replaceChildren();
+  byID("alert").replaceChildren(...(title ? [el("p", {}, el("strong", {}, title)), ...more] : []));
+}
+
+/** Removes the messages of the last action. */
+export function hush() {
+  byID("status").replaceChildren();
+  byID("alert").replaceChildren();
+}
+
+/** Shows a view, whose heading gets the focus. */
+export function show(title, ...content) {
+  const heading = el("h1", { tabindex: -1 }, title);
+  const main = byID("main");
+  main.replaceChildren(heading, ...content.filter(Boolean));
+  main.setAttribute("aria-busy", "false");
+  document.title = title;
+  heading.focus();
+}
+
+/** Shows that an answer is awaited. */
+export function showLoading() {
+  byID("main").setAttribute("aria-busy", "true");
+  byID("status").replaceChildren(page.t.loading ?? "");
+}
+
+/** A button for an action; it is off while the action runs. */
+export function button(text, action, properties = {}) {
+  return el("button", {
+    type: "button", ...properties,
+    onclick: (/** @type {Event} */ event) => run(/** @type {HTMLElement} */ (event.currentTarget), action),
+  }, text);
+}
+
+/** Runs an action of a button, and shows its failure with another try. */
+export async function run(target, action) {
+  if (target?.getAttribute("aria-disabled") === "true") return;
+  target?.setAttribute("aria-disabled", "true");
+  hush();
+  try {
+    await action();
+  } catch (error) {
+    explain(error, () => run(target, action));
+  } finally {
+    target?.removeAttribute("aria-disabled");
+  }
+}
+
+/** Shows the reason of a failure. */
+export function explain(error, again) {
+  if (!(error instanceof Refused)) throw error;
+  const { t } = page;
+  if (error.code === "INVALID_ACCESS_TOKEN") {
+    onSessionEnd();
+    return;
+  }
+  if (error.code === "RATE_LIMITED") {
+    const time = new Date(Date.now() + error.retryAfter * 1000);
+    warn(t.tooManyTries(clock(time, error.retryAfter)));
+    return;
+  }
+  const text = error.code === "WEAK_PASSWORD" ? weakPassword(error) : t.errors[error.code];
+  if (text) {
+    warn(text);
+    return;
+  }
+  warn(
+    error.code === "NETWORK" ? t.noConnection : t.failed,
+    error.requestId && el("p", { class: "quiet" }, t.requestID(error.requestId)),
+    again && el("p", {}, button(t.tryAgain, again)),
+  );
+}
+
+function weakPassword(error) {
+  const { t } = page;
+  return error.details.length_min ? t.passwordTooShort(error.details.length_min) : t.passwordTooCommon;
+}
+
+/** Called when the session has ended; the module of sign-ins sets it. */
+let onSessionEnd = () => {};
+
+/** @param {() => void} action */
+export function whenSessionEnds(action) {
+  onSessionEnd = action;
+}
+
+/** A time of day, with the date when it is not within a day. */
+export function clock(time, seconds) {
+  const style = seconds > 43_200 ? /** @type {const} */ ({ dateStyle: "medium", timeStyle: "short" })
+    : /** @type {const} */ ({ timeStyle: "short" });
+  return new Intl.DateTimeFormat(page.language, style).format(time);
+}
+
+/** The day of a time, or "today". */
+export function day(text) {
+  const date = new Date(text);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday ? page.t.today : new Intl.DateTimeFormat(page.language, { dateStyle: "medium" }).format(date);
+}
+
+/** The provider of a name; one that has left the configuration is shown by its name. */
+export function provider(name) {
+  return page.providers.find((each) => each.name === name)
+    ?? { name, display_name: name, type: "oidc", has_flow: false };
+}
+
+/** The name of a provider as people know it. */
+export function nameOf(name) {
+  const { type, display_name: displayName } = provider(name);
+  return page.t.kinds[type] ?? displayName;
+}
+
+/** The providers of a type. */
+export const ofType = (type) => page.providers.filter((each) => each.type === type);
+
+/** Whether a provider is at another site, which the browser visits. */
+export const isExternal = ({ type, has_flow: hasFlow }) => hasFlow && (type === "oidc" || type === "oauth2");
+
+/** Whether a way to sign in is the service's own, and no account at another one. */
+export const isOwn = (name) => provider(name).type in page.t.kinds;
+
+const leavingMilliseconds = 10_000;
+
+/** Leads to a provider, and with its answer back to this page. */
+export async function visit(name, purpose, planDigest) {
+  const body = { provider: name, purpose, ...(planDigest && { plan_digest: planDigest }) };
+  const { authorize_url: address } = await page.api.call("POST", "account/flows", body);
+  location.assign(address);
+  // The page stays as it is until the browser has left it, or could not.
+  await new Promise((resolve) => setTimeout(resolve, leavingMilliseconds));
+}
+
+const intentKey = "account-intent";
+
+/** Keeps what a person has asked for while they sign in again: never a secret. */
+export function keepIntent(intent) {
+  sessionStorage.setItem(intentKey, JSON.stringify({ ...intent, user: page.api.session.user_id }));
+}
+
+/** Returns what was asked for, and forgets it. */
+export function takeIntent() {
+  const text = sessionStorage.getItem(intentKey);
+  sessionStorage.removeItem(intentKey);
+  return text ? JSON.parse(text) : null;
+}
+
+/** Whether something was asked for that goes on after a sign-in. */
+export const hasIntent = () => sessionStorage.getItem(intentKey) !== null;

@@ -1,0 +1,213 @@
+// Addresses, the password, passkeys and second factors of an account.
+
+import { ask } from "../lib/dialog.mjs";
+import { el } from "../lib/el.mjs";
+import { field, form } from "../lib/form.mjs";
+import { Refused } from "../lib/api.mjs";
+import { createPasskey } from "../lib/passkeys.mjs";
+import { qrCode } from "../lib/qr.mjs";
+import { button, nameOf, ofType, page, run, say, show } from "./page.mjs";
+import { cancel, showConflict } from "./combine.mjs";
+import { showAccount } from "./methods.mjs";
+import { addressField, codeField, newPasswordField } from "./forms.mjs";
+import { askAgain } from "./sign-in.mjs";
+
+/** Runs a change; a sign-in that is too old is repeated, and the change goes on after it. */
+async function change(intent, action) {
+  try {
+    return await action();
+  } catch (error) {
+    if (!(error instanceof Refused && error.code === "REAUTHENTICATION_REQUIRED")) throw error;
+    await askAgain(intent);
+    return null;
+  }
+}
+
+/** Asks for an address to add, and for a password with a provider of passwords. */
+export function showAddition({ name, type }) {
+  const { t, api } = page;
+  const address = addressField(type === "phone" ? "phone" : "email");
+  const password = type === "password" ? newPasswordField() : null;
+  show(t.add[type], form({
+    fields: [address], submit: t.sendCode, missing: t.missing, more: [cancel()],
+    onsubmit: (target) => run(target, async () => {
+      const body = { address: address.value };
+      const { challenge_id: challenge } = await api.call("POST", `v1/account/codes/${name}`, body);
+      const code = codeField();
+      show(t.add[type], el("p", {}, t.codeSent(address.value)), form({
+        fields: password ? [code, password] : [code], submit: t.addConfirm, missing: t.missing, more: [cancel()],
+        onsubmit: (button) => run(button, () => add(name, address.value, {
+          challenge_id: challenge, code: code.value.trim(), ...(password && { password: password.value }),
+        })),
+      }));
+    }),
+  }));
+}
+
+async function add(name, address, proof) {
+  try {
+    const done = await change({ action: "add", provider: name }, () =>
+      page.api.call("POST", `v1/auth/link/${name}`, proof, { isRepeatable: true }));
+    if (!done) return;
+    await showAccount();
+    say(page.t.added(nameOf(name)));
+  } catch (error) {
+    if (!(error instanceof Refused && error.code === "PROVIDER_CONFLICT")) throw error;
+    await showAccount();
+    const { password, ...code } = proof;
+    showConflict(name, code, address);
+  }
+}
+
+export async function addPasskey({ name }) {
+  const { t, api } = page;
+  const { challenge_id: challenge, options } = await api.call("POST", `v1/account/passkeys/${name}/create`, {});
+  const credential = await createPasskey(options);
+  if (!credential) {
+    say(t.cancelled);
+    return;
+  }
+  const done = await change({ action: "addPasskey", provider: name }, () =>
+    api.call("POST", `v1/auth/link/${name}`, { challenge_id: challenge, credential }, { isRepeatable: true }));
+  if (!done) return;
+  await showAccount();
+  say(t.added(nameOf(name)));
+}
+
+/** Asks for the current and a new password. */
+export function showPasswordChange(identity) {
+  const { t, api } = page;
+  const email = field(t.email, { type: "email", autocomplete: "username", value: identity.email ?? "" });
+  const current = field(t.currentPassword, { type: "password", autocomplete: "current-password" });
+  const password = newPasswordField();
+  show(t.changePassword, el("p", {}, t.everySessionEnds), form({
+    fields: [email, current, password], submit: t.changePassword, missing: t.missing, more: [cancel()],
+    onsubmit: (target) => run(target, async () => {
+      const body = { email: email.value, current_password: current.value, password: password.value };
+      const done = await change({ action: "password", provider: identity.provider }, () =>
+        api.call("POST", "v1/account/password", body));
+      if (!done) return;
+      await api.begin();
+      await showAccount();
+      say(t.passwordChanged);
+    }),
+  }));
+}
+
+/** Shows the kinds of second factors. */
+export function showEnrolment() {
+  const { t } = page;
+  show(
+    t.addFactor,
+    el("p", {}, t.factorExplained),
+    el("div", { class: "choices" },
+      button(t.addApp, showApp),
+      ofType("phone").length > 0 && button(t.addPhoneFactor, async () => showPhoneFactor()),
+      ofType("passkey").length > 0 && globalThis.PublicKeyCredential && button(t.addKeyFactor, addKeyFactor),
+      cancel()),
+  );
+}
+
+async function showApp() {
+  const { t, api, account } = page;
+  const named = account?.identities.find((each) => each.email);
+  const body = { type: "totp", issuer: location.hostname, ...(named && { account_name: named.email }) };
+  const begun = await change({ action: "enrol" }, () => api.call("POST", "v1/account/factor-enrolments", body));
+  if (!begun) return;
+  const { rows } = await api.call("POST", "account/qr-code", { text: begun.uri });
+  const code = codeField();
+  show(
+    t.addApp, el("p", {}, t.scan), qrCode(rows, t.qrLabel),
+    el("p", {}, t.typeSecret, " ", el("code", {}, begun.secret.replace(/(.{4})(?=.)/g, "$1 "))),
+    form({
+      fields: [code], submit: t.addConfirm, missing: t.missing, more: [cancel()],
+      onsubmit: (target) => run(target, () =>
+        enrol({ enrolment_token: begun.enrolment_token, code: code.value.trim() })),
+    }));
+}
+
+function showPhoneFactor() {
+  const { t, api } = page;
+  const phone = addressField("phone");
+  show(t.addPhoneFactor, form({
+    fields: [phone], submit: t.sendCode, missing: t.missing, more: [cancel()],
+    onsubmit: (target) => run(target, async () => {
+      const begun = await change({ action: "enrol" }, () =>
+        api.call("POST", "v1/account/factor-enrolments", { type: "phone", phone: phone.value }));
+      if (!begun) return;
+      const code = codeField();
+      show(t.addPhoneFactor, el("p", {}, t.codeSent(phone.value)), form({
+        fields: [code], submit: t.addConfirm, missing: t.missing, more: [cancel()],
+        onsubmit: (button) => run(button, () =>
+          enrol({ challenge_id: begun.challenge_id, code: code.value.trim() })),
+      }));
+    }),
+  }));
+}
+
+async function addKeyFactor() {
+  const { t, api } = page;
+  const begun = await change({ action: "enrol" }, () =>
+    api.call("POST", "v1/account/factor-enrolments/passkey", {}));
+  if (!begun) return;
+  const credential = await createPasskey(begun.options);
+  if (credential) await enrol({ challenge_id: begun.challenge_id, credential });
+  else say(t.cancelled);
+}
+
+async function enrol(proof) {
+  const { t, api } = page;
+  const done = await change({ action: "enrol" }, () => api.call("POST", "v1/account/factors", proof));
+  if (!done) return;
+  // The first factor has ended every session, and the cookie has the new one.
+  await api.begin();
+  if (done.recovery_codes) {
+    showRecoveryCodes(done.recovery_codes);
+  } else {
+    await showAccount();
+  }
+  say(t.factorAdded);
+}
+
+/** Shows recovery codes, which no other answer has. */
+function showRecoveryCodes(codes) {
+  const { t } = page;
+  show(
+    t.recoveryCodes,
+    el("p", {}, t.recoveryExplained),
+    el("ul", { class: "codes", "aria-label": t.recoveryCodes }, ...codes.map((code) => el("li", {}, el("code", {}, code)))),
+    el("div", { class: "actions" },
+      button(t.copy, async () => {
+        await navigator.clipboard.writeText(codes.join("\n"));
+        say(t.copied);
+      }),
+      button(t.savedCodes, showAccount, { class: "primary" })));
+}
+
+export async function renewRecoveryCodes() {
+  const done = await change({ action: "renewRecoveryCodes" }, () =>
+    page.api.call("POST", "v1/account/recovery-codes"));
+  if (done) showRecoveryCodes(done.recovery_codes);
+}
+
+export async function removeFactor(factor, name) {
+  const { t } = page;
+  const isAgreed = await ask({
+    title: t.removeFactorTitle(name), texts: [t.removeFactorEnds], confirm: t.remove, cancel: t.cancel,
+  });
+  if (isAgreed) await removeFactorNow(factor.factor_id);
+}
+
+export async function removeFactorNow(id) {
+  const done = await change({ action: "removeFactor", factor: id }, () =>
+    page.api.call("DELETE", `v1/account/factors/${id}`));
+  if (!done) return;
+  await showAccount();
+  say(page.t.factorRemoved);
+}
+
+export async function keepFactor(factor) {
+  await page.api.call("POST", `v1/account/factors/${factor.factor_id}/keep`);
+  await showAccount();
+  say(page.t.factorKept);
+}

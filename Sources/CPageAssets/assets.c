@@ -1,0 +1,108 @@
+// The files of the pages, embedded by the C compiler: resources of SwiftPM take seconds to compile.
+
+#include "page_assets.h"
+
+#define HTML "text/html; charset=utf-8"
+#define STYLE "text/css; charset=utf-8"
+#define SCRIPT "text/javascript; charset=utf-8"
+#define PICTURE "image/svg+xml"
+
+static const unsigned char account_account_mjs[] = {
+#embed "account/account.mjs"
+};
+static const unsigned char account_combine_mjs[] = {
+#embed "account/combine.mjs"
+};
+static const unsigned char account_forms_mjs[] = {
+#embed "account/forms.mjs"
+};
+static const unsigned char account_icon_svg[] = {
+#embed "account/icon.svg"
+};
+static const unsigned char account_index_html[] = {
+#embed "account/index.html"
+};
+static const unsigned char account_methods_mjs[] = {
+#embed "account/methods.mjs"
+};
+static const unsigned char account_page_mjs[] = {
+#embed "account/page.mjs"
+};
+static const unsigned char account_security_mjs[] = {
+#embed "account/security.mjs"
+};
+static const unsigned char account_sign_in_mjs[] = {
+#embed "account/sign-in.mjs"
+};
+static const unsigned char account_style_css[] = {
+#embed "account/style.css"
+};
+static const unsigned char lib_api_mjs[] = {
+#embed "lib/api.mjs"
+};
+static const unsigned char lib_dialog_mjs[] = {
+#embed "lib/dialog.mjs"
+};
+static const unsigned char lib_el_mjs[] = {
+#embed "lib/el.mjs"
+};
+static const unsigned char lib_form_mjs[] = {
+#embed "lib/form.mjs"
+};
+static const unsigned char lib_languages_mjs[] = {
+#embed "lib/languages.mjs"
+};
+static const unsigned char lib_passkeys_mjs[] = {
+#embed "lib/passkeys.mjs"
+};
+static const unsigned char lib_qr_mjs[] = {
+#embed "lib/qr.mjs"
+};
+static const unsigned char texts_de_mjs[] = {
+#embed "texts/de.mjs"
+};
+static const unsigned char texts_en_mjs[] = {
+#embed "texts/en.mjs"
+};
+static const unsigned char texts_es_mjs[] = {
+#embed "texts/es.mjs"
+};
+static const unsigned char texts_fr_mjs[] = {
+#embed "texts/fr.mjs"
+};
+static const unsigned char texts_ja_mjs[] = {
+#embed "texts/ja.mjs"
+};
+static const unsigned char texts_zh_Hant_mjs[] = {
+#embed "texts/zh-Hant.mjs"
+};
+
+static const struct page_asset assets[] = {
+    {"account/account.mjs", SCRIPT, account_account_mjs, sizeof account_account_mjs},
+    {"account/combine.mjs", SCRIPT, account_combine_mjs, sizeof account_combine_mjs},
+    {"account/forms.mjs", SCRIPT, account_forms_mjs, sizeof account_forms_mjs},
+    {"account/icon.svg", PICTURE, account_icon_svg, sizeof account_icon_svg},
+    {"account/index.html", HTML, account_index_html, sizeof account_index_html},
+    {"account/methods.mjs", SCRIPT, account_methods_mjs, sizeof account_methods_mjs},
+    {"account/page.mjs", SCRIPT, account_page_mjs, sizeof account_page_mjs},
+    {"account/security.mjs", SCRIPT, account_security_mjs, sizeof account_security_mjs},
+    {"account/sign-in.mjs", SCRIPT, account_sign_in_mjs, sizeof account_sign_in_mjs},
+    {"account/style.css", STYLE, account_style_css, sizeof account_style_css},
+    {"lib/api.mjs", SCRIPT, lib_api_mjs, sizeof lib_api_mjs},
+    {"lib/dialog.mjs", SCRIPT, lib_dialog_mjs, sizeof lib_dialog_mjs},
+    {"lib/el.mjs", SCRIPT, lib_el_mjs, sizeof lib_el_mjs},
+    {"lib/form.mjs", SCRIPT, lib_form_mjs, sizeof lib_form_mjs},
+    {"lib/languages.mjs", SCRIPT, lib_languages_mjs, sizeof lib_languages_mjs},
+    {"lib/passkeys.mjs", SCRIPT, lib_passkeys_mjs, sizeof lib_passkeys_mjs},
+    {"lib/qr.mjs", SCRIPT, lib_qr_mjs, sizeof lib_qr_mjs},
+    {"texts/de.mjs", SCRIPT, texts_de_mjs, sizeof texts_de_mjs},
+    {"texts/en.mjs", SCRIPT, texts_en_mjs, sizeof texts_en_mjs},
+    {"texts/es.mjs", SCRIPT, texts_es_mjs, sizeof texts_es_mjs},
+    {"texts/fr.mjs", SCRIPT, texts_fr_mjs, sizeof texts_fr_mjs},
+    {"texts/ja.mjs", SCRIPT, texts_ja_mjs, sizeof texts_ja_mjs},
+    {"texts/zh-Hant.mjs", SCRIPT, texts_zh_Hant_mjs, sizeof texts_zh_Hant_mjs},
+};
+
+const struct page_asset *page_asset(size_t number) {
+    return number < sizeof assets / sizeof *assets ? &assets[number] : NULL;
+}

@@ -1,0 +1,45 @@
+import Foundation
+import LedgerTestSupport
+import Testing
+
+/// The page of linked accounts in Chromium, by programs of Node, against a server in development mode.
+@Suite(.timeLimit(.minutes(10))) struct AccountPageTests {
+    @Test func `people sign in, link, unlink, combine and change what they sign in with`()
+        async throws
+    {
+        try await run(["link", "combine", "methods", "factors", "languages"])
+    }
+
+    @Test func `the page is safe from other sites, strangers and scripts`() async throws {
+        try await run(["security"])
+    }
+
+    @Test func `a change after an old sign-in asks for another one, and goes on`() async throws {
+        let seconds = "6"
+        try await run(
+            ["again"], settings: ["LEDGER_REAUTHENTICATION_SECONDS": seconds],
+            environment: ["REAUTHENTICATION_SECONDS": seconds])
+    }
+
+    private func run(
+        _ stories: [String], settings: [String: String] = [:], environment: [String: String] = [:]
+    ) async throws {
+        let development = ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""]
+        try await Deployment.with(settings: development.merging(settings) { $1 }) { deployment in
+            #expect(try await deployment.tool.run(["tenant", "create", "acme"]).status == 0)
+            let server = try await deployment.serve()
+            let own = ["LEDGER_URL": server.client.base, "AXE_SOURCE": try PageTestFiles.axe()]
+            let node = try RunningProcess(
+                executable: "/usr/bin/env",
+                arguments: ["node", "--test"] + stories.map(PageTestFiles.story),
+                environment: own.merging(environment) { $1 })
+            let status = try await node.exitStatus(within: .seconds(400))
+            #expect(status == 0, "\(node.output.text.suffix(8_000))\(node.errors.text)")
+            #expect(!server.log.contains("\"status\":5"))
+            for secret in ["@example.com", "__Host-", "flow_code"] {
+                #expect(!server.log.contains(secret), "\(secret)")
+            }
+            #expect(try await deployment.tool.run(["verify"]).status == 0)
+        }
+    }
+}

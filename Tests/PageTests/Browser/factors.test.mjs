@@ -1,0 +1,136 @@
+// Second factors: an authenticator app, a phone, a security key and recovery codes.
+
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import test from "node:test";
+import { newName, sentCode, signIn, signInAt } from "./people.mjs";
+import { base, localhost, withBrowser } from "./tab.mjs";
+
+/** The code of an authenticator app (RFC 6238); of a later time step where a code was used already. */
+function appCode(secret, stepsLater = 0) {
+  const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+  const bits = [...secret].map((digit) => digits.indexOf(digit).toString(2).padStart(5, "0")).join("");
+  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + stepsLater));
+  const mac = createHmac("sha1", key).update(counter).digest();
+  const offset = mac[19] & 15;
+  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}
+
+/** Enrols an authenticator app; returns its secret and the recovery codes. */
+async function enrolApp(tab) {
+  await tab.click("Add a second factor");
+  await tab.check("kinds of second factors");
+  await tab.click("Authenticator app");
+  await tab.sees("img", "QR code for the authenticator app");
+  await tab.check("QR code");
+  const secret = (await tab.evaluate(`document.querySelector("main code").textContent`)).replaceAll(" ", "");
+  await tab.fill("Code", "000000");
+  await tab.click("Add");
+  await tab.says("The code is wrong or has expired.", "alert");
+  await tab.fill("Code", appCode(secret));
+  await tab.click("Add");
+  await tab.says("The second factor was added.");
+  await tab.sees("heading", "Recovery codes");
+  return { secret, codes: await tab.items("Recovery codes") };
+}
+
+test("a person enrols an authenticator app, and signs in with it or a recovery code", () =>
+  withBrowser(async (open) => {
+    const tab = await open();
+    const ada = newName();
+    const phone = `+4915124${String(process.pid).padStart(6, "0").slice(-6)}`;
+    await signIn(tab, "google", ada);
+    const { secret, codes } = await enrolApp(tab);
+    assert.equal(codes.length, 10);
+    await tab.check("recovery codes");
+    await tab.send("Browser.grantPermissions", { permissions: ["clipboardReadWrite"] }).catch(() => {});
+    await tab.click("I have saved them");
+    await tab.sees("heading", "Linked accounts");
+    assert.match((await tab.items("Second factors")).join(), /Authenticator app.*Recovery codes.*10 left/s);
+    await tab.check("second factors");
+
+    await tab.click("Sign out");
+    await tab.click("Sign in with Google");
+    await signInAt(tab, "google", ada);
+    await tab.sees("heading", "Second step");
+    await tab.check("second step");
+    await tab.fill("Code", "123456");
+    await tab.click("Continue");
+    await tab.says("The code is wrong or has expired.", "alert");
+    await tab.fill("Code", appCode(secret, 1));
+    await tab.click("Continue");
+    await tab.says("You are signed in.");
+
+    await tab.click("Add a second factor");
+    await tab.click("Phone number");
+    await tab.fill("Phone number", phone);
+    await tab.click("Send a code");
+    await tab.sees("textbox", "Code");
+    await tab.fill("Code", await sentCode(phone));
+    await tab.click("Add");
+    await tab.says("The second factor was added.");
+
+    await tab.click("Sign out");
+    await tab.click("Sign in with Google");
+    await signInAt(tab, "google", ada);
+    await tab.click(`Use instead: Phone ending in ${phone.slice(-4)}`);
+    await tab.click("Send a code");
+    await tab.sees("textbox", "Code");
+    await tab.fill("Code", await sentCode(phone));
+    await tab.click("Continue");
+    await tab.says("You are signed in.");
+
+    await tab.click("Sign out");
+    await tab.click("Sign in with Google");
+    await signInAt(tab, "google", ada);
+    await tab.click("Use instead: Recovery codes");
+    await tab.fill("Recovery code", codes[0].toLowerCase());
+    await tab.click("Continue");
+    await tab.says("You are signed in.");
+    assert.match((await tab.items("Second factors")).join(), /9 left/);
+
+    await tab.click("New recovery codes");
+    await tab.sees("heading", "Recovery codes");
+    assert.notDeepEqual(await tab.items("Recovery codes"), codes);
+    await tab.click("I have saved them");
+    await tab.click("Remove Authenticator app");
+    await tab.sees("dialog", "Remove Authenticator app?");
+    await tab.click("Remove");
+    await tab.says("The second factor was removed.");
+    await tab.click(`Remove Phone ending in ${phone.slice(-4)}`);
+    await tab.click("Remove");
+    await tab.says("The second factor was removed.");
+    await tab.wait(`document.querySelector("main").innerText.includes("No second factor is set up.")`);
+  }));
+
+test("a security key is the second step", () => withBrowser(async (open) => {
+  const tab = await open();
+  const ada = newName();
+  await tab.plugIn({ transport: "usb", hasResidentKey: false });
+  await signIn(tab, "google", ada, localhost);
+  await tab.click("Add a second factor");
+  await tab.click("Security key");
+  await tab.says("The second factor was added.");
+  await tab.click("I have saved them");
+  await tab.click("Sign out");
+  await tab.click("Sign in with Google");
+  await signInAt(tab, "google", ada);
+  await tab.click("Use the security key");
+  await tab.says("You are signed in.");
+}));
+
+test("the first factor ends the sessions of other devices", () =>
+  withBrowser(async (open) => {
+    const [tab, device] = await Promise.all([open(), open()]);
+    const ada = newName();
+    await signIn(device, "google", ada);
+    await signIn(tab, "google", ada);
+    await enrolApp(tab);
+    await device.click("Link Apple account");
+    await device.says("Your session is over. Sign in again.", "alert");
+    await device.sees("heading", "Sign in");
+    assert.ok(!(await device.evaluate("document.body.innerText")).includes(ada));
+    assert.equal(await device.evaluate("location.href"), `${base}/account`);
+  }));

@@ -1,0 +1,132 @@
+// Scenarios 1 and 3 of the page: link, and unlink.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { newName, signIn, signInAt } from "./people.mjs";
+import { base, withBrowser } from "./tab.mjs";
+
+test("a person links an account, after saying no", () => withBrowser(async (open) => {
+  const tab = await open();
+  const ada = newName();
+  await tab.open(`${base}/account`);
+  await tab.sees("heading", "Sign in");
+  assert.equal(await tab.focused(), "Sign in", "the focus is on the heading");
+  await tab.check("signed out");
+  await signIn(tab, "apple", ada);
+  await tab.says("Welcome");
+  assert.equal((await tab.items("Linked accounts")).length, 1);
+
+  await tab.click("Link Google account");
+  await tab.wait(`location.pathname.startsWith("/dev/idp/google/")`);
+  await tab.click("Cancel");
+  await tab.says("You cancelled. Nothing was changed.");
+  assert.equal((await tab.items("Linked accounts")).length, 1);
+
+  await tab.click("Link Google account");
+  await signInAt(tab, "google", ada);
+  await tab.says("Google account linked successfully");
+  assert.equal(await tab.focused(), "Linked accounts", "the focus is on the heading");
+  const items = await tab.items("Linked accounts");
+  assert.equal(items.length, 2);
+  assert.match(items[1], new RegExp(`Google.*${ada}.*linked today`, "s"));
+  await tab.lacks("button", "Link Google account");
+  assert.equal(await tab.evaluate("location.href"), `${base}/account`, "no code in the address");
+  await tab.check("two accounts");
+
+  await tab.reload();
+  await tab.sees("button", "Unlink Google");
+  assert.equal((await tab.items("Linked accounts")).length, 2);
+  assert.equal(await tab.evaluate(`document.querySelector("[role=status]").textContent`), "");
+  await tab.click("Sign out");
+  await tab.says("You are signed out.");
+  await tab.sees("button", "Sign in with Google");
+
+  // Either of them signs in to the same account.
+  await signIn(tab, "google", ada);
+  await tab.says("You are signed in.");
+  assert.equal((await tab.items("Linked accounts")).length, 2);
+}));
+
+test("a person unlinks by keyboard, and never the only account", () => withBrowser(async (open) => {
+  const tab = await open();
+  const ada = newName();
+  await signIn(tab, "apple", ada);
+  const why = "Cannot unlink your only authentication method. Link another one first.";
+  await tab.click("Unlink Apple");
+  assert.match((await tab.items("Linked accounts"))[0], new RegExp(why));
+  await tab.lacks("dialog", "Unlink Apple?");
+  assert.equal(
+    await tab.evaluate(`document.getElementById(lookup.find("button", "Unlink Apple")
+      .getAttribute("aria-describedby")).textContent`), why);
+  await tab.check("one account");
+
+  await tab.click("Link Google account");
+  await signInAt(tab, "google", ada);
+  await tab.says("Google account linked successfully");
+  await tab.tabTo("Unlink Google");
+  await tab.press("Enter");
+  await tab.sees("dialog", "Unlink Google?");
+  await tab.check("the question");
+  await tab.press("Escape");
+  await tab.wait(`!document.querySelector("dialog")`);
+  assert.equal(await tab.focused(), "Unlink Google", "the focus goes back");
+  assert.equal((await tab.items("Linked accounts")).length, 2);
+  await tab.press("Enter");
+  await tab.sees("dialog", "Unlink Google?");
+  await tab.tabTo("Unlink");
+  await tab.press("Enter");
+  await tab.says("Google account unlinked");
+  assert.deepEqual((await tab.items("Linked accounts")).length, 1);
+  assert.equal(await tab.focused(), "Linked accounts");
+  await tab.sees("button", "Link Google account");
+}));
+
+test("each tenant has a page of its own", () => withBrowser(async (open) => {
+  const tab = await open();
+  const ada = newName();
+  await tab.open(`${base}/t/acme/account`);
+  await tab.click("Sign in with Google");
+  await signInAt(tab, "google", ada);
+  await tab.says("Welcome");
+  assert.equal(await tab.evaluate("location.href"), `${base}/t/acme/account`);
+  await tab.click("Link Apple account");
+  await signInAt(tab, "apple", ada);
+  await tab.says("Apple account linked successfully");
+  await tab.open(`${base}/account`);
+  await tab.sees("heading", "Sign in");
+}));
+
+test("a person who tries too often learns when the next try is possible", () => withBrowser(async (open) => {
+  const tab = await open();
+  const ada = newName();
+  await signIn(tab, "apple", ada);
+  const link = async (name) => {
+    await tab.click(`Link ${name} account`);
+    await signInAt(tab, name.toLowerCase(), ada);
+  };
+  for (const name of ["Facebook", "GitHub", "Google", "LinkedIn", "X"]) {
+    await link(name);
+    await tab.says(`${name} account linked successfully`);
+  }
+  await tab.click("Unlink X");
+  await tab.click("Unlink");
+  await tab.says("X account unlinked");
+  await link("X");
+  await tab.wait(`/^Too many tries. You can try again at \\d/.test(document.querySelector("[role=alert]").textContent)`);
+  assert.equal((await tab.items("Linked accounts")).length, 5);
+}));
+
+test("without a connection nothing is lost, and another try goes on", () => withBrowser(async (open) => {
+  const tab = await open();
+  await signIn(tab, "apple", newName());
+  const connect = (offline) => tab.send("Network.emulateNetworkConditions", {
+    offline, latency: 0, downloadThroughput: -1, uploadThroughput: -1,
+  });
+  await connect(true);
+  await tab.click("Sign out");
+  await tab.says("The service cannot be reached. Check your connection.", "alert");
+  await tab.check("no connection");
+  await connect(false);
+  await tab.click("Try again");
+  await tab.says("You are signed out.");
+}));

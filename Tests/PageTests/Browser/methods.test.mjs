@@ -1,0 +1,183 @@
+// Every other way to sign in: codes by e-mail and phone, passwords and passkeys.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { newName, sentCode, signIn } from "./people.mjs";
+import { base, localhost, withBrowser } from "./tab.mjs";
+
+/** Enters the code that was sent to an address. */
+async function enterCode(tab, address, submit = "Continue") {
+  await tab.sees("textbox", "Code");
+  await tab.fill("Code", await sentCode(address));
+  await tab.click(submit);
+}
+
+test("a person signs up by an e-mail code, adds a phone and a password, and changes it", () =>
+  withBrowser(async (open) => {
+    const tab = await open();
+    const email = `${newName()}@example.com`;
+    const phone = `+4915123${String(process.pid).padStart(6, "0").slice(-6)}`;
+    await tab.open(`${base}/account`);
+    await tab.click("Sign in with a code by e-mail");
+    await tab.click("Send a code");
+    assert.equal(await tab.focused(), "E-mail address", "the focus is on the field that is missing");
+    await tab.check("a missing field");
+    await tab.fill("E-mail address", email);
+    await tab.click("Send a code");
+    await tab.sees("textbox", "Code");
+    await tab.check("a code");
+    await tab.fill("Code", "000000");
+    await tab.click("Continue");
+    await tab.says("The code is wrong or has expired.", "alert");
+    await enterCode(tab, email);
+    await tab.says("Welcome. Your account was created.");
+    assert.match((await tab.items("Linked accounts"))[0], new RegExp(`E-mail ?${email}`));
+
+    await tab.click("Add a phone number");
+    await tab.fill("Phone number", phone);
+    await tab.click("Send a code");
+    await enterCode(tab, phone, "Add");
+    await tab.says("Phone added");
+
+    await tab.click("Set a password");
+    await tab.fill("E-mail address", email);
+    await tab.click("Send a code");
+    await tab.fill("New password", "short");
+    await enterCode(tab, email, "Add");
+    await tab.says("The password must have at least 8 characters.", "alert");
+    await tab.fill("New password", "correct horse battery");
+    await tab.click("Add");
+    await tab.says("Password added");
+    assert.equal((await tab.items("Linked accounts")).length, 3);
+
+    await tab.click("Change the password");
+    await tab.fill("E-mail address", email);
+    await tab.fill("Current password", "a wrong one");
+    await tab.fill("New password", "staple correct horse");
+    await tab.check("change of the password");
+    await tab.click("Change the password");
+    await tab.says("The e-mail address or the password is wrong.", "alert");
+    await tab.fill("Current password", "correct horse battery");
+    await tab.click("Change the password");
+    await tab.says("The password was changed.");
+
+    await tab.click("Sign out");
+    await tab.click("Sign in with a password");
+    await tab.check("sign-in with a password");
+    await tab.fill("E-mail address", email);
+    await tab.fill("Password", "staple correct horse");
+    await tab.click("Sign in");
+    await tab.says("You are signed in.");
+
+    await tab.click("Sign out everywhere");
+    await tab.says("You are signed out everywhere.");
+    await tab.click("Sign in with a password");
+    await tab.click("Forgot the password?");
+    await tab.fill("E-mail address", email);
+    await tab.click("Send a code");
+    await tab.fill("New password", "a third password");
+    await enterCode(tab, email);
+    await tab.says("The password was changed.");
+    await tab.fill("E-mail address", email);
+    await tab.fill("Password", "a third password");
+    await tab.click("Sign in");
+    await tab.says("You are signed in.");
+    assert.equal((await tab.items("Linked accounts")).length, 3);
+  }));
+
+test("a person signs up with a password", () => withBrowser(async (open) => {
+  const tab = await open();
+  const email = `${newName()}@example.com`;
+  await tab.open(`${base}/account`);
+  await tab.click("Sign in with a password");
+  await tab.click("Create an account with a password");
+  await tab.fill("E-mail address", email);
+  await tab.fill("New password", "correct horse battery");
+  await tab.click("Send a code");
+  await enterCode(tab, email);
+  await tab.says("Welcome. Your account was created.");
+}));
+
+test("an address of another account is a conflict, and the accounts are combined by codes", () =>
+  withBrowser(async (open) => {
+    const tab = await open();
+    const email = `${newName()}@example.com`;
+    await tab.open(`${base}/account`);
+    await tab.click("Sign in with a code by e-mail");
+    await tab.fill("E-mail address", email);
+    await tab.click("Send a code");
+    await enterCode(tab, email);
+    await tab.says("Welcome");
+    await tab.click("Sign out");
+    await signIn(tab, "apple", newName());
+    await tab.click("Add an e-mail address");
+    await tab.fill("E-mail address", email);
+    await tab.click("Send a code");
+    await enterCode(tab, email, "Add");
+    await tab.says("This account is already in use", "alert");
+    await tab.click("Combine the two accounts");
+    await tab.click("Send a code to confirm");
+    await enterCode(tab, email, "Combine");
+    await tab.says("The two accounts were combined.");
+    assert.equal((await tab.items("Linked accounts")).length, 2);
+  }));
+
+test("a password for another account's address is a conflict, and its password combines the two", () =>
+  withBrowser(async (open) => {
+    const tab = await open();
+    const email = `${newName()}@example.com`;
+    await tab.open(`${base}/account`);
+    await tab.click("Sign in with a password");
+    await tab.click("Create an account with a password");
+    await tab.fill("E-mail address", email);
+    await tab.fill("New password", "correct horse battery");
+    await tab.click("Send a code");
+    await enterCode(tab, email);
+    await tab.says("Welcome");
+    await tab.click("Sign out");
+    await signIn(tab, "google", newName());
+    await tab.click("Set a password");
+    await tab.fill("E-mail address", email);
+    await tab.click("Send a code");
+    await tab.fill("New password", "staple correct horse");
+    await enterCode(tab, email, "Add");
+    await tab.says("This account is already in use", "alert");
+    await tab.click("Combine the two accounts");
+    await tab.fill(`Password of ${email}`, "correct horse battery");
+    await tab.click("Continue");
+    await tab.sees("heading", "Moves to this account");
+    await tab.check("combine by a password");
+    await tab.fill(`Password of ${email}`, "correct horse battery");
+    await tab.click("Combine");
+    await tab.says("The two accounts were combined.");
+    assert.equal((await tab.items("Linked accounts")).length, 2);
+  }));
+
+test("a person signs up with a passkey, adds another one, and removes it", () =>
+  withBrowser(async (open) => {
+    const tab = await open();
+    await tab.plugIn({ transport: "internal" });
+    await tab.open(`${localhost}/account`);
+    await tab.click("Create an account with a passkey");
+    await tab.says("Welcome. Your account was created.");
+    await tab.click("Add a passkey");
+    await tab.says("You cancelled. Nothing was changed.");
+    await tab.plugIn({ transport: "usb" });
+    await tab.click("Add a passkey");
+    await tab.says("Passkey added");
+    assert.equal((await tab.items("Linked accounts")).length, 2);
+    await tab.check("passkeys");
+    await tab.click("Sign out");
+    await tab.click("Sign in with a passkey");
+    await tab.says("You are signed in.");
+    await tab.click("Remove Passkey");
+    await tab.sees("dialog", "Remove Passkey?");
+    await tab.click("Remove");
+    await tab.says("Passkey removed");
+    // The flow comes back to the name of the machine by which the page was opened.
+    await tab.click("Link Google account");
+    await tab.fill("Name", newName());
+    await tab.click("Sign in");
+    await tab.says("Google account linked successfully");
+    assert.equal(await tab.evaluate("location.href"), `${localhost}/account`);
+  }));

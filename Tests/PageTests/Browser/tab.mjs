@@ -1,0 +1,297 @@
+// A tab of Chromium as a person uses it: by the roles and names of what it shows, with mouse and keyboard.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { launch } from "../../../Sources/SoftwareAuthenticators/Browser/browser.mjs";
+import { lookup } from "./lookup.mjs";
+
+const secondsMax = 20;
+const storySecondsMax = 150;
+const axeSource = await readFile(required("AXE_SOURCE"), "utf8");
+
+/** The server's address; the tests in Swift start it in development mode. */
+export const base = required("LEDGER_URL");
+/** The same by the name of this machine, for which browsers make passkeys. */
+export const localhost = base.replace("127.0.0.1", "localhost");
+
+/** Runs a test in a browser of its own, with a function that opens tabs of separate people. */
+export async function withBrowser(body) {
+  const { send, close } = await launch();
+  const tabs = [];
+  let timer;
+  // The browser ends with the test also when a page never answers.
+  const tooLate = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not within ${storySecondsMax} s`)), storySecondsMax * 1000);
+  });
+  try {
+    await Promise.race([tooLate, body(async (options) => {
+      const tab = await Tab.open(send, options);
+      tabs.push(tab);
+      return tab;
+    })]);
+    for (const tab of tabs) assert.deepEqual(tab.problems, [], "errors of scripts, and violations of the policy");
+  } catch (error) {
+    const views = await Promise.all(tabs.map((tab) => Promise.race([
+      tab.describe().catch(() => ""), new Promise((resolve) => { setTimeout(resolve, 5_000, "no answer"); }),
+    ])));
+    throw new Error(`${error.stack}\n${views.join("\n----\n")}`);
+  } finally {
+    clearTimeout(timer);
+    await close();
+  }
+}
+
+export class Tab {
+  /** The requests since the beginning. */
+  requests = [];
+  /** The responses since the beginning. */
+  responses = [];
+  problems = [];
+  /** Called with a request that is held back. */
+  onpaused = () => {};
+  #send;
+  #session;
+
+  /** Opens a tab without cookies of others. */
+  static async open(send, { languages } = {}) {
+    const { browserContextId } = await send("Target.createBrowserContext");
+    const { targetId } = await send("Target.createTarget", { url: "about:blank", browserContextId });
+    const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
+    const tab = new Tab(send, sessionId);
+    for (const domain of ["Page", "Runtime", "Network", "Log"]) await tab.send(`${domain}.enable`);
+    if (languages) {
+      await tab.send("Network.setExtraHTTPHeaders", { headers: { "Accept-Language": languages } });
+    }
+    await tab.send("Page.addScriptToEvaluateOnNewDocument", {
+      source: `${lookup};addEventListener("securitypolicyviolation", (event) =>
+        console.error("violation of", event.effectiveDirective, event.blockedURI, event.sample))`,
+    });
+    await tab.resize(1_000, 800);
+    return tab;
+  }
+
+  constructor(send, session) {
+    this.#send = send;
+    this.#session = session;
+    send.listen(({ method, params, sessionId }) => {
+      if (sessionId !== session) return;
+      if (method === "Network.requestWillBeSent") this.requests.push(params.request);
+      if (method === "Network.responseReceived") this.responses.push({ ...params.response, id: params.requestId });
+      if (method === "Fetch.requestPaused") this.onpaused(params);
+      if (method === "Runtime.exceptionThrown") this.problems.push(params.exceptionDetails.exception?.description);
+      if (method === "Runtime.consoleAPICalled" && params.type === "error") {
+        this.problems.push(params.args.map(({ value, description }) => value ?? description).join(" "));
+      }
+      if (method === "Log.entryAdded" && params.entry.level === "error" && params.entry.source !== "network") {
+        this.problems.push(params.entry.text);
+      }
+    });
+  }
+
+  send(method, parameters = {}) {
+    return this.#send(method, parameters, this.#session);
+  }
+
+  /** Opens an address; returns when the document is there. */
+  async open(address) {
+    await this.evaluate("document.__former = true");
+    await this.send("Page.navigate", { url: address });
+    await this.wait("!document.__former && document.readyState === 'complete'");
+  }
+
+  /** Goes back as with the browser's button. */
+  async back() {
+    const { currentIndex, entries } = await this.send("Page.getNavigationHistory");
+    await this.evaluate("document.__former = true");
+    await this.send("Page.navigateToHistoryEntry", { entryId: entries[currentIndex - 1].id });
+    await this.wait("!document.__former && document.readyState === 'complete'");
+  }
+
+  async reload() {
+    await this.evaluate("document.__former = true");
+    await this.send("Page.reload");
+    await this.wait("!document.__former && document.readyState === 'complete'");
+  }
+
+  /** Evaluates an expression. */
+  async evaluate(expression, { userGesture = false } = {}) {
+    const { result, exceptionDetails } = await this.send("Runtime.evaluate", {
+      expression, awaitPromise: true, returnByValue: true, userGesture,
+    });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  }
+
+  /** Waits until an expression is true, also while other pages are opened; returns its value. */
+  async wait(expression, what = expression) {
+    const end = Date.now() + secondsMax * 1000;
+    let last = "";
+    while (Date.now() < end) {
+      try {
+        const value = await this.evaluate(`(async () => {
+          const value = () => (${expression});
+          const end = Date.now() + 1000;
+          while (!value() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+          return value();
+        })()`);
+        if (value) return value;
+      } catch (error) {
+        // The page is being left.
+        last = String(error.message);
+      }
+    }
+    throw new Error(`not within ${secondsMax} s: ${what}\n${last}`);
+  }
+
+  /** Waits for what has a role and a name. */
+  async sees(role, name) {
+    await this.wait(`Boolean(lookup.find(${JSON.stringify(role)}, ${JSON.stringify(name)}))`, `${role} ${name}`);
+  }
+
+  /** Checks that nothing has a role and a name. */
+  async lacks(role, name) {
+    assert.equal(await this.evaluate(`Boolean(lookup.find(${JSON.stringify(role)}, ${JSON.stringify(name)}))`), false,
+      `${role} ${name}`);
+  }
+
+  /** Waits for a text in the region of messages that were done, or with `alert` that were refused. */
+  async says(text, region = "status") {
+    await this.wait(
+      `document.querySelector("[role=${region}]")?.textContent.includes(${JSON.stringify(text)})`, `${region}: ${text}`);
+  }
+
+  /** The texts of the items of a list, once it is there. */
+  async items(list) {
+    await this.sees("list", list);
+    return this.evaluate(`lookup.items(${JSON.stringify(list)})`);
+  }
+
+  /** Presses a button, or follows a link, with the mouse. */
+  async click(name, role = "button") {
+    for (let tries = 0; tries < 5; tries += 1) {
+      await this.sees(role, name);
+      const { x, y } = await this.evaluate(`lookup.middle(${JSON.stringify(role)}, ${JSON.stringify(name)})`);
+      for (const type of ["mousePressed", "mouseReleased"]) {
+        await this.send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
+      }
+      // What was below the pointer may have moved away, as a person would see.
+      const isClicked = await this.evaluate("lookup.isClicked()").catch(() => true);
+      if (isClicked) return;
+    }
+    throw new Error(`the mouse does not reach ${name}`);
+  }
+
+  /** Types into a field. */
+  async fill(label, text) {
+    await this.sees("textbox", label);
+    await this.evaluate(`lookup.select(${JSON.stringify(label)})`);
+    await this.send("Input.insertText", { text });
+  }
+
+  /** Presses a key. */
+  async press(key) {
+    const codes = { Tab: 9, Enter: 13, Escape: 27, " ": 32, ArrowDown: 40 };
+    const texts = { Enter: "\r", " ": " " };
+    for (const type of ["keyDown", "keyUp"]) {
+      await this.send("Input.dispatchKeyEvent", {
+        type, key, code: key === " " ? "Space" : key, windowsVirtualKeyCode: codes[key],
+        ...(type === "keyDown" && texts[key] && { text: texts[key] }),
+      });
+    }
+  }
+
+  /** Moves the focus by the tabulator key to what has a name. */
+  async tabTo(name) {
+    for (let presses = 0; presses < 60; presses += 1) {
+      if (await this.evaluate("lookup.focused()") === name) return;
+      await this.press("Tab");
+    }
+    throw new Error(`the tabulator key does not reach ${name}`);
+  }
+
+  /** The name of what has the focus. */
+  focused() {
+    return this.evaluate("lookup.focused()");
+  }
+
+  /** Plugs in an authenticator of passkeys in place of the former one. */
+  async plugIn(options) {
+    await this.send("WebAuthn.enable", { enableUI: false });
+    if (this.authenticator) await this.send("WebAuthn.removeVirtualAuthenticator", { authenticatorId: this.authenticator });
+    const { authenticatorId } = await this.send("WebAuthn.addVirtualAuthenticator", { options: {
+      protocol: "ctap2", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, ...options,
+    } });
+    this.authenticator = authenticatorId;
+  }
+
+  resize(width, height) {
+    return this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
+  }
+
+  /** Checks the view with axe in light and dark colours, on a narrow screen, and with large text. */
+  async check(what) {
+    for (const scheme of ["light", "dark"]) {
+      await this.send("Emulation.setEmulatedMedia", { features: [
+        { name: "prefers-color-scheme", value: scheme }, { name: "prefers-reduced-motion", value: "reduce" },
+      ] });
+      if (!await this.evaluate("Boolean(globalThis.axe)")) await this.evaluate(`${axeSource}\n;undefined`);
+      // Other rules don't depend on the colours.
+      const rules = scheme === "light" ? "{}" : `{ runOnly: ["color-contrast"] }`;
+      const violations = await this.evaluate(`axe.run(${rules}).then(({ violations }) => violations.map(({ id, nodes }) =>
+        [id, ...nodes.map(({ html, failureSummary }) => html + " " + failureSummary)].join("\\n")))`);
+      assert.deepEqual(violations, [], `${what}, ${scheme}`);
+    }
+    await this.resize(320, 640);
+    for (const size of ["", "200%"]) {
+      const width = await this.evaluate(`(document.documentElement.style.fontSize = ${JSON.stringify(size)},
+        document.documentElement.scrollWidth)`);
+      assert.ok(width <= 320, `${what}: ${width} pixels wide with text of ${size || "100%"}`);
+    }
+    await this.evaluate("document.documentElement.style.fontSize = ''");
+    await this.resize(1_000, 800);
+  }
+
+  /** The cookies of the tab. */
+  async cookies() {
+    const { cookies } = await this.send("Network.getCookies", { urls: [await this.evaluate("location.href")] });
+    return cookies;
+  }
+
+  /** Changes the answers of a path, as a server with other texts would have them. */
+  async change(path, edit) {
+    this.onpaused = async ({ requestId, responseHeaders }) => {
+      const { body } = await this.send("Fetch.getResponseBody", { requestId });
+      const answer = JSON.parse(Buffer.from(body, "base64").toString());
+      edit(answer);
+      await this.send("Fetch.fulfillRequest", {
+        requestId, responseCode: 200,
+        responseHeaders: responseHeaders.filter(({ name }) => name !== "Content-Length"),
+        body: Buffer.from(JSON.stringify(answer)).toString("base64"),
+      });
+    };
+    await this.send("Fetch.enable", { patterns: [{ urlPattern: `${base}${path}`, requestStage: "Response" }] });
+  }
+
+  /** The bodies of the answers of the API to the page that is shown. */
+  async bodies() {
+    const bodies = [];
+    for (const { id } of this.responses.filter(({ mimeType }) => mimeType === "application/json")) {
+      // Those of former pages are gone.
+      const answer = await this.send("Network.getResponseBody", { requestId: id }).catch(() => null);
+      if (answer) bodies.push(answer.body);
+    }
+    assert.ok(bodies.length > 2);
+    return bodies;
+  }
+
+  /** The address and the texts of the page, for the messages of failed tests. */
+  async describe() {
+    return `${await this.evaluate("location.href + '\\n' + document.body.innerText")}\n${this.problems.join("\n")}`;
+  }
+}
+
+function required(name) {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: tools/test --filter PageTests sets it`);
+  return value;
+}
