@@ -135,6 +135,7 @@ let package = Package(
                 .embedInCode("V028_index_order.sql"),
                 .embedInCode("V029_disabled_accounts.sql"),
                 .embedInCode("V030_factors.sql"),
+                .embedInCode("V031_planned_unlinks.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),

@@ -34,6 +34,7 @@ package enum MigrationScripts {
         ("V028_index_order.sql", PackageResources.V028_index_order_sql),
         ("V029_disabled_accounts.sql", PackageResources.V029_disabled_accounts_sql),
         ("V030_factors.sql", PackageResources.V030_factors_sql),
+        ("V031_planned_unlinks.sql", PackageResources.V031_planned_unlinks_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "8cc13494e6c2fa5e9827ca1563e64817ffff1e59f7d9cb06280be2b27896ddef"),
+        (nil, false, "eb0fac1bf72a85d23dfbaef62fc67a04d1d735e950b82cc7c499b9bbd996e2eb"),
         (
             ExampleLog.accounts[0], true,
-            "ce7fbd3e4f3d46e52253e76ec3ee2940fae2ab34f7c6a94fe2b48c4e6caebcc2"
+            "81d4acf09fc8faa0280696521d7fc3cf6cd1401b03c421e1963981ba08a2862f"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

@@ -24,6 +24,8 @@ package struct Command: Sendable {
         case enrolFactor(EnrolFactor)
         case removeFactor(RemoveFactor)
         case planFactorRemoval(PlanFactorRemoval)
+        case planUnlink(PlanUnlink)
+        case endUnlinkPlan(EndUnlinkPlan)
     }
 
     /// The origin of a command: becomes disclosures and the entry's `request`.
@@ -95,6 +97,8 @@ package struct Command: Sendable {
         case .enrolFactor(let command): command.decide(given: state, at: now, under: policy)
         case .removeFactor(let command): command.decide(given: state, at: now, under: policy)
         case .planFactorRemoval(let command): command.decide(given: state, at: now)
+        case .planUnlink(let command): command.decide(given: state, at: now, under: policy)
+        case .endUnlinkPlan(let command): command.decide(given: state, at: now, under: policy)
         }
     }
 }
@@ -109,6 +113,10 @@ extension Command.Intent {
         case .signIn, .linkProvider, .unlinkProvider, .mergeAccounts, .unmergeAccounts,
             .relinkProvider, .changePassword, .resetPassword, .importPassword, .enrolFactor:
             true
+        // A stop takes no way to sign in.
+        case .planUnlink(let command): command.change != .stop
+        case .endUnlinkPlan(let command):
+            if case .kept = command.ending { false } else { true }
         case .removeFactor(let command):
             // A removal that is due reads no rules.
             if case .planned = command.authority { false } else { true }

@@ -117,7 +117,7 @@ package struct LinkProvider: Sendable {
             methods: proof.methods)
         let fact = ProviderUnlinked(
             account: caller.account, identity: link.identity, provider: link.provider,
-            upgrade: upgrade)
+            cause: .upgraded(upgrade))
         return .init(.providerUnlinked(fact), actor: actor)
     }
 

@@ -33,6 +33,14 @@ package enum Reply: Hashable, Sendable {
     case factorRemovalPlanned(PlanFactorRemoval.Plan, EventID?)
     /// The removal of a second factor is as requested already.
     case factorRemovalUnchanged(PlanFactorRemoval.Plan)
+    /// The plan of the unlink of an identity by support.
+    case unlinkPreviewed(PlanUnlink.Plan)
+    /// The unlink of an identity was planned or stopped, by this event; nil until it is recorded.
+    case unlinkPlanned(PlanUnlink.Plan, EventID?)
+    /// The unlink of an identity is as requested already.
+    case unlinkUnchanged(PlanUnlink.Plan)
+    /// The planned unlink of an identity ended.
+    case unlinkPlanEnded(EndUnlinkPlan.Success)
     /// A refresh token was exchanged.
     case refreshed(Grant, RefreshTokenState.Exchange)
     /// An account is erased: the position of its `AccountErased`, appended by this command or
@@ -76,7 +84,10 @@ package enum Reply: Hashable, Sendable {
             .accessChanged(plan, event ?? recorded.last?.recorded.id)
         case .factorRemovalPlanned(let plan, let event):
             .factorRemovalPlanned(plan, event ?? recorded.last?.recorded.id)
+        case .unlinkPlanned(let plan, let event):
+            .unlinkPlanned(plan, event ?? recorded.last?.recorded.id)
         case .factorEnrolled, .factorRemoved, .factorRemovalPreviewed, .factorRemovalUnchanged,
+            .unlinkPreviewed, .unlinkUnchanged, .unlinkPlanEnded,
             .passwordChanged,
             .passwordReset, .passwordImported,
             .opened, .keyRotated,

@@ -63,6 +63,8 @@ package struct StoredAnswer: Hashable, Sendable {
         case .success(.factorEnrolled), .success(.factorRemoved),
             .success(.factorRemovalPreviewed), .success(.factorRemovalPlanned),
             .success(.factorRemovalUnchanged),
+            .success(.unlinkPreviewed), .success(.unlinkPlanned), .success(.unlinkUnchanged),
+            .success(.unlinkPlanEnded),
             .success(.passwordChanged),
             .success(.passwordReset), .success(.passwordImported),
             .success(.opened),

@@ -35,6 +35,8 @@ package enum Event: Hashable, Sendable {
     case secondFactorRemovalPlanned(SecondFactorRemovalPlanned)
     case secondFactorRemovalStopped(SecondFactorRemovalStopped)
     case passkeyRegistered(PasskeyRegistered)
+    case providerUnlinkPlanned(ProviderUnlinkPlanned)
+    case providerUnlinkStopped(ProviderUnlinkStopped)
 
     /// The stored names, which never change.
     package enum Name: String, CaseIterable, Sendable {
@@ -69,6 +71,8 @@ package enum Event: Hashable, Sendable {
         case secondFactorRemovalPlanned = "SecondFactorRemovalPlanned"
         case secondFactorRemovalStopped = "SecondFactorRemovalStopped"
         case passkeyRegistered = "PasskeyRegistered"
+        case providerUnlinkPlanned = "ProviderUnlinkPlanned"
+        case providerUnlinkStopped = "ProviderUnlinkStopped"
     }
 
     /// The version in which the fact was read or is written.
@@ -114,6 +118,8 @@ package enum Event: Hashable, Sendable {
         case .secondFactorRemovalPlanned(let fact): fact
         case .secondFactorRemovalStopped(let fact): fact
         case .passkeyRegistered(let fact): fact
+        case .providerUnlinkPlanned(let fact): fact
+        case .providerUnlinkStopped(let fact): fact
         }
     }
 
@@ -151,6 +157,8 @@ package enum Event: Hashable, Sendable {
         case .secondFactorRemovalPlanned: .secondFactorRemovalPlanned
         case .secondFactorRemovalStopped: .secondFactorRemovalStopped
         case .passkeyRegistered: .passkeyRegistered
+        case .providerUnlinkPlanned: .providerUnlinkPlanned
+        case .providerUnlinkStopped: .providerUnlinkStopped
         }
     }
 
@@ -227,6 +235,12 @@ package enum Event: Hashable, Sendable {
                 try SecondFactorRemovalStopped(details: details, accounts: accounts))
         case .passkeyRegistered:
             self = .passkeyRegistered(try PasskeyRegistered(details: details, accounts: accounts))
+        case .providerUnlinkPlanned:
+            self = .providerUnlinkPlanned(
+                try ProviderUnlinkPlanned(details: details, accounts: accounts))
+        case .providerUnlinkStopped:
+            self = .providerUnlinkStopped(
+                try ProviderUnlinkStopped(details: details, accounts: accounts))
         }
     }
 }
@@ -269,6 +283,8 @@ extension Event.Name {
         case .secondFactorRemovalPlanned: SecondFactorRemovalPlanned.self
         case .secondFactorRemovalStopped: SecondFactorRemovalStopped.self
         case .passkeyRegistered: PasskeyRegistered.self
+        case .providerUnlinkPlanned: ProviderUnlinkPlanned.self
+        case .providerUnlinkStopped: ProviderUnlinkStopped.self
         }
     }
 }

@@ -30,7 +30,8 @@ extension Event {
             .ledgerRestored, .rulesSet, .addressConfirmed, .addressReleased, .passwordSet,
             .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
             .secondFactorRemoved, .secondFactorRefused, .recoveryCodeUsed,
-            .secondFactorRemovalPlanned, .secondFactorRemovalStopped, .passkeyRegistered:
+            .secondFactorRemovalPlanned, .secondFactorRemovalStopped, .passkeyRegistered,
+            .providerUnlinkPlanned, .providerUnlinkStopped:
             .none
         }
     }

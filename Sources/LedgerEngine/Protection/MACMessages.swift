@@ -25,6 +25,8 @@ extension MACMessage {
         message.uuid(identity.lastAccount.bits)
         message.int8(identity.linkedAt.microseconds)
         message.int8(identity.linkedPosition.value)
+        // At the end and only where it is set, so that the MACs of former releases stay valid.
+        if let due = identity.unlinkDue { message.int8(due.microseconds) }
         return message
     }
 

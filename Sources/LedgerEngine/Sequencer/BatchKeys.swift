@@ -213,6 +213,16 @@ package struct BatchKeys {
         case .planFactorRemoval(let intent):
             accounts.add(tenant, intent.account)
             factors[tenant, default: []].insert(intent.account)
+        case .planUnlink(let intent):
+            accounts.add(tenant, intent.account)
+            factors[tenant, default: []].insert(intent.account)
+        case .endUnlinkPlan(let intent):
+            switch intent.ending {
+            case .kept(let caller): sessions.add(tenant, caller.session)
+            case .due(let account):
+                accounts.add(tenant, account)
+                factors[tenant, default: []].insert(account)
+            }
         case .setRules(let intent):
             rules.append((tenant: tenant, request: intent))
         }

@@ -29,6 +29,7 @@ extension Catalogue {
                 .int8("linked_position", [.auditor, .verified, .mac]),
                 .bytes("former_email", [.nullable, .personal]),
                 .bytes("mac", .nullable),
+                .time("unlink_due", [.auditor, .nullable, .verified, .mac]),
             ]),
         CatalogueTable(
             "sessions", server: .upsert,

@@ -216,6 +216,7 @@ struct AdministeredCommand: Sendable {
         case .onlyProvider: "the command would leave an account without a way to sign in"
         case .mergeSuperseded(let obstacle):
             "the merge can no longer be undone: \(obstacle.rawValue)"
+        case .providerNotLinked: "the account has no such identity"
         case .relinkRefused(let obstacle):
             "the identity can't be linked again: \(obstacle.rawValue)"
         case .providerPinned(let provider):

@@ -54,7 +54,7 @@ struct JavaScriptTypeTests {
                 "beginPasskeySignUp", "beginPasskeySignIn", "beginPasskeyLink",
                 "beginPasskeyMerge", "beginFlow",
                 "signOut",
-                "account", "link", "unlink",
+                "account", "keepIdentity", "link", "unlink",
                 "previewMerge", "merge", "#renew", "previewUndo", "undoMerge",
             ])
     }

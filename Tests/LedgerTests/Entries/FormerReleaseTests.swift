@@ -31,7 +31,8 @@ import Testing
             .rulesSet, .addressConfirmed, .addressReleased, .passwordSet, .accountDisabled,
             .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
-            .secondFactorRemovalStopped, .passkeyRegistered,
+            .secondFactorRemovalStopped, .passkeyRegistered, .providerUnlinkPlanned,
+            .providerUnlinkStopped,
         ]
         #expect(names == Set(Event.Name.allCases).subtracting(later.union([.sessionRevoked])))
         #expect(state.sessions.count > 10)

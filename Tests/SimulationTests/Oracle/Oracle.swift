@@ -187,7 +187,7 @@ extension Command {
             .setLegalHold,
             .liftLegalHold, .recordRestore, .relinkProvider, .setRules, .changePassword,
             .resetPassword, .importPassword, .changeAccess, .enrolFactor, .removeFactor,
-            .planFactorRemoval:
+            .planFactorRemoval, .planUnlink, .endUnlinkPlan:
             nil
         }
     }

@@ -201,7 +201,8 @@ struct TenantReplay {
             .rulesSet, .addressConfirmed, .addressReleased, .passwordSet, .accountDisabled,
             .accountEnabled, .sessionsEnded, .secondFactorEnrolled, .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
-            .secondFactorRemovalStopped, .passkeyRegistered:
+            .secondFactorRemovalStopped, .passkeyRegistered, .providerUnlinkPlanned,
+            .providerUnlinkStopped:
             break
         }
     }

@@ -121,11 +121,31 @@ struct Client {
             tenant: device.tenant)
     }
 
+    /// Unlinks an identity; sometimes support plans it, or a plan ends.
     private func unlink(_ device: Device) -> Sent {
-        Sent(
+        if dice.chance(0.1), let change = changeUnlinkPlan(device) { return change }
+        return Sent(
             request: .unlink(
                 device.caller, randomSubject(of: device.tenant).provider,
                 key: randomKey(device.caller.account)),
+            tenant: device.tenant)
+    }
+
+    /// Plans or stops the unlink of an identity of the device's account, or ends a plan of any account.
+    private func changeUnlinkPlan(_ device: Device) -> Sent? {
+        let known = (world.database.tenants[device.tenant]?.identities ?? [:]).values
+            .sorted { $0.id < $1.id }
+        if dice.chance(0.5), let planned = known.filter({ $0.unlinkDue != nil }).last {
+            let holder = dice.chance(0.3) ? device.caller : nil
+            return Sent(
+                request: .endUnlinkPlan(
+                    holder.map { .kept($0) } ?? .due(planned.lastAccount), planned.id),
+                tenant: device.tenant)
+        }
+        let linked = known.filter { $0.account == device.caller.account }
+        guard !linked.isEmpty else { return nil }
+        return Sent(
+            request: .planUnlink(device.caller.account, linked.randomElement(dice).id),
             tenant: device.tenant)
     }
 
@@ -330,10 +350,12 @@ extension Command {
             case .accountHolder(let caller), .keptByHolder(let caller): caller
             case .planned: nil
             }
+        case .endUnlinkPlan(let intent):
+            if case .kept(let caller) = intent.ending { caller } else { nil }
         case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
-            .liftLegalHold,
-            .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider, .setRules,
-            .resetPassword, .importPassword, .changeAccess, .planFactorRemoval:
+            .liftLegalHold, .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider,
+            .setRules, .resetPassword, .importPassword, .changeAccess, .planFactorRemoval,
+            .planUnlink:
             nil
         }
     }
@@ -355,7 +377,8 @@ extension Request {
         case .link(_, _, _, let key, _), .unlink(_, _, let key), .unmerge(_, _, _, let key): key
         case .merge(let intent): intent.idempotency
         case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore,
-            .relink, .setRules, .changeAccess, .enrol, .removeFactor, .planRemoval, .secondStep:
+            .relink, .setRules, .changeAccess, .enrol, .removeFactor, .planRemoval, .secondStep,
+            .planUnlink, .endUnlinkPlan:
             nil
         }
     }

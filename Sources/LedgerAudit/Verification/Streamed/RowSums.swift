@@ -136,12 +136,16 @@ struct RowSummer {
         image.text(factor.kind.rawValue)
         image.int8(factor.position.value)
         image.int8(factor.usedCodes)
-        if let due = factor.removalDue {
-            image.timestamp(due.microseconds)
+        add(factor.removalDue)
+        sums.factors.add(image.hash(key))
+    }
+
+    private mutating func add(_ time: Timestamp?) {
+        if let time {
+            image.timestamp(time.microseconds)
         } else {
             image.null()
         }
-        sums.factors.add(image.hash(key))
     }
 
     mutating func erase(_ account: AccountID, _ recorded: RecordedEvent, _ sums: inout RowSums) {
@@ -160,6 +164,7 @@ struct RowSummer {
         image.uuid(identity.lastAccount.bits)
         image.timestamp(identity.linkedAt.microseconds)
         image.int8(identity.linkedPosition.value)
+        add(identity.unlinkDue)
         if isPersonal { image.digest(providerID) }
         sums.identities.add(image.hash(key))
     }
