@@ -123,7 +123,7 @@ struct Client {
 
     /// Unlinks an identity; sometimes support plans it, or a plan ends.
     private func unlink(_ device: Device) -> Sent {
-        if dice.chance(0.1), let change = changeUnlinkPlan(device) { return change }
+        if dice.chance(0.2), let change = planUnlink(device) { return change }
         return Sent(
             request: .unlink(
                 device.caller, randomSubject(of: device.tenant).provider,
@@ -131,17 +131,10 @@ struct Client {
             tenant: device.tenant)
     }
 
-    /// Plans or stops the unlink of an identity of the device's account, or ends a plan of any account.
-    private func changeUnlinkPlan(_ device: Device) -> Sent? {
+    /// Plans or stops the unlink of an identity of the device's account.
+    private func planUnlink(_ device: Device) -> Sent? {
         let known = (world.database.tenants[device.tenant]?.identities ?? [:]).values
             .sorted { $0.id < $1.id }
-        if dice.chance(0.5), let planned = known.filter({ $0.unlinkDue != nil }).last {
-            let holder = dice.chance(0.3) ? device.caller : nil
-            return Sent(
-                request: .endUnlinkPlan(
-                    holder.map { .kept($0) } ?? .due(planned.lastAccount), planned.id),
-                tenant: device.tenant)
-        }
         let linked = known.filter { $0.account == device.caller.account }
         guard !linked.isEmpty else { return nil }
         return Sent(
@@ -290,6 +283,14 @@ struct Client {
             guard let holder, plan.due != nil else { return }
             planned = Sent(
                 request: .removeFactor(.keptByHolder(holder.caller), plan.factor),
+                tenant: command.tenant)
+        case (.success(.unlinkPlanned(let plan, _?)), _):
+            guard plan.due != nil, dice.chance(0.8) else { return }
+            let holder = devices.last { $0.caller.account == plan.account }
+            let kept = dice.chance(0.4) ? holder.map { EndUnlinkPlan.Ending.kept($0.caller) } : nil
+            if kept == nil { world.letDayPass() }
+            planned = Sent(
+                request: .endUnlinkPlan(kept ?? .due(plan.account), plan.identity),
                 tenant: command.tenant)
         case (.success(.merged(let plan, let event?)), _):
             merges.append((event: event, plan: plan, tenant: command.tenant))
