@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "eb0fac1bf72a85d23dfbaef62fc67a04d1d735e950b82cc7c499b9bbd996e2eb"),
+        (nil, false, "9850b79e0bc1b4f45deedcf2246572ef7e33c8132473ec473b17a59df87463cf"),
         (
             ExampleLog.accounts[0], true,
-            "81d4acf09fc8faa0280696521d7fc3cf6cd1401b03c421e1963981ba08a2862f"
+            "51e7e9e6d7fe892cc9c1d5c552133b14e8ddb79a0ea2308fe80aa7f0883044e3"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

@@ -96,7 +96,7 @@ package struct Command: Sendable {
         case .changeAccess(let command): command.decide(given: state)
         case .enrolFactor(let command): command.decide(given: state, at: now, under: policy)
         case .removeFactor(let command): command.decide(given: state, at: now, under: policy)
-        case .planFactorRemoval(let command): command.decide(given: state, at: now)
+        case .planFactorRemoval(let command): command.decide(given: state, at: now, under: policy)
         case .planUnlink(let command): command.decide(given: state, at: now, under: policy)
         case .endUnlinkPlan(let command): command.decide(given: state, at: now, under: policy)
         }
@@ -113,18 +113,18 @@ extension Command.Intent {
         case .signIn, .linkProvider, .unlinkProvider, .mergeAccounts, .unmergeAccounts,
             .relinkProvider, .changePassword, .resetPassword, .importPassword, .enrolFactor:
             true
-        // A stop takes no way to sign in.
+        // A stop takes nothing.
+        case .removeFactor(let command):
+            if case .keptByHolder = command.authority { false } else { true }
+        case .planFactorRemoval(let command): command.change != .stop
         case .planUnlink(let command): command.change != .stop
         case .endUnlinkPlan(let command):
             if case .kept = command.ending { false } else { true }
-        case .removeFactor(let command):
-            // A removal that is due reads no rules.
-            if case .planned = command.authority { false } else { true }
         case .eraseAccount(let command):
             // Retention erases only what the rules call anonymous.
             if case .unused = command.agreement { true } else { false }
         case .openLedger, .rotateKey, .signOut, .refreshSession, .setLegalHold,
-            .liftLegalHold, .recordRestore, .setRules, .changeAccess, .planFactorRemoval:
+            .liftLegalHold, .recordRestore, .setRules, .changeAccess:
             false
         }
     }

@@ -106,7 +106,9 @@ extension DecisionState {
         case .answered(let scope, let record): idempotency[scope] = record
         case .idTokenSpent(let token, let time): spentIDTokens[token.digest] = time
         case .addressNamed(let name, let address): addressNames[name] = address
-        case .factorStored(let factor): factorCounters[factor.id] = factor.counter
+        case .factorStored(let factor):
+            factorCounters[factor.id] = factor.counter
+            factorKeys[factor.id] = factor.key
         case .factorUsed(let factor, let counter): factorCounters[factor] = counter
         case .passwordStored(let identity, let password):
             passkeyCounts[identity] = password.passkeyCount

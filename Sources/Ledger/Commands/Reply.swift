@@ -27,6 +27,9 @@ package enum Reply: Hashable, Sendable {
     case factorEnrolled(isFirst: Bool, Grant?)
     /// A second factor or recovery codes were removed.
     case factorRemoved
+    /// The planned removal of a second factor was stopped when it was due, because the account could not be signed in
+    /// to with the others.
+    case factorKept
     /// The plan of the removal of a second factor.
     case factorRemovalPreviewed(PlanFactorRemoval.Plan)
     /// The removal of a second factor was planned or stopped, by this event; nil until it is recorded.
@@ -86,7 +89,8 @@ package enum Reply: Hashable, Sendable {
             .factorRemovalPlanned(plan, event ?? recorded.last?.recorded.id)
         case .unlinkPlanned(let plan, let event):
             .unlinkPlanned(plan, event ?? recorded.last?.recorded.id)
-        case .factorEnrolled, .factorRemoved, .factorRemovalPreviewed, .factorRemovalUnchanged,
+        case .factorEnrolled, .factorRemoved, .factorKept, .factorRemovalPreviewed,
+            .factorRemovalUnchanged,
             .unlinkPreviewed, .unlinkUnchanged, .unlinkPlanEnded,
             .passwordChanged,
             .passwordReset, .passwordImported,

@@ -60,7 +60,7 @@ package struct StoredAnswer: Hashable, Sendable {
             "merged:" + MergeFields(plan, event).description
         case .success(.unmerged(let plan, let event)):
             "unmerged:" + MergeFields(plan, event).description
-        case .success(.factorEnrolled), .success(.factorRemoved),
+        case .success(.factorEnrolled), .success(.factorRemoved), .success(.factorKept),
             .success(.factorRemovalPreviewed), .success(.factorRemovalPlanned),
             .success(.factorRemovalUnchanged),
             .success(.unlinkPreviewed), .success(.unlinkPlanned), .success(.unlinkUnchanged),

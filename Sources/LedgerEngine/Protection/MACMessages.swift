@@ -83,7 +83,7 @@ extension MACMessage {
     /// A row of `factors`, with its last time step or its used codes.
     package static func factor(
         _ factor: HeldFactor, _ sealed: [UInt8], _ wrappingKey: String, counter: Int64,
-        of tenant: TenantID
+        key: FactorKey?, of tenant: TenantID
     ) -> MACMessage {
         var message = MACMessage(.factor, tenant: tenant.description)
         message.uuid(factor.id.bits)
@@ -94,6 +94,10 @@ extension MACMessage {
         message.text(wrappingKey)
         message.int8(counter)
         message.optional(factor.removalDue) { $0.int8($1.microseconds) }
+        if let key {
+            message.text(key.providerID)
+            message.text(key.domain)
+        }
         return message
     }
 

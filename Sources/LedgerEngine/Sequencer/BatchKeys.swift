@@ -138,6 +138,9 @@ package struct BatchKeys {
             add(intent.idempotency, tenant)
             guard let proof = intent.credential.proof else { break }
             if proof.address == nil { subjects.add(tenant, proof.subject) }
+            if proof.passkey?.registered != nil {
+                factors[tenant, default: []].insert(intent.caller.account)
+            }
             addAddress(proof, tenant)
         case .unlinkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
@@ -200,6 +203,7 @@ package struct BatchKeys {
             sessions.add(tenant, intent.caller.session)
             factors[tenant, default: []].insert(intent.caller.account)
             add(intent.token, tenant)
+            if let subject = intent.factor.subject { subjects.add(tenant, subject) }
             if let challenge = intent.challenge {
                 challenges[tenant, default: []].append(challenge)
             }

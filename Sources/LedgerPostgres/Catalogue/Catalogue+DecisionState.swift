@@ -100,6 +100,8 @@ extension Catalogue {
                 .int8("counter", [.auditor, .mac]),
                 .time("removal_due", [.auditor, .nullable, .verified, .mac]),
                 .bytes("mac", .nullable),
+                .text("credential", [.nullable, .personal, .mac]),
+                .text("domain", [.nullable, .mac]),
             ]),
         CatalogueTable(
             "rules", server: .upsert,

@@ -41,6 +41,7 @@ struct RemovalWorker: Sendable {
 extension DueRemovals.Removal {
     fileprivate func text(of reply: Reply) -> String {
         switch (kind, reply) {
+        case (.factor, .factorKept): "planned removal stopped: the other factors do not suffice"
         case (.factor, _): "second factor removed"
         case (.identity, .unlinkPlanEnded(.stopped)):
             "planned unlink stopped: the last way to sign in"

@@ -131,7 +131,8 @@ enum Examples {
                     kind: .phone))
         case .secondFactorRemovalStopped:
             .secondFactorRemovalStopped(
-                SecondFactorRemovalStopped(account: account, cause: .used, factor: id(16)))
+                SecondFactorRemovalStopped(
+                    account: account, cause: isFirst ? .used : .sameKind, factor: id(16)))
         case .providerUnlinkPlanned:
             .providerUnlinkPlanned(
                 ProviderUnlinkPlanned(
