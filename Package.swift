@@ -143,6 +143,7 @@ let package = Package(
                 .embedInCode("V028_index_order.sql"),
                 .embedInCode("V029_disabled_accounts.sql"),
                 .embedInCode("V030_factors.sql"),
+                .embedInCode("V031_planned_unlinks.sql"),
                 .embedInCode("V032_former_addresses.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),

@@ -34,6 +34,7 @@ package enum MigrationScripts {
         ("V028_index_order.sql", PackageResources.V028_index_order_sql),
         ("V029_disabled_accounts.sql", PackageResources.V029_disabled_accounts_sql),
         ("V030_factors.sql", PackageResources.V030_factors_sql),
+        ("V031_planned_unlinks.sql", PackageResources.V031_planned_unlinks_sql),
         ("V032_former_addresses.sql", PackageResources.V032_former_addresses_sql),
     ]
 

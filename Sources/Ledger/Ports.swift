@@ -13,13 +13,19 @@ package struct LinkedIdentity: Hashable, Sendable {
     /// Nil when it was never disclosed or has been erased.
     package let email: Email?
     package let linkedAt: Timestamp
+    /// When it is unlinked, because support planned it; nil otherwise.
+    package let unlinkDue: Timestamp?
 
     /// Describes an identity.
-    package init(id: IdentityID, provider: ProviderName, email: Email?, linkedAt: Timestamp) {
+    package init(
+        id: IdentityID, provider: ProviderName, email: Email?, linkedAt: Timestamp,
+        unlinkDue: Timestamp? = nil
+    ) {
         self.id = id
         self.provider = provider
         self.email = email
         self.linkedAt = linkedAt
+        self.unlinkDue = unlinkDue
     }
 }
 

@@ -75,10 +75,14 @@ enum EnglishTexts {
             notice(
                 "Your account was disabled",
                 "The account was disabled, and every device was signed out")
+        case .unlinkPlanned:
+            notice(
+                "A way to sign in will be removed",
+                "Support planned to remove {provider} as a way to sign in",
+                link: "To stop it, open this link:")
         default:
             notice(
-                "A removal was planned",
-                "Support planned to remove a second factor or a way to sign in",
+                "A removal was planned", "Support planned to remove a second factor",
                 link: "To stop it, open this link:")
         }
     }

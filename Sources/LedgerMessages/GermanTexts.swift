@@ -95,10 +95,15 @@ enum GermanTexts {
         case .accountDisabled:
             notice(
                 "Konto gesperrt", "Das Konto wurde gesperrt, und alle Geräte wurden abgemeldet")
+        case .unlinkPlanned:
+            notice(
+                "Anmeldemöglichkeit wird entfernt",
+                "Der Support hat geplant, {provider} als Anmeldemöglichkeit zu entfernen",
+                link: "Um das zu verhindern, öffnen Sie diesen Link:")
         default:
             notice(
                 "Entfernung geplant",
-                "Der Support hat geplant, einen zweiten Faktor oder eine Anmeldemöglichkeit zu entfernen",
+                "Der Support hat geplant, einen zweiten Faktor zu entfernen",
                 link: "Um das zu verhindern, öffnen Sie diesen Link:")
         }
     }

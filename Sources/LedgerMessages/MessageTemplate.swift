@@ -24,8 +24,10 @@ package enum MessageTemplate: String, Hashable, Sendable, CaseIterable {
     case recoveryCodesReplaced = "recovery_codes_replaced"
     case newDevice = "new_device"
     case accountDisabled = "account_disabled"
-    /// Support removes a factor or a way to sign in, unless the person stops it.
+    /// Support removes a factor, unless the person stops it.
     case removalPlanned = "removal_planned"
+    /// Support unlinks an identity, unless the person stops it.
+    case unlinkPlanned = "unlink_planned"
 
     /// Whether it carries a code.
     package var hasCode: Bool { required.contains(.code) }
@@ -45,7 +47,7 @@ package enum MessageTemplate: String, Hashable, Sendable, CaseIterable {
             .secondFactorCode:
             [.code, .minutes]
         case .addressKnown: []
-        case .providerLinked, .providerUnlinked: [.provider, .time]
+        case .providerLinked, .providerUnlinked, .unlinkPlanned: [.provider, .time]
         case .accountsMerged, .mergeUndone, .passwordChanged, .addressChanged, .factorAdded,
             .factorRemoved, .recoveryCodeUsed, .recoveryCodesReplaced, .newDevice, .accountDisabled,
             .removalPlanned:

@@ -38,6 +38,19 @@ package enum AllTenants {
         ORDER BY removal_due, factor_id LIMIT $2
         """)
 
+    static let dueUnlinks = Statement(
+        "due_unlinks",
+        """
+        SELECT tenant_id, account_id, identity_id, unlink_due FROM identities
+        WHERE unlink_due <= $1 AND (unlink_due, identity_id) > ($3, $4)
+            AND account_id IS NOT NULL
+            AND NOT EXISTS (
+                SELECT FROM accounts a
+                WHERE a.tenant_id = identities.tenant_id AND a.account_id = identities.account_id
+                    AND a.disabled_position IS NOT NULL)
+        ORDER BY unlink_due, identity_id LIMIT $2
+        """)
+
     static let sealerLogs = Statement(
         "sealer_logs",
         """

@@ -161,7 +161,8 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
                 account.links.map { link in
                     LinkedIdentity(
                         id: link.identity, provider: link.provider,
-                        email: tenant.emails[link.identity], linkedAt: link.linkedAt)
+                        email: tenant.emails[link.identity], linkedAt: link.linkedAt,
+                        unlinkDue: state.ledger.identities[link.identity]?.unlinkDue)
                 })
         }
     }

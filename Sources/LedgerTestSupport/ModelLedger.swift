@@ -226,6 +226,11 @@ extension Event {
                 SecondFactorRemovalPlanned(
                     account: fact.account, due: Timestamp(seconds: 0), factor: fact.factor,
                     kind: fact.kind))
+        case .providerUnlinkPlanned(let fact):
+            .providerUnlinkPlanned(
+                ProviderUnlinkPlanned(
+                    account: fact.account, due: Timestamp(seconds: 0), identity: fact.identity,
+                    provider: fact.provider))
         case .accountsUnmerged(let fact):
             .accountsUnmerged(
                 AccountsUnmerged(
@@ -269,6 +274,9 @@ extension Result<Reply, Refusal> {
         case .success(.factorRemovalPlanned(let plan, _)),
             .success(.factorRemovalUnchanged(let plan)):
             plan.due == nil ? .success(.factorRemoved) : .success(.signedOut)
+        case .success(.unlinkPlanned(let plan, _)), .success(.unlinkUnchanged(let plan)):
+            plan.due == nil
+                ? .success(.unlinkPlanEnded(.stopped)) : .success(.linked(plan.linkedProviders))
         case .success(.accessChanged(let plan, _)): .success(.accessChanged(plan, nil))
         case .success, .failure: self
         }

@@ -68,14 +68,15 @@ extension SignIn {
 extension EnrolFactor {
     /// Creates an enrolment whose secret is the bytes of its id, proved at time step 41.
     package init(
-        _ kind: FactorKind = .totp, by caller: Caller, _ generator: inout SeededGenerator
+        _ kind: FactorKind = .totp, by caller: Caller,
+        passkey: (subject: Subject, domain: String)? = nil, _ generator: inout SeededGenerator
     ) {
         let factor: FactorID = generator.id()
         self.init(
             caller: caller,
             factor: NewFactor(
                 id: factor, kind: kind, secret: Array("\(factor)".utf8),
-                counter: kind == .totp ? 41 : 0),
+                counter: kind == .totp ? 41 : 0, passkey: passkey),
             recoveryCodes: NewFactor(
                 id: generator.id(), kind: .recoveryCodes, secret: generator.bytes(320), counter: 0),
             token: nil, refreshToken: digest(generator.bytes(32)), newSession: generator.id())

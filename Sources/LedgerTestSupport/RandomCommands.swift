@@ -53,6 +53,7 @@ package struct RandomCommands: Sendable {
     var lastChange: (former: String, address: String)?
     /// The factor whose removal was planned last, which its holder then keeps.
     private var losing: PlanFactorRemoval.Plan?
+    private var unlinks = RandomUnlinkPlans()
     /// The account that refused the last sign-in without a second factor.
     private var refusing: AccountID?
     /// The merge with the last requested plan, which the next command executes.
@@ -83,6 +84,8 @@ package struct RandomCommands: Sendable {
                 let holder = callers.last(where: { $0.account == plan.account })
             {
                 .removeFactor(RemoveFactor(plan.factor, by: .keptByHolder(holder)))
+            } else if let ending = unlinks.end(by: callers, using: &generator) {
+                ending
             } else if let account = refusing.take(), let refused = lastSignIn {
                 secondStep(refused, account)
             } else {
@@ -114,6 +117,7 @@ package struct RandomCommands: Sendable {
 
     /// Learns from the reply to the last command.
     package mutating func learn(_ result: Result<Reply, Refusal>) {
+        unlinks.learn(result)
         switch result {
         case .success(.signedIn(let grant, _)):
             let caller = Caller(account: grant.account, session: grant.session)
@@ -208,16 +212,25 @@ package struct RandomCommands: Sendable {
             case 1: .failure(.unavailable)
             default: .success(randomProof(subject))
             }
+        let caller = randomCaller()
+        let identity: IdentityID = generator.id()
+        unlinks.link(identity, to: caller.account)
         return .linkProvider(
             LinkProvider(
-                caller: randomCaller(),
+                caller: caller,
                 credential: Credential(
                     provider: subject.provider, digest: digest(generator.bytes(32)), check: check),
-                idempotency: nil, newIdentity: generator.id()))
+                idempotency: nil, newIdentity: identity))
     }
 
+    /// Unlinks an identity; rarely, support plans it.
     private mutating func unlink() -> Command.Intent {
-        .unlinkProvider(
+        if Int.random(in: 0..<10, using: &generator) == 0,
+            let change = unlinks.change(using: &generator)
+        {
+            return change
+        }
+        return .unlinkProvider(
             UnlinkProvider(
                 caller: randomCaller(), provider: randomSubject().provider, identity: nil,
                 idempotency: nil))

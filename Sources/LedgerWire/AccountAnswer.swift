@@ -12,6 +12,8 @@ public struct AccountAnswer: Codable, Hashable, Sendable {
         public let emailVerified: Bool?
         /// When it was linked, as `YYYY-MM-DDTHH:MM:SS.ffffffZ`.
         public let linkedAt: String
+        /// When it is unlinked, in the same form, because support planned it; absent otherwise.
+        public let unlinkDue: String?
 
         enum CodingKeys: String, CodingKey {
             case identityID = "identity_id"
@@ -19,18 +21,20 @@ public struct AccountAnswer: Codable, Hashable, Sendable {
             case email
             case emailVerified = "email_verified"
             case linkedAt = "linked_at"
+            case unlinkDue = "unlink_due"
         }
 
         /// Describes an identity.
         public init(
             identityID: String, provider: String, email: String?, emailVerified: Bool?,
-            linkedAt: String
+            linkedAt: String, unlinkDue: String? = nil
         ) {
             self.identityID = identityID
             self.provider = provider
             self.email = email
             self.emailVerified = emailVerified
             self.linkedAt = linkedAt
+            self.unlinkDue = unlinkDue
         }
     }
 

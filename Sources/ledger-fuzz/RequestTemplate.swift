@@ -204,6 +204,16 @@ enum RequestTemplates {
             #"{"case":"T-1"}"#),
         request("POST /v1/accounts/<ACCOUNT>/factors/<ACCOUNT>/removal/preview", because, ""),
         request("POST /v1/account/factors/<ACCOUNT>/keep", json + bearer, "{}"),
+        request(
+            "POST /v1/accounts/<ACCOUNT>/identities/<ACCOUNT>/unlink",
+            because + "Content-Type: application/json\n",
+            #"{"case":"T-1"}"#),
+        request(
+            "POST /v1/accounts/<ACCOUNT>/identities/<ACCOUNT>/keep",
+            because + "Content-Type: application/json\n",
+            #"{"case":"T-1"}"#),
+        request("POST /v1/accounts/<ACCOUNT>/identities/<ACCOUNT>/unlink/preview", because, ""),
+        request("POST /v1/account/identities/<ACCOUNT>/keep", json + bearer, "{}"),
         request("GET /.well-known/jwks.json", "Host: a\n", ""),
         request("GET /openapi.json", "Host: a\n", ""),
         request("GET /docs", "Host: a\n", ""),

@@ -1,5 +1,6 @@
 import Foundation
 import LedgerTestSupport
+import Postgres
 import Testing
 
 /// The rules of tenants, with servers and the command line.
@@ -112,6 +113,44 @@ import Testing
             var device = Device(again.client)
             #expect(try await device.signIn(deployment.google, as: "ada").status == 200)
             #expect(device.userID == ada.userID)
+        }
+    }
+
+    @Test func `the accounts whose passkey as a second factor loses its provider are listed`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
+            let passkey =
+                #""providers":[{"name":"passkey","type":"passkey","rp_id":"login.example","#
+                + #""origins":["https://login.example"]},"#
+            let more = file.replacing("\"providers\":[", with: passkey)
+            let path = try deployment.write(more, to: "more.json")
+            let server = try await deployment.serve(settings: ["LEDGER_PROVIDERS": path])
+            var ada = Device(server.client)
+            #expect(try await ada.signIn(deployment.google, as: "ada").status == 200)
+            try await server.stop()
+            let session = Session(url: deployment.superuserURL, applicationName: "test")
+            let id = ada.userID
+            try await session.run {
+                try $0.execute(
+                    """
+                    INSERT INTO factors (tenant_id, factor_id, account_id, kind, version, sealed,
+                        wrapping_key, counter, credential, domain)
+                    VALUES ('default', gen_random_uuid(), '\(id)', 'passkey', 1, 'x', 'x', 0, 'x',
+                        'login.example')
+                    """)
+            }
+            await session.close()
+            let listed = try await deployment.tool.run(["rules", "check"])
+            #expect(
+                listed.output.hasSuffix(
+                    "  without the provider of a passkey that is a second factor: 1 accounts:"
+                        + " needs --accept-lock-outs\n    \(id)\n"), "\(listed.output)")
+            let refused = try await deployment.tool.run(["rules", "set"])
+            #expect(refused.status == 1 && refused.errors.contains("--accept-lock-outs"))
+            let accepted = try await deployment.tool.run(["rules", "set", "--accept-lock-outs"])
+            #expect(accepted.status == 0, "\(accepted.errors)")
         }
     }
 

@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "8cc13494e6c2fa5e9827ca1563e64817ffff1e59f7d9cb06280be2b27896ddef"),
+        (nil, false, "9850b79e0bc1b4f45deedcf2246572ef7e33c8132473ec473b17a59df87463cf"),
         (
             ExampleLog.accounts[0], true,
-            "ce7fbd3e4f3d46e52253e76ec3ee2940fae2ab34f7c6a94fe2b48c4e6caebcc2"
+            "51e7e9e6d7fe892cc9c1d5c552133b14e8ddb79a0ea2308fe80aa7f0883044e3"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

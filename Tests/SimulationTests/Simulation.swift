@@ -196,6 +196,7 @@ extension Sequencer.Answer {
         case .failure(let fault): "\(fault)"
         case .success(.success(.refreshed(_, .fresh))): "refreshed"
         case .success(.success(.refreshed(_, .repeated))): "refreshed again"
+        case .success(.success(.unlinkPlanEnded(.unlinked))): "unlinked by support"
         case .success(.success(let reply)): "\(reply)".prefix { $0.isLetter }.description
         case .success(.failure(.providerConflict(let reason))): "conflict \(reason)"
         case .success(.failure(let refusal)): "\(refusal)".prefix { $0.isLetter }.description

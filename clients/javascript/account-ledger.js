@@ -39,6 +39,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string} linked_at
  * @property {string} [email]
  * @property {boolean | null} [email_verified]
+ * @property {string} [unlink_due]  When it is unlinked, because support planned it.
  *
  * @typedef {object} Account
  * @property {string} user_id
@@ -726,6 +727,19 @@ export class AccountLedger {
    */
   account(options = {}) {
     return this.#call({ method: "GET", path: "/v1/account" }, options);
+  }
+
+  /**
+   * Stops the unlink of an identity that support planned.
+   *
+   * @param {string} identityId
+   * @param {CallOptions} [options]
+   * @returns {Promise<Account>}
+   */
+  keepIdentity(identityId, options = {}) {
+    return this.#call({
+      method: "POST", path: `/v1/account/identities/${segment(identityId)}/keep`, body: {}, isUnrepeatable: true,
+    }, options);
   }
 
   /**

@@ -60,14 +60,18 @@ package struct ChangeAccess: Sendable {
             case (.disable, true), (.enable, false), (.endSessions, true): nil
             }
         guard let event else { return Decision(.success(.accessUnchanged(plan))) }
-        // The holder of a disabled account had no session in which to stop a planned removal.
-        let stopped =
+        // The holder of a disabled account had no session in which to stop what support planned.
+        let kept =
             change == .enable
             ? known.secondFactors.filter { state.ledger.factors[$0]?.removalDue != nil } : []
-        let stops = stopped.map {
-            Event.secondFactorRemovalStopped(
-                SecondFactorRemovalStopped(account: account, cause: .support, factor: $0))
-        }
+        let linked =
+            change == .enable
+            ? known.links.filter { state.ledger.identities[$0.identity]?.unlinkDue != nil } : []
+        let stops =
+            kept.map {
+                Event.secondFactorRemovalStopped(
+                    SecondFactorRemovalStopped(account: account, cause: .support, factor: $0))
+            } + linked.map { .providerUnlinkStopped($0.unlinkStopped(.support, of: account)) }
         return Decision(
             .success(.accessChanged(plan, nil)),
             drafts: ([event] + stops).map {
@@ -78,7 +82,7 @@ package struct ChangeAccess: Sendable {
                     ], disclosesRequest: false)
             },
             effects: change == .enable
-                ? stopped.map { .factorChanged($0) } : [.challengesEndedOf(plan.covers)])
+                ? kept.map { .factorChanged($0) } : [.challengesEndedOf(plan.covers)])
     }
 }
 

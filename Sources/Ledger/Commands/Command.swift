@@ -27,6 +27,8 @@ package struct Command: Sendable {
         case enrolFactor(EnrolFactor)
         case removeFactor(RemoveFactor)
         case planFactorRemoval(PlanFactorRemoval)
+        case planUnlink(PlanUnlink)
+        case endUnlinkPlan(EndUnlinkPlan)
     }
 
     /// The origin of a command: becomes disclosures and the entry's `request`.
@@ -100,7 +102,9 @@ package struct Command: Sendable {
         case .changeAccess(let command): command.decide(given: state)
         case .enrolFactor(let command): command.decide(given: state, at: now, under: policy)
         case .removeFactor(let command): command.decide(given: state, at: now, under: policy)
-        case .planFactorRemoval(let command): command.decide(given: state, at: now)
+        case .planFactorRemoval(let command): command.decide(given: state, at: now, under: policy)
+        case .planUnlink(let command): command.decide(given: state, at: now, under: policy)
+        case .endUnlinkPlan(let command): command.decide(given: state, at: now, under: policy)
         }
     }
 }
@@ -116,15 +120,18 @@ extension Command.Intent {
             .relinkProvider, .changePassword, .resetPassword, .changeAddress, .takeBackAddress,
             .importPassword, .enrolFactor:
             true
+        // A stop takes nothing.
         case .removeFactor(let command):
-            // A removal that is due reads no rules.
-            if case .planned = command.authority { false } else { true }
+            if case .keptByHolder = command.authority { false } else { true }
+        case .planFactorRemoval(let command): command.change != .stop
+        case .planUnlink(let command): command.change != .stop
+        case .endUnlinkPlan(let command):
+            if case .kept = command.ending { false } else { true }
         case .eraseAccount(let command):
             // Retention erases only what the rules call anonymous.
             if case .unused = command.agreement { true } else { false }
         case .openLedger, .rotateKey, .signOut, .refreshSession, .setLegalHold,
-            .liftLegalHold, .recordRestore, .setRules, .changeAccess, .planFactorRemoval,
-            .recordThrottling:
+            .liftLegalHold, .recordRestore, .setRules, .changeAccess, .recordThrottling:
             false
         }
     }

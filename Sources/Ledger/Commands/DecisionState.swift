@@ -94,6 +94,8 @@ package struct DecisionState: Sendable {
     package var idempotency: [IdempotencyScope: IdempotencyRecord] = [:]
     /// The last accepted time step of authenticator apps, and the used codes of sets of recovery codes.
     package var factorCounters: [FactorID: Int64] = [:]
+    /// The keys of the passkeys that are loaded second factors.
+    package var factorKeys: [FactorID: FactorKey] = [:]
     /// The counters of the loaded passkeys; 0 for one that does not count.
     package var passkeyCounts: [IdentityID: UInt32] = [:]
     /// The addresses that accounts have, by their names.
@@ -108,6 +110,8 @@ package struct DecisionState: Sendable {
     package var usedProviders: Set<ProviderName> = []
     package var linkedProviders: Set<ProviderName> = []
     package var soleProviders: Set<ProviderName> = []
+    /// The domains of second factors, of those that no provider of the requested rules has any more.
+    package var lostFactorDomains: Set<String> = []
 
     /// Wraps a loaded part of a ledger.
     package init(ledger: LedgerState) {

@@ -71,6 +71,12 @@ package struct EnrolFactor: Sendable {
         if let challenge, !state.openChallenges.contains(challenge) {
             return .refused(.invalidCode)
         }
+        // A key that an account is reached by; it may have become that since the response was checked.
+        if let subject = factor.subject, let known = state.directory[subject],
+            state.ledger.identities[known]?.account != nil
+        {
+            return .refused(.invalidCode)
+        }
         guard
             waysToSignIn(account.links, policy).contains(where: {
                 factor.kind.mayFollow(state.type(of: $0.provider, under: policy))

@@ -66,6 +66,14 @@ package struct LinkProvider: Sendable {
         if proof.passkey?.registered != nil, let holder, holder != account.id {
             return .refused(proof.staleRefusal)
         }
+        // A key is not both; it may have become a second factor since the response was checked.
+        if proof.passkey?.registered != nil,
+            account.secondFactors.contains(where: {
+                state.factorKeys[$0]?.providerID == subject.providerID
+            })
+        {
+            return .refused(proof.staleRefusal)
+        }
         // An address that another account uses otherwise, or may need again.
         if holder == nil, let address = proof.address,
             case .held(let held, let keeper) = state.standing(
@@ -119,7 +127,7 @@ package struct LinkProvider: Sendable {
             methods: proof.methods)
         let fact = ProviderUnlinked(
             account: caller.account, identity: link.identity, provider: link.provider,
-            upgrade: upgrade)
+            cause: .upgraded(upgrade))
         return .init(.providerUnlinked(fact), actor: actor)
     }
 

@@ -44,20 +44,28 @@ package struct PlanFactorRemoval: Sendable {
         self.caseReference = caseReference
     }
 
-    func decide(given state: DecisionState, at now: Timestamp) -> Decision {
+    func decide(
+        given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+    ) -> Decision {
         guard let known = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
         guard known.erasedPosition == nil else { return .refused(.accountErased) }
         if let survivor = known.mergedInto { return .refused(.accountMerged(into: survivor)) }
         guard let held = state.ledger.factors[factor], held.account == account,
             held.kind.isRequired
         else { return .refused(.unknownFactor) }
+        let rest = known.secondFactors.filter {
+            $0 != factor && state.ledger.factors[$0]?.removalDue == nil
+        }
         func plan(_ due: Timestamp?) -> Plan {
             Plan(
                 account: account, factor: factor, kind: held.kind, due: due,
-                keepsFactor: known.secondFactors.contains {
-                    $0 != factor && state.ledger.factors[$0]?.removalDue == nil
-                })
+                keepsFactor: !rest.isEmpty)
         }
+        // A plan that exists stays as it is: what remains is checked again when it is due.
+        guard
+            change == .stop || held.removalDue != nil || rest.isEmpty
+                || state.canSignIn(to: known.links, with: rest, under: policy)
+        else { return .refused(.factorRefused(.sameKind)) }
         // The event may be dated after the clock, if that was set back.
         let recordedAt = max(now, state.ledger.lastRecordedAt)
         let due = held.removalDue ?? recordedAt.adding(seconds: Self.delaySeconds)

@@ -108,7 +108,9 @@ extension DecisionState {
         case .addressNamed(let name, let address):
             for (other, held) in addressNames where held == address { addressNames[other] = nil }
             addressNames[name] = address
-        case .factorStored(let factor): factorCounters[factor.id] = factor.counter
+        case .factorStored(let factor):
+            factorCounters[factor.id] = factor.counter
+            factorKeys[factor.id] = factor.key
         case .factorUsed(let factor, let counter): factorCounters[factor] = counter
         case .passwordStored(let identity, let password):
             passkeyCounts[identity] = password.passkeyCount

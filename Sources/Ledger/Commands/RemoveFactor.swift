@@ -41,9 +41,9 @@ package struct RemoveFactor: Sendable {
             guard !state.lacksSecondFactor(caller, at: now, under: policy) else {
                 return .refused(.reauthenticationRequired)
             }
-            let rest = account.secondFactors.filter { $0 != factor }
-            guard rest.isEmpty || state.canSignIn(to: account.links, with: rest, under: policy)
-            else { return .refused(.factorRefused(.sameKind)) }
+            guard canRemove(from: account, state, policy) else {
+                return .refused(.factorRefused(.sameKind))
+            }
             return remove(
                 held, of: account, .holder, .account(account.id, session: caller.session), state)
         case .keptByHolder(let caller):
@@ -67,8 +67,24 @@ package struct RemoveFactor: Sendable {
                 account.disabledPosition == nil,
                 let held = held(state), let due = held.removalDue, due <= now
             else { return .refused(.unknownFactor) }
+            guard canRemove(from: account, state, policy) else {
+                let fact = SecondFactorRemovalStopped(
+                    account: account.id, cause: .sameKind, factor: factor)
+                return Decision(
+                    .success(.factorKept),
+                    drafts: [.administered(.secondFactorRemovalStopped(fact), by: .system)],
+                    effects: [.factorChanged(factor)])
+            }
             return remove(held, of: account, .support, .system, state)
         }
+    }
+
+    /// Whether the account can be signed in to with the factors that it keeps, if any.
+    private func canRemove(
+        from account: Account, _ state: DecisionState, _ policy: TenantPolicy
+    ) -> Bool {
+        let rest = account.secondFactors.filter { $0 != factor }
+        return rest.isEmpty || state.canSignIn(to: account.links, with: rest, under: policy)
     }
 
     private func held(_ state: DecisionState) -> HeldFactor? {
@@ -97,8 +113,8 @@ package struct RemoveFactor: Sendable {
 extension RemoveFactor: LedgerRequest {
     package var intent: Command.Intent { .removeFactor(self) }
 
-    /// Returns nothing for a reply that says that the factor was removed.
+    /// Returns nothing for a reply that says that the factor was removed or kept.
     package static func success(in reply: Reply) -> Void? {
-        reply == .factorRemoved ? () : nil
+        reply == .factorRemoved || reply == .factorKept ? () : nil
     }
 }

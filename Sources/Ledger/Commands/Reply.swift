@@ -33,12 +33,23 @@ package enum Reply: Hashable, Sendable {
     case factorEnrolled(isFirst: Bool, Grant?)
     /// A second factor or recovery codes were removed.
     case factorRemoved
+    /// The planned removal of a second factor was stopped when it was due, because the account could not be signed in
+    /// to with the others.
+    case factorKept
     /// The plan of the removal of a second factor.
     case factorRemovalPreviewed(PlanFactorRemoval.Plan)
     /// The removal of a second factor was planned or stopped, by this event; nil until it is recorded.
     case factorRemovalPlanned(PlanFactorRemoval.Plan, EventID?)
     /// The removal of a second factor is as requested already.
     case factorRemovalUnchanged(PlanFactorRemoval.Plan)
+    /// The plan of the unlink of an identity by support.
+    case unlinkPreviewed(PlanUnlink.Plan)
+    /// The unlink of an identity was planned or stopped, by this event; nil until it is recorded.
+    case unlinkPlanned(PlanUnlink.Plan, EventID?)
+    /// The unlink of an identity is as requested already.
+    case unlinkUnchanged(PlanUnlink.Plan)
+    /// The planned unlink of an identity ended.
+    case unlinkPlanEnded(EndUnlinkPlan.Success)
     /// A refresh token was exchanged.
     case refreshed(Grant, RefreshTokenState.Exchange)
     /// An account is erased: the position of its `AccountErased`, appended by this command or
@@ -82,7 +93,11 @@ package enum Reply: Hashable, Sendable {
             .accessChanged(plan, event ?? recorded.last?.recorded.id)
         case .factorRemovalPlanned(let plan, let event):
             .factorRemovalPlanned(plan, event ?? recorded.last?.recorded.id)
-        case .factorEnrolled, .factorRemoved, .factorRemovalPreviewed, .factorRemovalUnchanged,
+        case .unlinkPlanned(let plan, let event):
+            .unlinkPlanned(plan, event ?? recorded.last?.recorded.id)
+        case .factorEnrolled, .factorRemoved, .factorKept, .factorRemovalPreviewed,
+            .factorRemovalUnchanged,
+            .unlinkPreviewed, .unlinkUnchanged, .unlinkPlanEnded,
             .passwordChanged, .passwordReset, .addressChanged, .addressTakenBack, .passwordImported,
             .throttlingRecorded,
             .opened, .keyRotated,

@@ -46,6 +46,7 @@ package struct SetRules: Sendable {
         if let first = changed.min() { return .refused(.providerPinned(first)) }
         if condition != .acceptsLockOuts, let recorded {
             let lost = lostProviders(in: state, since: recorded.policy)
+                .union(lostFactorProviders(in: state, since: recorded.policy))
             guard lost.isEmpty else { return .refused(.accountsLockedOut(lost.sorted())) }
         }
         let fact = RulesSet(
@@ -86,4 +87,28 @@ package struct SetRules: Sendable {
         }
         return removed.intersection(sole)
     }
+
+    /// Returns the former providers of passkeys for whose domain an account has a second factor, and which no
+    /// provider of the new rules has.
+    private func lostFactorProviders(
+        in state: DecisionState, since former: TenantPolicy
+    ) -> Set<ProviderName> {
+        let loaded = state.factorKeys.filter { state.ledger.factors[$0.key] != nil }
+        let domains = state.lostFactorDomains.union(loaded.values.map(\.domain))
+            .intersection(policy.lostFactorDomains(since: [former]))
+        return Set(
+            former.providers.filter { !domains.isDisjoint(with: $0.value.passkeyDomains) }.keys)
+    }
+}
+
+extension TenantPolicy {
+    /// Returns the domains of passkeys that earlier rules have and these have not.
+    package func lostFactorDomains(since former: [TenantPolicy]) -> Set<String> {
+        Set(former.flatMap { $0.providers.values.flatMap(\.passkeyDomains) })
+            .subtracting(providers.values.flatMap(\.passkeyDomains))
+    }
+}
+
+extension ProviderPin {
+    fileprivate var passkeyDomains: [String] { type == .passkey ? issuers : [] }
 }

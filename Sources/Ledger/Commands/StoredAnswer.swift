@@ -60,9 +60,11 @@ package struct StoredAnswer: Hashable, Sendable {
             "merged:" + MergeFields(plan, event).description
         case .success(.unmerged(let plan, let event)):
             "unmerged:" + MergeFields(plan, event).description
-        case .success(.factorEnrolled), .success(.factorRemoved),
+        case .success(.factorEnrolled), .success(.factorRemoved), .success(.factorKept),
             .success(.factorRemovalPreviewed), .success(.factorRemovalPlanned),
             .success(.factorRemovalUnchanged),
+            .success(.unlinkPreviewed), .success(.unlinkPlanned), .success(.unlinkUnchanged),
+            .success(.unlinkPlanEnded),
             .success(.passwordChanged), .success(.addressChanged),
             .success(.passwordReset), .success(.addressTakenBack), .success(.throttlingRecorded),
             .success(.passwordImported),

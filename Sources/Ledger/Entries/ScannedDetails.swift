@@ -57,6 +57,12 @@ package struct ScannedDetails {
             return time
         }
 
+        /// Reads the next field as a time, if it is present.
+        mutating func optionalTime(_ name: String) throws(EntryFault) -> Timestamp? {
+            guard isNext(name) else { return nil }
+            return try time(name)
+        }
+
         /// Reads the next field as a digest.
         mutating func digest(_ name: String) throws(EntryFault) -> Digest {
             try begin(name)

@@ -37,6 +37,8 @@ package enum Event: Hashable, Sendable {
     case secondFactorRemovalStopped(SecondFactorRemovalStopped)
     case passkeyRegistered(PasskeyRegistered)
     case signInThrottled(SignInThrottled)
+    case providerUnlinkPlanned(ProviderUnlinkPlanned)
+    case providerUnlinkStopped(ProviderUnlinkStopped)
 
     /// The stored names, which never change.
     package enum Name: String, CaseIterable, Sendable {
@@ -73,6 +75,8 @@ package enum Event: Hashable, Sendable {
         case secondFactorRemovalStopped = "SecondFactorRemovalStopped"
         case passkeyRegistered = "PasskeyRegistered"
         case signInThrottled = "SignInThrottled"
+        case providerUnlinkPlanned = "ProviderUnlinkPlanned"
+        case providerUnlinkStopped = "ProviderUnlinkStopped"
     }
 
     /// The version in which the fact was read or is written.
@@ -120,6 +124,8 @@ package enum Event: Hashable, Sendable {
         case .secondFactorRemovalStopped(let fact): fact
         case .passkeyRegistered(let fact): fact
         case .signInThrottled(let fact): fact
+        case .providerUnlinkPlanned(let fact): fact
+        case .providerUnlinkStopped(let fact): fact
         }
     }
 
@@ -159,6 +165,8 @@ package enum Event: Hashable, Sendable {
         case .secondFactorRemovalStopped: .secondFactorRemovalStopped
         case .passkeyRegistered: .passkeyRegistered
         case .signInThrottled: .signInThrottled
+        case .providerUnlinkPlanned: .providerUnlinkPlanned
+        case .providerUnlinkStopped: .providerUnlinkStopped
         }
     }
 
@@ -239,6 +247,12 @@ package enum Event: Hashable, Sendable {
             self = .passkeyRegistered(try PasskeyRegistered(details: details, accounts: accounts))
         case .signInThrottled:
             self = .signInThrottled(try SignInThrottled(details: details, accounts: accounts))
+        case .providerUnlinkPlanned:
+            self = .providerUnlinkPlanned(
+                try ProviderUnlinkPlanned(details: details, accounts: accounts))
+        case .providerUnlinkStopped:
+            self = .providerUnlinkStopped(
+                try ProviderUnlinkStopped(details: details, accounts: accounts))
         }
     }
 }
@@ -283,6 +297,8 @@ extension Event.Name {
         case .secondFactorRemovalStopped: SecondFactorRemovalStopped.self
         case .passkeyRegistered: PasskeyRegistered.self
         case .signInThrottled: SignInThrottled.self
+        case .providerUnlinkPlanned: ProviderUnlinkPlanned.self
+        case .providerUnlinkStopped: ProviderUnlinkStopped.self
         }
     }
 }

@@ -26,52 +26,79 @@ package struct ProviderUnlinked: EventFact {
         }
     }
 
+    /// The cause of an unlink.
+    package enum Cause: Hashable, Sendable {
+        /// The account holder asked for it; written as version 1.
+        case asked
+        /// The account of an anonymous identity got another one.
+        case upgraded(Upgrade)
+        /// Support planned it, and it was due.
+        case support
+    }
+
     /// The causes that version 2 names.
-    private enum Cause: String, CaseIterable {
+    private enum Word: String, CaseIterable {
         case upgraded
+        case support
     }
 
     package let account: AccountID
     package let identity: IdentityID
     package let provider: ProviderName
-    /// Nil if the account holder asked for the unlink, which is written as version 1.
-    package let upgrade: Upgrade?
+    package let cause: Cause
 
-    /// States which identity was unlinked from which account.
+    /// States which identity was unlinked from which account, and why.
     package init(
-        account: AccountID, identity: IdentityID, provider: ProviderName, upgrade: Upgrade? = nil
+        account: AccountID, identity: IdentityID, provider: ProviderName, cause: Cause = .asked
     ) {
         self.account = account
         self.identity = identity
         self.provider = provider
-        self.upgrade = upgrade
+        self.cause = cause
+    }
+
+    /// The replacement of an anonymous identity; nil for any other cause.
+    package var upgrade: Upgrade? {
+        if case .upgraded(let upgrade) = cause { upgrade } else { nil }
+    }
+
+    private var word: Word? {
+        switch cause {
+        case .asked: nil
+        case .upgraded: .upgraded
+        case .support: .support
+        }
     }
 
     package static let newestVersion = 2
-    package var version: Int { upgrade == nil ? 1 : 2 }
+    package var version: Int { cause == .asked ? 1 : 2 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [account] }
 
     package var details: EntryDetails {
         EntryDetails([
-            ("auth_time", upgrade?.authenticatedAt.description),
-            ("cause", upgrade.map { _ in Cause.upgraded.rawValue }),
+            ("auth_time", upgrade?.authenticatedAt.description), ("cause", word?.rawValue),
             ("identity", identity.description), ("methods", upgrade?.methods.description),
             ("provider", provider.description), ("session", upgrade?.session?.description),
             ("successor", upgrade?.successor.description),
         ])
     }
 
-    package var verb: String { upgrade == nil ? "unlinked" : "upgraded from" }
+    package var verb: String {
+        switch cause {
+        case .asked: "unlinked"
+        case .upgraded: "upgraded from"
+        case .support: "lost an identity by support"
+        }
+    }
 
     package var attributes: EventAttributes {
         EventAttributes(
-            reason: upgrade.map { _ in Cause.upgraded.rawValue }, provider: provider,
-            identity: identity,
+            reason: word?.rawValue, provider: provider, identity: identity,
             session: upgrade?.session)
     }
 
-    package var requiredDisclosures: [Disclosure.Name] { [.clientIP] }
+    package var requiredDisclosures: [Disclosure.Name] { cause == .support ? [] : [.clientIP] }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
@@ -79,19 +106,27 @@ package struct ProviderUnlinked: EventFact {
         guard details.version >= 2 else {
             identity = try reader.id("identity")
             provider = try reader.provider()
-            upgrade = nil
+            cause = .asked
             try reader.end()
             return
         }
-        let authenticatedAt = try reader.time("auth_time")
-        let _: Cause = try reader.word("cause")
+        let authenticatedAt = try reader.optionalTime("auth_time")
+        let word: Word = try reader.word("cause")
         identity = try reader.id("identity")
-        let methods = try reader.methods()
-        provider = try reader.provider()
-        let session: SessionID? = try reader.optionalID("session")
-        upgrade = Upgrade(
-            successor: try reader.id("successor"), session: session,
-            authenticatedAt: authenticatedAt, methods: methods)
+        switch (word, authenticatedAt) {
+        case (.upgraded, let authenticatedAt?):
+            let methods = try reader.methods()
+            provider = try reader.provider()
+            let session: SessionID? = try reader.optionalID("session")
+            cause = .upgraded(
+                Upgrade(
+                    successor: try reader.id("successor"), session: session,
+                    authenticatedAt: authenticatedAt, methods: methods))
+        case (.support, nil):
+            provider = try reader.provider()
+            cause = .support
+        case (.upgraded, nil), (.support, _?): throw .malformed("details.auth_time")
+        }
         try reader.end()
     }
 }

@@ -8,6 +8,8 @@ package struct SecondFactorRemovalStopped: EventFact {
         case used
         /// Support asked for it.
         case support
+        /// When it was due, the account could not have been signed in to with its other factors; since version 2.
+        case sameKind = "same_kind"
     }
 
     package let account: AccountID
@@ -21,6 +23,8 @@ package struct SecondFactorRemovalStopped: EventFact {
         self.factor = factor
     }
 
+    package static let newestVersion = 2
+    package var version: Int { cause == .sameKind ? 2 : 1 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [account] }
 
@@ -33,13 +37,18 @@ package struct SecondFactorRemovalStopped: EventFact {
         case .holder: "stopped the removal of a second factor"
         case .used: "used a second factor, which stopped its removal"
         case .support: "keeps a second factor by support"
+        case .sameKind: "keeps a second factor that the others can't replace"
         }
     }
 
     package var attributes: EventAttributes { EventAttributes(reason: cause.rawValue) }
 
     package var requiredDisclosures: [Disclosure.Name] {
-        cause == .support ? [.caseReference, .reason] : [.clientIP]
+        switch cause {
+        case .holder, .used: [.clientIP]
+        case .support: [.caseReference, .reason]
+        case .sameKind: []
+        }
     }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
@@ -48,5 +57,6 @@ package struct SecondFactorRemovalStopped: EventFact {
         cause = try reader.word("cause")
         factor = try reader.id("factor")
         try reader.end()
+        guard version == details.version else { throw .malformed("v") }
     }
 }

@@ -45,6 +45,8 @@ package struct ReplayedAccount: Hashable, Sendable {
     package private(set) var addresses: [HeldAddress] = []
     /// The second factors and recovery codes, in the order of their enrolment.
     package private(set) var factors: [HeldFactor] = []
+    /// When linked identities are unlinked, because support planned it.
+    package private(set) var unlinkDues: [IdentityID: Timestamp] = [:]
     private var live: [SessionID: Session] = [:]
 
     var nextPosition = LogPosition(0)
@@ -148,14 +150,14 @@ extension ReplayedAccount: Fold {
         if let link = links.first(where: { $0.identity == identity }) {
             return IdentityStatus(
                 provider: link.provider, account: id, isForgotten: false,
-                linkedPosition: link.position)
+                linkedPosition: link.position, unlinkDue: unlinkDues[identity])
         }
         guard case .conflictRejected(let fact)? = folding?.event, fact.identity == identity,
             let holder = fact.holder, holder != id
         else { return nil }
         return IdentityStatus(
             provider: fact.provider, account: holder, isForgotten: false,
-            linkedPosition: LogPosition(0))
+            linkedPosition: LogPosition(0), unlinkDue: nil)
     }
 
     func status(of session: SessionID) -> SessionStatus? {
@@ -181,6 +183,7 @@ extension ReplayedAccount: Fold {
 
     mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition) {
         links.removeAll { $0.identity == fact.identity }
+        unlinkDues[fact.identity] = nil
         if let upgrade = fact.upgrade, let session = upgrade.session {
             live[session]?.upgrade(upgrade)
         }
@@ -203,6 +206,10 @@ extension ReplayedAccount: Fold {
 
     mutating func setDisabled(_ account: AccountID, since position: LogPosition?) {
         disabledPosition = position
+    }
+
+    mutating func setUnlinkDue(_ due: Timestamp?, of identity: IdentityID) {
+        unlinkDues[identity] = due
     }
 
     func factor(_ id: FactorID) -> HeldFactor? { factors.first { $0.id == id } }
@@ -259,6 +266,7 @@ extension ReplayedAccount: Fold {
         addresses = []
         factors = []
         disabledPosition = nil
+        unlinkDues = [:]
         live = [:]
     }
 
@@ -278,11 +286,12 @@ extension ReplayedAccount: Fold {
         if fact.absorbed == id {
             mergedInto = fact.survivor
             links = []
+            unlinkDues = [:]
             live = [:]
             return
         }
         links = fact.links
-        for link in fact.replaced { endSessions(of: link.identity) }
+        for link in fact.replaced { leave(link.identity) }
         merges.append(merge)
     }
 
@@ -293,8 +302,13 @@ extension ReplayedAccount: Fold {
             return
         }
         links = fact.links
-        for link in fact.returned { endSessions(of: link.identity) }
+        for link in fact.returned { leave(link.identity) }
         merges.removeAll { $0.id == fact.merge }
+    }
+
+    private mutating func leave(_ identity: IdentityID) {
+        unlinkDues[identity] = nil
+        endSessions(of: identity)
     }
 
     private mutating func endSessions(of identity: IdentityID) {

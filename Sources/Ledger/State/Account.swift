@@ -108,11 +108,15 @@ package struct Identity: Hashable, Sendable {
     package internal(set) var linkedAt: Timestamp
     /// The position of the last `ProviderLinked`.
     package internal(set) var linkedPosition: LogPosition
+    /// When it is unlinked, because support planned it; nil otherwise.
+    ///
+    /// The plan is about the link: it ends when the identity leaves the account.
+    package internal(set) var unlinkDue: Timestamp?
 
     /// Describes an identity.
     package init(
         id: IdentityID, provider: ProviderName, account: AccountID?, lastAccount: AccountID,
-        linkedAt: Timestamp, linkedPosition: LogPosition
+        linkedAt: Timestamp, linkedPosition: LogPosition, unlinkDue: Timestamp? = nil
     ) {
         self.id = id
         self.provider = provider
@@ -120,6 +124,7 @@ package struct Identity: Hashable, Sendable {
         self.lastAccount = lastAccount
         self.linkedAt = linkedAt
         self.linkedPosition = linkedPosition
+        self.unlinkDue = unlinkDue
     }
 }
 

@@ -20,12 +20,14 @@ package struct CompactState {
     // Those of erased accounts and identities are left, since finding them would take a look at all.
     var addresses: [AddressID: HeldAddress] = [:]
     var passwords: [IdentityID: LogPosition] = [:]
+    /// By linked identity; few unlinks are ever planned.
+    var unlinkDues: [IdentityID: Timestamp] = [:]
     var factors: [FactorID: HeldFactor] = [:]
     var secondFactors: [AccountID: [FactorID]] = [:]
     /// By survivor; few accounts are ever merged.
-    private var merges: [AccountID: [Merge]] = [:]
+    var merges: [AccountID: [Merge]] = [:]
     /// By absorbed account.
-    private var survivors: [AccountID: AccountID] = [:]
+    var survivors: [AccountID: AccountID] = [:]
 
     private struct AccountRow: IdentifiedRow {
         let id: AccountID
@@ -125,7 +127,8 @@ package struct CompactState {
                 Identity(
                     id: row.id, provider: providers[Int(row.provider)],
                     account: row.isLinked ? account.id : nil, lastAccount: account.id,
-                    linkedAt: row.linkedAt, linkedPosition: row.linkedPosition))
+                    linkedAt: row.linkedAt, linkedPosition: row.linkedPosition,
+                    unlinkDue: unlinkDue(of: row.id)))
         }
     }
 
@@ -162,7 +165,8 @@ extension CompactState: Fold {
             let account = accounts[row.account]
             return IdentityStatus(
                 provider: providers[Int(row.provider)], account: row.isLinked ? account.id : nil,
-                isForgotten: account.isErased, linkedPosition: row.linkedPosition)
+                isForgotten: account.isErased, linkedPosition: row.linkedPosition,
+                unlinkDue: unlinkDue(of: identity))
         }
     }
 
@@ -246,6 +250,7 @@ extension CompactState: Fold {
         }
         identities[identity].nextLink = Self.noLink
         identities[identity].isLinked = false
+        endUnlinkPlan(of: identities[identity].id)
         endSessions(of: account) { $0.identity == identity }
     }
 
@@ -277,6 +282,7 @@ extension CompactState: Fold {
             let next = identities[link].nextLink
             identities[link].nextLink = Self.noLink
             identities[link].isLinked = false
+            endUnlinkPlan(of: identities[link].id)
             link = next
         }
         accounts[index].firstLink = Self.noLink
@@ -301,20 +307,6 @@ extension CompactState: Fold {
             link = row.nextLink
         }
         return links
-    }
-
-    func merges(of account: AccountID) -> [Merge] {
-        merges.isEmpty ? [] : merges[account] ?? []
-    }
-
-    /// Returns the account that absorbed an account, if any.
-    package func survivor(of account: AccountID) -> AccountID? {
-        survivors.isEmpty ? nil : survivors[account]
-    }
-
-    /// Calls a function with every merge that was not undone.
-    package func eachMerge(_ body: (Merge) -> Void) {
-        for merge in merges.values.joined() { body(merge) }
     }
 
     var knowsAllMerges: Bool { true }

@@ -47,6 +47,9 @@ protocol Fold {
     mutating func setPassword(of identity: IdentityID, at position: LogPosition)
     /// Disables an account since a position, or enables it with nil.
     mutating func setDisabled(_ account: AccountID, since position: LogPosition?)
+    /// Plans the unlink of a linked identity, or stops it with nil; it ends by itself when the identity
+    /// leaves its account.
+    mutating func setUnlinkDue(_ due: Timestamp?, of identity: IdentityID)
     /// Returns a second factor or a set of recovery codes; nil when no account has it.
     func factor(_ id: FactorID) -> HeldFactor?
     /// Returns the second factors of an account, without recovery codes.
@@ -82,6 +85,8 @@ struct IdentityStatus {
     let isForgotten: Bool
     /// The position of the last `ProviderLinked`.
     let linkedPosition: LogPosition
+    /// When it is unlinked, because support planned it.
+    let unlinkDue: Timestamp?
 }
 
 /// The owner of a session.
@@ -149,7 +154,11 @@ extension Fold {
             guard let account = status(of: fact.account), account.linkCount > 1 else {
                 throw .impossible("account \(fact.account) would have no way to sign in")
             }
-            if let upgrade = fact.upgrade { try check(upgrade, of: fact) }
+            switch fact.cause {
+            case .asked: break
+            case .upgraded(let upgrade): try check(upgrade, of: fact)
+            case .support: try requireDue(fact, at: recorded.recordedAt)
+            }
             unlink(fact, at: recorded.position)
         case .conflictRejected(let fact):
             try requireAccount(fact.account)
@@ -232,6 +241,8 @@ extension Fold {
         case .sessionsEnded(let fact):
             try requireAccount(fact.account)
             endSessions(of: fact.account, at: recorded.position)
+        case .providerUnlinkPlanned(let fact): try plan(fact, at: recorded.recordedAt)
+        case .providerUnlinkStopped(let fact): try stop(fact)
         case .secondFactorEnrolled(let fact): try enrol(fact, at: recorded.position)
         case .secondFactorRemoved(let fact): try remove(fact)
         case .recoveryCodeUsed(let fact): try use(fact)

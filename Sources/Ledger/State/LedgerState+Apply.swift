@@ -24,7 +24,7 @@ extension LedgerState: Fold {
         identities[identity].map {
             IdentityStatus(
                 provider: $0.provider, account: $0.account, isForgotten: isForgotten($0),
-                linkedPosition: $0.linkedPosition)
+                linkedPosition: $0.linkedPosition, unlinkDue: $0.unlinkDue)
         }
     }
 
@@ -59,6 +59,7 @@ extension LedgerState: Fold {
     mutating func unlink(_ fact: ProviderUnlinked, at position: LogPosition) {
         accounts[fact.account]?.links.removeAll { $0.identity == fact.identity }
         identities[fact.identity]?.account = nil
+        identities[fact.identity]?.unlinkDue = nil
         passwords[fact.identity] = nil
         if let upgrade = fact.upgrade, let session = upgrade.session {
             sessions[session]?.upgrade(upgrade)
@@ -88,6 +89,7 @@ extension LedgerState: Fold {
         endSessions(of: account, at: position)
         for link in accounts[account]?.links ?? [] {
             identities[link.identity]?.account = nil
+            identities[link.identity]?.unlinkDue = nil
         }
         accounts[account]?.links = []
         accounts[account]?.disabledPosition = nil
@@ -108,6 +110,10 @@ extension LedgerState: Fold {
 
     mutating func setDisabled(_ account: AccountID, since position: LogPosition?) {
         accounts[account]?.disabledPosition = position
+    }
+
+    mutating func setUnlinkDue(_ due: Timestamp?, of identity: IdentityID) {
+        identities[identity]?.unlinkDue = due
     }
 
     func factor(_ id: FactorID) -> HeldFactor? { factors[id] }
@@ -178,6 +184,7 @@ extension LedgerState: Fold {
         accounts[account]?.links.remove(links.map(\.identity))
         for link in links where identities[link.identity]?.account == account {
             identities[link.identity]?.account = nil
+            identities[link.identity]?.unlinkDue = nil
             for id in liveSessions[account] ?? [] where sessions[id]?.identity == link.identity {
                 end(id, at: position)
             }

@@ -75,13 +75,22 @@ package struct NewFactor: Hashable, Sendable, CustomStringConvertible {
     package let secret: [UInt8]
     /// The time step of the code that proved it, or the counter of a passkey; 0 for other kinds.
     package let counter: Int64
+    /// The identity that the key of a passkey would be; nil for any other kind.
+    package let subject: Subject?
+    /// The key of a passkey; nil for any other kind.
+    package let key: FactorKey?
 
     /// Describes a factor.
-    package init(id: FactorID, kind: FactorKind, secret: [UInt8], counter: Int64) {
+    package init(
+        id: FactorID, kind: FactorKind, secret: [UInt8], counter: Int64,
+        passkey: (subject: Subject, domain: String)? = nil
+    ) {
         self.id = id
         self.kind = kind
         self.secret = secret
         self.counter = counter
+        subject = passkey?.subject
+        key = passkey.map { FactorKey(providerID: $0.subject.providerID, domain: $0.domain) }
     }
 
     /// The kind, without the secret.
@@ -102,5 +111,19 @@ package struct FactorUse: Hashable, Sendable {
         self.factor = factor
         self.counter = counter
         self.challenge = challenge
+    }
+}
+
+/// The key of a passkey that is a second factor.
+package struct FactorKey: Hashable, Sendable {
+    /// The id of the subject that the key has as an identity: no key of an account is both.
+    package let providerID: String
+    /// The domain for which it was made.
+    package let domain: String
+
+    /// Describes a key.
+    package init(providerID: String, domain: String) {
+        self.providerID = providerID
+        self.domain = domain
     }
 }

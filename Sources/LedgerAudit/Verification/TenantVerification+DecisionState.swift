@@ -198,7 +198,7 @@ extension TenantVerification {
             of: .identities,
             """
             identity_id, provider, \(isPersonal ? "provider_id" : "''") AS subject, account_id,
-            last_account_id, linked_at, linked_position
+            last_account_id, linked_at, linked_position, unlink_due
             """,
             on: connection
         ) { check, result, row throws(PostgresError) in
@@ -241,6 +241,10 @@ extension TenantVerification {
                     != identity.linkedPosition.value
                 {
                     "linked_position"
+                } else if try result.optionalTimestamp(row, result.column("unlink_due"))
+                    != identity.unlinkDue?.microseconds
+                {
+                    "unlink_due"
                 } else {
                     nil
                 }

@@ -14,6 +14,7 @@ extension RecordedEvent {
             }
         case .providerUnlinked(let fact):
             fact.upgrade == nil ? (.providerUnlinked, [fact.account]) : nil
+        case .providerUnlinkPlanned(let fact): (.unlinkPlanned, [fact.account])
         case .accountsMerged(let fact): (.accountsMerged, [fact.survivor])
         case .accountsUnmerged(let fact): (.mergeUndone, [fact.survivor, fact.absorbed])
         case .passwordSet(let fact):

@@ -25,6 +25,8 @@ extension MACMessage {
         message.uuid(identity.lastAccount.bits)
         message.int8(identity.linkedAt.microseconds)
         message.int8(identity.linkedPosition.value)
+        // At the end and only where it is set, so that the MACs of former releases stay valid.
+        if let due = identity.unlinkDue { message.int8(due.microseconds) }
         return message
     }
 
@@ -84,7 +86,7 @@ extension MACMessage {
     /// A row of `factors`, with its last time step or its used codes.
     package static func factor(
         _ factor: HeldFactor, _ sealed: [UInt8], _ wrappingKey: String, counter: Int64,
-        of tenant: TenantID
+        key: FactorKey?, of tenant: TenantID
     ) -> MACMessage {
         var message = MACMessage(.factor, tenant: tenant.description)
         message.uuid(factor.id.bits)
@@ -95,6 +97,10 @@ extension MACMessage {
         message.text(wrappingKey)
         message.int8(counter)
         message.optional(factor.removalDue) { $0.int8($1.microseconds) }
+        if let key {
+            message.text(key.providerID)
+            message.text(key.domain)
+        }
         return message
     }
 

@@ -138,6 +138,9 @@ package struct BatchKeys {
             add(intent.idempotency, tenant)
             guard let proof = intent.credential.proof else { break }
             if proof.address == nil { subjects.add(tenant, proof.subject) }
+            if proof.passkey?.registered != nil {
+                factors[tenant, default: []].insert(intent.caller.account)
+            }
             addAddress(proof, tenant)
         case .unlinkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
@@ -205,6 +208,7 @@ package struct BatchKeys {
             sessions.add(tenant, intent.caller.session)
             factors[tenant, default: []].insert(intent.caller.account)
             add(intent.token, tenant)
+            if let subject = intent.factor.subject { subjects.add(tenant, subject) }
             if let challenge = intent.challenge {
                 challenges[tenant, default: []].append(challenge)
             }
@@ -218,6 +222,16 @@ package struct BatchKeys {
         case .planFactorRemoval(let intent):
             accounts.add(tenant, intent.account)
             factors[tenant, default: []].insert(intent.account)
+        case .planUnlink(let intent):
+            accounts.add(tenant, intent.account)
+            factors[tenant, default: []].insert(intent.account)
+        case .endUnlinkPlan(let intent):
+            switch intent.ending {
+            case .kept(let caller): sessions.add(tenant, caller.session)
+            case .due(let account):
+                accounts.add(tenant, account)
+                factors[tenant, default: []].insert(account)
+            }
         case .setRules(let intent):
             rules.append((tenant: tenant, request: intent))
         }

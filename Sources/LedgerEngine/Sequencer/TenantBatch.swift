@@ -180,6 +180,8 @@ package struct BatchChanges {
             guard let upgrade = fact.upgrade else { break }
             identitiesUpgraded.insert(fact.identity)
             if let session = upgrade.session { sessionsUpgraded.insert(session) }
+        case .providerUnlinkPlanned(let fact): identitiesTouched.insert(fact.identity)
+        case .providerUnlinkStopped(let fact): identitiesTouched.insert(fact.identity)
         case .signedIn(let fact): sessionsOpened.insert(fact.session)
         case .signedOut(let fact):
             switch fact.scope {

@@ -29,6 +29,7 @@ extension Catalogue {
                 .int8("linked_position", [.auditor, .verified, .mac]),
                 .bytes("former_email", [.nullable, .personal]),
                 .bytes("mac", .nullable),
+                .time("unlink_due", [.auditor, .nullable, .verified, .mac]),
             ]),
         CatalogueTable(
             "sessions", server: .upsert,
@@ -101,6 +102,8 @@ extension Catalogue {
                 .int8("counter", [.auditor, .mac]),
                 .time("removal_due", [.auditor, .nullable, .verified, .mac]),
                 .bytes("mac", .nullable),
+                .text("credential", [.nullable, .personal, .mac]),
+                .text("domain", [.nullable, .mac]),
             ]),
         CatalogueTable(
             "rules", server: .upsert,

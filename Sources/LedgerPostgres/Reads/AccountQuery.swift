@@ -24,7 +24,7 @@ final class AccountQuery: Sendable {
     private static let list: SelectList = [
         "k.n", "coalesce(p.is_whole OR p.position > a.last_position, false) AS is_folded",
         "u.identity_id", "u.provider", "u.email", "u.linked_at", "u.linked_position",
-        "u.email_verified",
+        "u.email_verified", "d.unlink_due",
     ]
     private static let columns = Columns()
 
@@ -37,6 +37,7 @@ final class AccountQuery: Sendable {
         let linkedAt = list["u.linked_at"]
         let linkedPosition = list["u.linked_position"]
         let isVerified = list["u.email_verified"]
+        let unlinkDue = list["d.unlink_due"]
     }
 
     // The checkpoint of each tenant is read once and first: `MATERIALIZED`. If it is at the log's
@@ -72,6 +73,11 @@ final class AccountQuery: Sendable {
                 SELECT * FROM \(table)
                 WHERE tenant_id = k.tenant_id AND user_id = k.account_id
                 OFFSET 0) u ON true
+            LEFT JOIN LATERAL (
+                SELECT unlink_due FROM identities
+                WHERE tenant_id = k.tenant_id AND provider = u.provider
+                    AND provider_id = u.provider_id AND account_id = k.account_id
+                OFFSET 0) d ON true
             WHERE s.account_id IS NOT DISTINCT FROM k.account_id
                 AND s.ended_position IS NULL AND s.expires_at > statement_timestamp()
             """)
@@ -153,7 +159,9 @@ final class AccountQuery: Sendable {
                         Email($0, isVerified: isVerified)
                     },
                     linkedAt: Timestamp(
-                        microseconds: try result.timestamp(row, columns.linkedAt))), at: index)
+                        microseconds: try result.timestamp(row, columns.linkedAt)),
+                    unlinkDue: try result.optionalTimestamp(row, columns.unlinkDue)
+                        .map { Timestamp(microseconds: $0) }), at: index)
         }
 
         var answer: AccountReads.Answer {

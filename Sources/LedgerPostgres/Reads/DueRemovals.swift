@@ -2,14 +2,47 @@ import Cryptography
 package import Ledger
 import Postgres
 
-/// Finds and removes the second factors whose planned removal is due.
+/// Finds and executes the removals that support planned and that are due, of second factors and of identities.
 package final class DueRemovals: Sendable {
-    /// A factor to remove.
+    /// The kind of a removal.
+    package enum Kind: Sendable, CaseIterable {
+        case factor
+        case identity
+
+        fileprivate var statement: Statement {
+            switch self {
+            case .factor: AllTenants.dueRemovals
+            case .identity: AllTenants.dueUnlinks
+            }
+        }
+
+        /// The columns of the object's id and of the time.
+        fileprivate var columns: (id: String, due: String) {
+            switch self {
+            case .factor: (id: "factor_id", due: "removal_due")
+            case .identity: (id: "identity_id", due: "unlink_due")
+            }
+        }
+    }
+
+    /// A factor to remove, or an identity to unlink.
     package struct Removal: Sendable {
+        package let kind: Kind
         package let tenant: TenantID
         package let account: AccountID
-        package let factor: FactorID
+        /// The id of the factor or the identity.
+        package let id: UInt128
         package let due: Timestamp
+
+        /// The command that removes it.
+        package var intent: Command.Intent {
+            switch kind {
+            case .factor:
+                .removeFactor(RemoveFactor(FactorID(bits: id), by: .planned(account)))
+            case .identity:
+                .endUnlinkPlan(EndUnlinkPlan(of: IdentityID(bits: id), .due(account)))
+            }
+        }
     }
 
     private let session: Postgres.Session
@@ -19,7 +52,7 @@ package final class DueRemovals: Sendable {
     ///
     /// - Parameters:
     ///   - url: The runtime role's URL.
-    ///   - pageSize: The maximum number of factors of one search.
+    ///   - pageSize: The maximum number of removals of one search.
     package init(url: String, pageSize: Int64 = 1_000) {
         self.pageSize = pageSize
         session = Postgres.Session(
@@ -27,62 +60,73 @@ package final class DueRemovals: Sendable {
         ) { try $0.execute(ConnectionSettings.lookups) }
     }
 
-    /// Removes the factors that are due at a time.
+    /// Executes the removals that are due at a time.
     ///
-    /// One that can't be removed holds up no other.
+    /// One that can't be executed holds up no other.
     ///
     /// - Parameters:
     ///   - now: The time.
     ///   - commands: Executes the removals.
-    ///   - onRemoval: Called after each removal.
+    ///   - onRemoval: Called after each removal, with its reply.
     ///   - onFault: Called with each failure.
     package func removeAll(
-        at now: Timestamp, by commands: any CommandQueue, onRemoval: (Removal) -> Void,
+        at now: Timestamp, by commands: any CommandQueue, onRemoval: (Removal, Reply) -> Void,
         onFault: (any Error) -> Void
     ) async {
-        var last: Removal?
-        repeat {
-            let page: [Removal]
-            do { page = try await find(at: now, after: last) } catch { return onFault(error) }
-            for removal in page where !Task.isCancelled {
-                let command = Command(
-                    id: CommandID(at: now, random: SecureRandom.uint128()),
-                    tenant: removal.tenant,
-                    origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
-                    intent: .removeFactor(
-                        RemoveFactor(removal.factor, by: .planned(removal.account))))
+        for kind in Kind.allCases {
+            var last: Removal?
+            repeat {
+                let page: [Removal]
                 do {
-                    // A refused one was stopped meanwhile, or its account was disabled.
-                    if case .success = try await commands.submit(command) { onRemoval(removal) }
+                    page = try await find(kind, at: now, after: last)
                 } catch {
                     onFault(error)
+                    break
                 }
-            }
-            last = page.last
-        } while last != nil && !Task.isCancelled
+                for removal in page where !Task.isCancelled {
+                    let command = Command(
+                        id: CommandID(at: now, random: SecureRandom.uint128()),
+                        tenant: removal.tenant,
+                        origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+                        intent: removal.intent)
+                    do {
+                        // A refused one was stopped meanwhile, or its account was disabled.
+                        if case .success(let reply) = try await commands.submit(command) {
+                            onRemoval(removal, reply)
+                        }
+                    } catch {
+                        onFault(error)
+                    }
+                }
+                last = page.last
+            } while last != nil && !Task.isCancelled
+        }
     }
 
-    /// Returns a page of the factors that are due at a time, in the order of their due time.
+    /// Returns a page of the removals that are due at a time, in the order of their due time.
     ///
     /// - Throws: `PostgresError`.
-    package func find(at now: Timestamp, after last: Removal? = nil) async throws -> [Removal] {
-        try await session.run { connection in
+    package func find(
+        _ kind: Kind, at now: Timestamp, after last: Removal? = nil
+    ) async throws -> [Removal] {
+        let columns = kind.columns
+        return try await session.run { connection in
             let result = try connection.query(
-                AllTenants.dueRemovals,
+                kind.statement,
                 [
                     .timestamp(now.microseconds), .int8(pageSize),
-                    .timestamp(last?.due.microseconds ?? 0), .uuid(last?.factor.bits ?? 0),
+                    .timestamp(last?.due.microseconds ?? 0), .uuid(last?.id ?? 0),
                 ])
             return try (0..<result.rowCount).compactMap { row in
                 // `verify` reports a row with an invalid tenant.
                 guard let tenant = TenantID(try result.text(row, result.column("tenant_id")))
                 else { return nil }
                 return Removal(
-                    tenant: tenant,
+                    kind: kind, tenant: tenant,
                     account: AccountID(bits: try result.uuid(row, result.column("account_id"))),
-                    factor: FactorID(bits: try result.uuid(row, result.column("factor_id"))),
+                    id: try result.uuid(row, result.column(columns.id)),
                     due: Timestamp(
-                        microseconds: try result.timestamp(row, result.column("removal_due"))))
+                        microseconds: try result.timestamp(row, result.column(columns.due))))
             }
         }
     }

@@ -15,6 +15,14 @@ package enum RecordedRules {
         GROUP BY i.account_id ORDER BY i.account_id LIMIT $4
         """)
 
+    private static let losingFactors = Statement(
+        "losing_factors",
+        """
+        SELECT f.account_id, count(*) OVER () AS count FROM factors f
+        WHERE f.tenant_id = $1::text AND f.domain = ANY ($2::text[])
+        GROUP BY f.account_id ORDER BY f.account_id LIMIT $3
+        """)
+
     private static let used = Statement(
         "used_providers",
         """
@@ -75,6 +83,26 @@ package enum RecordedRules {
                 .text(tenant.description), .names(removed), .names(new.providers.keys),
                 .int8(Int64(limit)),
             ])
+        return try listed(result)
+    }
+
+    /// Returns some of the accounts with a passkey as a second factor whose domain rules lose, in the order of their
+    /// ids, and their number.
+    package static func accounts(
+        of tenant: TenantID, losingFactorsBy new: TenantPolicy, since former: TenantPolicy,
+        limit: Int, on connection: Connection
+    ) throws -> (accounts: [AccountID], count: Int64) {
+        let lost = new.lostFactorDomains(since: [former])
+        guard !lost.isEmpty else { return ([], 0) }
+        return try listed(
+            try connection.query(
+                losingFactors,
+                [.text(tenant.description), .texts(lost.sorted()), .int8(Int64(limit))]))
+    }
+
+    private static func listed(
+        _ result: QueryResult
+    ) throws -> (accounts: [AccountID], count: Int64) {
         let accounts = try (0..<result.rowCount).map {
             AccountID(bits: try result.uuid($0, result.column("account_id")))
         }

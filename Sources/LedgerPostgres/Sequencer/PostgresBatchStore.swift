@@ -91,6 +91,7 @@ package final class PostgresBatchStore: BatchStore {
             rules: rules)
         try load.read(try connection.pipeline(load.calls))
         try RulesLoad.loadSoleProviders(for: keys.rules, into: load.tenants, on: connection)
+        try RulesLoad.loadLostFactorDomains(for: keys.rules, into: load.tenants, on: connection)
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }
         let outcome: BatchOutcome
         do {

@@ -36,7 +36,7 @@ extension Rewrapping {
                     of: old.message(of: tenant),
                     by: .factor(
                         old.factor, again.wrapped, again.wrappingKey, counter: old.counter,
-                        of: tenant))
+                        key: old.key, of: tenant))
             else {
                 report.addUnreadable(.factors, old.factor.id.description)
                 continue

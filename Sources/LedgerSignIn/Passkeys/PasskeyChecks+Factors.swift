@@ -26,7 +26,8 @@ extension PasskeyChecks {
         return (
             NewFactor(
                 id: id, kind: .passkey, secret: Array(stored.hash.utf8),
-                counter: Int64(stored.passkeyCount ?? 0)), opened.token
+                counter: Int64(stored.passkeyCount ?? 0),
+                passkey: (subject: subject, domain: settings.relyingParty.id)), opened.token
         )
     }
 

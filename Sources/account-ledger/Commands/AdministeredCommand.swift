@@ -216,6 +216,9 @@ struct AdministeredCommand: Sendable {
         case .onlyProvider: "the command would leave an account without a way to sign in"
         case .mergeSuperseded(let obstacle):
             "the merge can no longer be undone: \(obstacle.rawValue)"
+        case .factorRefused(.sameKind):
+            "the account could not be signed in to with its other second factors"
+        case .providerNotLinked: "the account has no such identity"
         case .relinkRefused(let obstacle):
             "the identity can't be linked again: \(obstacle.rawValue)"
         case .providerPinned(let provider):
@@ -223,8 +226,9 @@ struct AdministeredCommand: Sendable {
                 + " people would inherit the accounts: if the recorded ones are wrong, --accept-issuer"
                 + " \(provider) records the others"
         case .accountsLockedOut(let providers):
-            "accounts that have only \(providers.map(\.description).joined(separator: ", ")) would be locked"
-                + " out: \(Syntax.program) rules check lists them, --accept-lock-outs accepts it"
+            "accounts that have only \(providers.map(\.description).joined(separator: ", ")), or a second"
+                + " factor of it, would be locked out: \(Syntax.program) rules check lists them,"
+                + " --accept-lock-outs accepts it"
         case .rulesTooLong: "the providers are too long for an entry of the log"
         default: "refused: \(refusal)"
         }

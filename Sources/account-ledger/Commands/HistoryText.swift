@@ -64,7 +64,10 @@ extension ReplayedAccount {
         let ways = status == .disabled ? [] : linkedProviders
         let names = ways.map(\.description).joined(separator: ", ")
         lines.append("sign-in was possible with \(names.isEmpty ? "nothing" : names)")
-        lines += links.map { "  \($0.text)" }
+        lines += links.map { link in
+            let due = unlinkDues[link.identity].map { ", to be unlinked at \($0)" }
+            return "  \(link.text)\(due ?? "")"
+        }
         lines.append("sessions not ended by an event: \(sessionCount)")
         lines += sessions.suffix(Self.sessionsMax).map { "  \($0.text)" }
         if sessionCount > Self.sessionsMax {

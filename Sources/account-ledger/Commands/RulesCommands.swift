@@ -38,7 +38,7 @@ enum RulesCheckCommand {
         options: [LedgerCommands.tenantOption], settings: RulesCommands.settings,
         details: """
             Prints what 'rules set' would change, the options that it needs, and the accounts that would have no
-            way to sign in, at most \(accountsMax) of each tenant. Exits with 1 when the rules of a tenant are
+            way to sign in, or would lose a second factor, at most \(accountsMax) of each tenant. Exits with 1 when the rules of a tenant are
             not those of the configuration: its servers answer 503 RULES_DIFFER to commands until 'rules set'.
             """)
 
@@ -65,12 +65,15 @@ enum RulesCheckCommand {
         _ recorded: RulesSet, with policy: TenantPolicy, of tenant: TenantID, url: String
     ) throws {
         Terminal.print(recorded.differences(to: policy).map { "  \($0)\n" }.joined())
-        let (pinned, lockedOut) = try SchemaCheck.withConnection(to: url) {
+        let (pinned, lockedOut, losing) = try SchemaCheck.withConnection(to: url) {
             (
                 try RecordedRules.providers(
                     of: tenant, pinnedOtherwiseIn: policy, than: recorded, on: $0),
                 try RecordedRules.accounts(
                     of: tenant, lockedOutBy: policy, since: recorded.policy,
+                    limit: accountsMax, on: $0),
+                try RecordedRules.accounts(
+                    of: tenant, losingFactorsBy: policy, since: recorded.policy,
                     limit: accountsMax, on: $0)
             )
         }
@@ -79,9 +82,14 @@ enum RulesCheckCommand {
             Terminal.print(
                 "  another type or issuers for identities: needs --accept-issuer \(names)\n")
         }
-        guard lockedOut.count > 0 else { return }
-        Terminal.print("  locked out: \(lockedOut.count) accounts: needs --accept-lock-outs\n")
-        Terminal.print(lockedOut.accounts.map { "    \($0)\n" }.joined())
+        list("locked out", lockedOut)
+        list("without the provider of a passkey that is a second factor", losing)
+    }
+
+    private static func list(_ what: String, _ found: (accounts: [AccountID], count: Int64)) {
+        guard found.count > 0 else { return }
+        Terminal.print("  \(what): \(found.count) accounts: needs --accept-lock-outs\n")
+        Terminal.print(found.accounts.map { "    \($0)\n" }.joined())
     }
 }
 
@@ -94,7 +102,8 @@ enum RulesSetCommand {
             .init(
                 name: "accept-lock-outs",
                 meaning:
-                    "also when accounts lose their last way to sign in; 'rules check' lists them"),
+                    "also when accounts lose their last way to sign in or a second factor; 'rules check' lists them"
+            ),
             .init(
                 name: "accept-issuer", placeholder: "PROVIDERS",
                 meaning:

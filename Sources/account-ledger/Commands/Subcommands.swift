@@ -43,6 +43,7 @@ extension Program<Environment> {
         Subcommand(syntax: EnableCommand.syntax, body: EnableCommand.run),
         Subcommand(syntax: EndSessionsCommand.syntax, body: EndSessionsCommand.run),
         Subcommand(syntax: RemoveFactorCommand.syntax, body: RemoveFactorCommand.run),
+        Subcommand(syntax: UnlinkIdentityCommand.syntax, body: UnlinkIdentityCommand.run),
         Subcommand(
             syntax: ImportPasswordsCommand.syntax, body: ImportPasswordsCommand.run),
         Subcommand(syntax: HoldSetCommand.syntax, body: HoldSetCommand.run),

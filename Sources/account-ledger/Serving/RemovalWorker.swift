@@ -2,9 +2,9 @@ import Ledger
 import LedgerEngine
 import LedgerPostgres
 
-/// Removes the second factors whose removal support planned, once it is due.
+/// Executes the removals that support planned, of second factors and of identities, once they are due.
 ///
-/// Several processes may each run one: the command checks the time and the factor under the lock.
+/// Several processes may each run one: the command checks the time and the plan under the lock.
 struct RemovalWorker: Sendable {
     private static let pause = Duration.seconds(60)
 
@@ -23,9 +23,9 @@ struct RemovalWorker: Sendable {
         while !Task.isCancelled {
             await due.removeAll(
                 at: .now, by: commands,
-                onRemoval: { removal in
+                onRemoval: { removal, reply in
                     log.write(
-                        .info, "second factor removed",
+                        .info, removal.text(of: reply),
                         [
                             "tenant": .text(removal.tenant.description),
                             "account": .text(removal.account.description),
@@ -35,5 +35,17 @@ struct RemovalWorker: Sendable {
             try? await Task.sleep(for: Self.pause)
         }
         await due.close()
+    }
+}
+
+extension DueRemovals.Removal {
+    fileprivate func text(of reply: Reply) -> String {
+        switch (kind, reply) {
+        case (.factor, .factorKept): "planned removal stopped: the other factors do not suffice"
+        case (.factor, _): "second factor removed"
+        case (.identity, .unlinkPlanEnded(.stopped)):
+            "planned unlink stopped: the last way to sign in"
+        case (.identity, _): "identity unlinked"
+        }
     }
 }

@@ -56,7 +56,7 @@ struct JavaScriptTypeTests {
                 "beginPasskeySignUp", "beginPasskeySignIn", "beginPasskeyLink",
                 "beginPasskeyMerge", "providers", "beginFlow",
                 "signOut",
-                "account", "link", "unlink",
+                "account", "keepIdentity", "link", "unlink",
                 "previewMerge", "merge", "#renew", "previewUndo", "undoMerge",
             ])
     }

@@ -63,6 +63,14 @@ struct ExampleRun {
         _ = try await support(path, "{\(absorb),\"plan_digest\":\"\(digest)\",\"case\":\"T-1\"}")
     }
 
+    /// Links Apple to Ada's account, the identity of the example.
+    private mutating func linkApple() async throws {
+        _ = try await service.link("apple", subject: "ada-a", by: ada)
+        let account = try await service.account(ada.accessToken)
+        let linked = account.json["identities"]?.array?.last?.members?["identity_id"]
+        values[ExampleValue.identity] = linked?.string
+    }
+
     private mutating func prepare() async throws {
         switch operation.id {
         case "link": accessToken = bob.accessToken
@@ -117,11 +125,14 @@ struct ExampleRun {
                 "{\"absorb\":\"\(bob.userID)\",\"plan_digest\":\"\(digest)\",\"case\":\"T-1\"}")
             values[ExampleValue.event] = merged.text("merge")
         case "preview_relink", "relink":
-            _ = try await service.link("apple", subject: "ada-a", by: ada)
-            let account = try await service.account(ada.accessToken)
-            let linked = account.json["identities"]?.array?.last?.members?["identity_id"]
-            values[ExampleValue.identity] = linked?.string
+            try await linkApple()
             #expect(try await service.unlink("apple", by: ada).status == 200)
+        case "preview_unlink", "plan_unlink", "stop_unlink", "keep_identity":
+            try await linkApple()
+            let identity = values[ExampleValue.identity] ?? ""
+            guard operation.id == "keep_identity" else { return }
+            _ = try await support(
+                "/v1/accounts/\(ada.userID)/identities/\(identity)/unlink", "{\"case\":\"T-1\"}")
         case "enable_account":
             _ = try await support("/v1/accounts/\(ada.userID)/disable", "{\"case\":\"T-1\"}")
         case "lift_legal_hold":

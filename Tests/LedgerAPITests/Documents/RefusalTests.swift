@@ -220,7 +220,8 @@ struct RefusalTests {
         "404 PROVIDER_NOT_LINKED": [
             Attempt(isPrepared: false) { run in
                 try await run.send(target: run.target.replacing("/google", with: "/apple"))
-            }
+            },
+            Attempt(isPrepared: false) { try await $0.send() },
         ],
         "404 SIZE_NOT_SIGNED": [
             Attempt { try await $0.send(target: $0.target(adding: "size=3")) },
@@ -245,7 +246,11 @@ struct RefusalTests {
 
     private static let ofStates: [String: [Attempt]] = [
         "400 CANNOT_UNLINK_ONLY_PROVIDER": [
-            Attempt(isPrepared: false) { try await $0.send() },
+            Attempt(isPrepared: false) { run in
+                let account = try await run.service.account(run.ada.accessToken)
+                let linked = account.json["identities"]?.array?.first?.members?["identity_id"]
+                return try await run.send(linked?.string ?? "", for: ExampleValue.identity)
+            },
             Attempt { run in
                 let others = [TestIdentityProvider("other")]
                 run.service = try run.service.restarted(providers: others)

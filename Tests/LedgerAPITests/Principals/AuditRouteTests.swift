@@ -51,6 +51,12 @@ import Testing
             "/v1/accounts/ACCOUNT/factors/IDENTITY/removal",
         "POST /v1/accounts/{id}/factors/{factor_id}/keep":
             "/v1/accounts/ACCOUNT/factors/IDENTITY/keep",
+        "POST /v1/accounts/{id}/identities/{identity_id}/unlink/preview":
+            "/v1/accounts/ACCOUNT/identities/IDENTITY/unlink/preview",
+        "POST /v1/accounts/{id}/identities/{identity_id}/unlink":
+            "/v1/accounts/ACCOUNT/identities/IDENTITY/unlink",
+        "POST /v1/accounts/{id}/identities/{identity_id}/keep":
+            "/v1/accounts/ACCOUNT/identities/IDENTITY/keep",
     ]
 
     /// The bodies of the others; `OTHER` is replaced by another account's id.
@@ -64,15 +70,19 @@ import Testing
         "POST /v1/accounts/{id}/end-sessions": #"{"case":"T"}"#,
         "POST /v1/accounts/{id}/factors/{factor_id}/removal": #"{"case":"T"}"#,
         "POST /v1/accounts/{id}/factors/{factor_id}/keep": #"{"case":"T"}"#,
+        "POST /v1/accounts/{id}/identities/{identity_id}/unlink": #"{"case":"T"}"#,
+        "POST /v1/accounts/{id}/identities/{identity_id}/keep": #"{"case":"T"}"#,
     ]
 
     /// The requests that the ledger refuses, which add a second record: Ada is under a hold, the
-    /// plan was never shown, the event is not a merge, and the identity is linked.
+    /// plan was never shown, the event is not a merge, the identity is linked, and it is the only one.
     private static let refusals = [
         "DELETE /v1/accounts/{id}": 409, "POST /v1/accounts/{id}/merge": 409,
         "POST /v1/merges/{event_id}/undo/preview": 404, "POST /v1/merges/{event_id}/undo": 404,
         "POST /v1/accounts/{id}/identities/{identity_id}/relink/preview": 409,
         "POST /v1/accounts/{id}/identities/{identity_id}/relink": 409,
+        "POST /v1/accounts/{id}/identities/{identity_id}/unlink/preview": 400,
+        "POST /v1/accounts/{id}/identities/{identity_id}/unlink": 400,
         "POST /v1/accounts/{id}/factors/{factor_id}/removal/preview": 404,
         "POST /v1/accounts/{id}/factors/{factor_id}/removal": 404,
         "POST /v1/accounts/{id}/factors/{factor_id}/keep": 404,
@@ -103,6 +113,7 @@ import Testing
         "POST /v1/account/factors", "DELETE /v1/account/factors/{factor_id}",
         "POST /v1/account/recovery-codes", "POST /v1/account/factors/{factor_id}/keep",
         "POST /v1/auth/link/{provider}", "DELETE /v1/auth/link/{provider}", "GET /v1/account",
+        "POST /v1/account/identities/{identity_id}/keep",
         "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz", "GET /openapi.json",
         "GET /docs",
         "POST /v1/account/merge/preview", "POST /v1/account/merge",

@@ -232,6 +232,14 @@ extension TestService {
             let known = again.json["options"]?.members?["excludeCredentials"]?.array
             #expect(known?.count == 2, "\(again.body)")
         }
+        // An authenticator that ignores it gets no further.
+        let stage = try await Stage()
+        var factor = stage.key
+        var signed = stage
+        let holder = try Person(await signed.signIn())
+        #expect(
+            try await stage.service.link(&factor, by: holder).summary
+                == "401 INVALID_PROVIDER_TOKEN", "the key is a factor")
     }
 
     @Test func `a passkey follows no passkey, and an account is left no such way alone`()

@@ -142,7 +142,8 @@ import Testing
                 var (removed, faults) = ([FactorID](), 0)
                 await due.removeAll(
                     at: last, by: FailingQueue(factor: factors[0], accounts: accounts),
-                    onRemoval: { removed.append($0.factor) }, onFault: { _ in faults += 1 })
+                    onRemoval: { removal, _ in removed.append(FactorID(bits: removal.id)) },
+                    onFault: { _ in faults += 1 })
                 #expect(removed == Array(factors.dropFirst()) && faults == 1)
                 await due.close()
             }

@@ -198,9 +198,9 @@ import Testing
             }
             let due = try #require(try await change(.plan)?.due)
             let finder = DueRemovals(url: scene.database.runtimeURL)
-            #expect(try await finder.find(at: due.adding(seconds: -1)).isEmpty)
-            let found = try await finder.find(at: due)
-            #expect(found.map(\.factor) == [factor] && found.map(\.account) == [scene.account])
+            #expect(try await finder.find(.factor, at: due.adding(seconds: -1)).isEmpty)
+            let found = try await finder.find(.factor, at: due)
+            #expect(found.map(\.id) == [factor.bits] && found.map(\.account) == [scene.account])
             let stored = try await scene.store.factors(of: scene.account, in: .default)
             #expect(stored.first { $0.factor.id == factor }?.factor.removalDue == due)
             #expect(try await scene.findings() == [])
@@ -209,7 +209,7 @@ import Testing
             #expect(
                 try await scene.fixture.submit(.removeFactor(early)) == .failure(.unknownFactor))
             #expect(try await change(.stop)?.due == nil)
-            #expect(try await finder.find(at: due).isEmpty)
+            #expect(try await finder.find(.factor, at: due).isEmpty)
             #expect(try await scene.findings() == [])
             await finder.close()
         }

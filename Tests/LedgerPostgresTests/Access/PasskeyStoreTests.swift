@@ -214,4 +214,39 @@ import Testing
             }
         }
     }
+
+    @Test func `a key that is linked and enrolled at once is one of both`() async throws {
+        try await withTwo { stage in
+            for trial in 0..<Self.trials {
+                let ada = try await stage.first.signIn(subject("apple", "ada \(trial)"))
+                var generator = SeededGenerator(seed: UInt64.random(in: 0...(.max)))
+                let app = EnrolFactor(by: ada, &generator)
+                _ = try await stage.first.submit(.enrolFactor(app)).get()
+                let caller = Caller(account: ada.account, session: app.newSession)
+                let key = subject("passkey", "both \(trial)")
+                let registration = Proof(
+                    key, authenticatedAt: Timestamp(seconds: 1), methods: .passkey, email: nil,
+                    passkey: PasskeyProof(registering: NewPassword(passkey: "key", count: 0)),
+                    usedUp: stage.challenge())
+                let linking = Command.Intent.linkProvider(
+                    LinkProvider(
+                        caller: caller,
+                        credential: Credential(
+                            provider: Self.passkey, digest: digest(generator.bytes(32)),
+                            check: .success(registration)),
+                        idempotency: nil, newIdentity: generator.id()))
+                let enrolling = Command.Intent.enrolFactor(
+                    EnrolFactor(
+                        .passkey, by: caller, passkey: (subject: key, domain: "example.com"),
+                        &generator))
+                async let linked = stage.first.submit(linking)
+                async let enrolled = stage.second.submit(enrolling)
+                switch try await (linked, enrolled) {
+                case (.success, .failure(.invalidCode)): break
+                case (.failure(.invalidProviderToken), .success): break
+                case (let linked, let enrolled): Issue.record("\(linked) and \(enrolled)")
+                }
+            }
+        }
+    }
 }

@@ -22,8 +22,8 @@ import Testing
                     wrapping_key)
                 VALUES ('default', gen_random_uuid(), '\(ada)', 1, 'hash', 'key');
                 INSERT INTO factors (tenant_id, factor_id, account_id, kind, version, sealed,
-                    wrapping_key, counter)
-                VALUES ('default', gen_random_uuid(), '\(ada)', 'totp', 1, 'secret', 'key', 1);
+                    wrapping_key, counter, credential)
+                VALUES ('default', gen_random_uuid(), '\(ada)', 'totp', 1, 'secret', 'key', 1, 'x');
                 INSERT INTO messages (tenant_id, message_id, account_id, channel, template, language,
                     wrapping_key, sealed, recipient_key, recipient_digest, created_at, expires_at,
                     next_attempt_at)

@@ -169,6 +169,37 @@ import Testing
         }
     }
 
+    @Test func `an unlink by support is told when it is planned`() async throws {
+        try await with { scene in
+            let ada = try await scene.signIn("ada@example.com")
+            let link = LinkProvider(
+                caller: ada, credential: Credential(subject("google", "ada"), digest: .zero),
+                idempotency: nil, newIdentity: IdentityID(bits: 77))
+            _ = try await scene.ledger.submit(.linkProvider(link)).get()
+            _ = try await scene.sent()
+            for (change, told) in [
+                (PlanUnlink.Change.plan, ["ada@example.com unlink_planned de google of default"]),
+                (.stop, []),
+            ] {
+                let plan = PlanUnlink(
+                    change, of: link.newIdentity, of: ada.account, actor: .system,
+                    reason: "not theirs", caseReference: "5")
+                _ = try await scene.ledger.submit(.planUnlink(plan)).get()
+                #expect(try await scene.sent() == told)
+            }
+            let unlinked = Event.providerUnlinked(
+                ProviderUnlinked(
+                    account: ada.account, identity: link.newIdentity, provider: provider("google"),
+                    cause: .support))
+            let last = try #require(try await scene.ledger.log().last).recorded
+            let recorded = RecordedEvent(
+                tenant: .default, position: last.position.next, id: last.id,
+                recordedAt: last.recordedAt, actor: .system, command: last.command, request: nil,
+                accounts: last.accounts, disclosureDigests: [], event: unlinked)
+            #expect(recorded.notices?.template == .providerUnlinked)
+        }
+    }
+
     @Test func `a merge is told to both sides, and so is its undoing`() async throws {
         try await with { scene in
             let ada = try await scene.signIn("ada@example.com")

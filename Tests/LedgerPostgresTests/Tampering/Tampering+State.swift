@@ -27,6 +27,9 @@ extension Tampering {
             "an identity's row from before an unlink is put back", at: 4,
             sql: "UPDATE identities SET account_id = last_account_id WHERE provider_id = 'ada-g'"),
         Tampering(
+            "an unlink by support is planned without an event", at: 2,
+            sql: "UPDATE identities SET unlink_due = now() WHERE provider_id = 'ada'"),
+        Tampering(
             "a session belongs to another account", review: 19, at: 22,
             sql: "UPDATE sessions SET account_id = \(bob) WHERE opened_position = 22"),
         Tampering(

@@ -39,9 +39,11 @@ struct AnonymousTests {
             .providerUnlinked(
                 ProviderUnlinked(
                     account: caller.account, identity: identity, provider: anonymous,
-                    upgrade: ProviderUnlinked.Upgrade(
-                        successor: newIdentity, session: caller.session,
-                        authenticatedAt: Timestamp(seconds: 1_700_000_000), methods: .federated)))
+                    cause: .upgraded(
+                        ProviderUnlinked.Upgrade(
+                            successor: newIdentity, session: caller.session,
+                            authenticatedAt: Timestamp(seconds: 1_700_000_000),
+                            methods: .federated))))
         }
 
         func merge(
@@ -256,9 +258,10 @@ struct AnonymousTests {
                 ProviderUnlinked(
                     account: story.caller.account, identity: story.identity,
                     provider: Self.anonymous,
-                    upgrade: ProviderUnlinked.Upgrade(
-                        successor: successor, session: session,
-                        authenticatedAt: Timestamp(seconds: 0), methods: .federated)))
+                    cause: .upgraded(
+                        ProviderUnlinked.Upgrade(
+                            successor: successor, session: session,
+                            authenticatedAt: Timestamp(seconds: 0), methods: .federated))))
         }
         _ = try story.link(subject("google", "ada"))
         // The log up to the link, then another end of the anonymous identity.

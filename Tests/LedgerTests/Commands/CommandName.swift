@@ -27,6 +27,8 @@ enum CommandName: String, CaseIterable {
     case enrolFactor = "EnrolFactor"
     case removeFactor = "RemoveFactor"
     case planFactorRemoval = "PlanFactorRemoval"
+    case planUnlink = "PlanUnlink"
+    case endUnlinkPlan = "EndUnlinkPlan"
 
     /// Names a command.
     ///
@@ -59,6 +61,8 @@ enum CommandName: String, CaseIterable {
             case .enrolFactor: .enrolFactor
             case .removeFactor: .removeFactor
             case .planFactorRemoval: .planFactorRemoval
+            case .planUnlink: .planUnlink
+            case .endUnlinkPlan: .endUnlinkPlan
             }
     }
 
@@ -80,6 +84,7 @@ enum CommandName: String, CaseIterable {
         case .changeAccess: "AccessTests"
         case .enrolFactor, .removeFactor: "SecondFactorTests"
         case .planFactorRemoval: "FactorRemovalTests"
+        case .planUnlink, .endUnlinkPlan: "UnlinkPlanTests"
         }
     }
 }

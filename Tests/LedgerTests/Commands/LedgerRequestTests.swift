@@ -133,6 +133,12 @@ struct LedgerRequestTests {
             RelinkProvider(
                 account: ada.account, identity: google, former: former, actor: .system,
                 reason: "r", caseReference: "c", isPreview: false))
+        try ledger.accept(PlanUnlink.Preview(of: google, of: ada.account, actor: .system))
+        try ledger.accept(
+            PlanUnlink(
+                .plan, of: google, of: ada.account, actor: .system, reason: "r",
+                caseReference: "c"))
+        try ledger.accept(EndUnlinkPlan(of: google, .kept(ada)))
         try mergeAndUndo(ada, bob, &ledger)
         try setPasswords(&ledger)
         let hold = try ledger.accept(

@@ -56,6 +56,16 @@ struct UsableWayTests {
             caller = Caller(account: grant.account, session: grant.session)
         }
 
+        /// Plans the removal of a factor by support, or previews it.
+        mutating func plan(
+            _ change: PlanFactorRemoval.Change, _ factor: FactorID
+        ) throws -> Scenario.Effects {
+            try scenario.when(
+                PlanFactorRemoval(
+                    change, of: factor, of: caller.account, actor: .system, reason: "lost",
+                    caseReference: "5"))
+        }
+
         mutating func remove(_ factor: FactorID) throws -> Scenario.Effects {
             try scenario.when(RemoveFactor(factor, by: .accountHolder(caller)))
         }
@@ -73,5 +83,33 @@ struct UsableWayTests {
         #expect(try removing.remove(removing.app) == refused(.factorRefused(.sameKind)))
         _ = try removing.remove(removing.number).result.get()
         _ = try removing.remove(removing.app).result.get()
+    }
+
+    @Test func `support plans no removal that leaves a phone to follow phones`() throws {
+        var story = try Story()
+        _ = try story.unlink("apple").result.get()
+        try story.signInByPhone()
+        for change in [PlanFactorRemoval.Change.plan, .preview] {
+            #expect(try story.plan(change, story.app) == refused(.factorRefused(.sameKind)))
+        }
+        _ = try story.plan(.plan, story.number).result.get()
+        // The other one is planned to go, so none would be left.
+        _ = try story.plan(.plan, story.app).result.get()
+    }
+
+    @Test func `a removal that would do so when it is due is stopped`() throws {
+        var story = try Story()
+        _ = try story.plan(.plan, story.app).result.get()
+        _ = try story.unlink("apple").result.get()
+        story.scenario.given.advanceClock(bySeconds: 90_000)
+        let due = RemoveFactor(story.app, by: .planned(story.caller.account))
+        #expect(
+            try story.scenario.when(due)
+                == then(
+                    .factorKept,
+                    .secondFactorRemovalStopped(
+                        SecondFactorRemovalStopped(
+                            account: story.caller.account, cause: .sameKind, factor: story.app))))
+        #expect(try story.scenario.when(due) == refused(.unknownFactor))
     }
 }

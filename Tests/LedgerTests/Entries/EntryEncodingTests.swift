@@ -39,6 +39,31 @@ import Testing
         #expect(EntryEncoding.encode(recorded) == golden)
     }
 
+    @Test func `an unlink by support is read and written unchanged`() throws {
+        let file = try #require(
+            Bundle.module.url(
+                forResource: "ProviderUnlinked.support.v2", withExtension: "json",
+                subdirectory: "Golden"))
+        let golden = Array(try Data(contentsOf: file))
+        let recorded = try EntryEncoding.decode(golden)
+        guard case .providerUnlinked(let fact) = recorded.event else {
+            Issue.record("another event: \(recorded.event)")
+            return
+        }
+        #expect(fact.cause == .support && fact.upgrade == nil && fact.version == 2)
+        #expect(EntryEncoding.encode(recorded) == golden)
+        let text = String(decoding: golden, as: UTF8.self)
+        for change in [
+            "\"auth_time\":\"2026-09-21T14:13:20.000000Z\",\"cause\":\"support\"",
+            "\"cause\":\"upgraded\"", "\"cause\":\"asked\"",
+        ] {
+            let changed = text.replacing("\"cause\":\"support\"", with: change)
+            #expect(throws: EntryFault.self, "\(change)") {
+                try EntryEncoding.decode(Array(changed.utf8))
+            }
+        }
+    }
+
     @Test func `a number that no log can reach is refused`() throws {
         let recorded = Examples.recorded(.accountsUnmerged)
         let text = String(decoding: EntryEncoding.encode(recorded), as: UTF8.self)

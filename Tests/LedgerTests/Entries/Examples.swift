@@ -56,12 +56,13 @@ enum Examples {
             .providerUnlinked(
                 ProviderUnlinked(
                     account: account, identity: identity, provider: google,
-                    upgrade: isFirst
-                        ? nil
-                        : ProviderUnlinked.Upgrade(
-                            successor: id(14), session: session,
-                            authenticatedAt: Timestamp(seconds: 1_790_000_000),
-                            methods: AuthenticationMethods.federated)))
+                    cause: isFirst
+                        ? .asked
+                        : .upgraded(
+                            ProviderUnlinked.Upgrade(
+                                successor: id(14), session: session,
+                                authenticatedAt: Timestamp(seconds: 1_790_000_000),
+                                methods: AuthenticationMethods.federated))))
         case .conflictRejected:
             .conflictRejected(
                 ConflictRejected(
@@ -135,7 +136,17 @@ enum Examples {
                     kind: .phone))
         case .secondFactorRemovalStopped:
             .secondFactorRemovalStopped(
-                SecondFactorRemovalStopped(account: account, cause: .used, factor: id(16)))
+                SecondFactorRemovalStopped(
+                    account: account, cause: isFirst ? .used : .sameKind, factor: id(16)))
+        case .providerUnlinkPlanned:
+            .providerUnlinkPlanned(
+                ProviderUnlinkPlanned(
+                    account: account, due: Timestamp(seconds: 1_790_086_400), identity: identity,
+                    provider: google))
+        case .providerUnlinkStopped:
+            .providerUnlinkStopped(
+                ProviderUnlinkStopped(
+                    account: account, cause: .onlyProvider, identity: identity, provider: google))
         case .passkeyRegistered:
             .passkeyRegistered(PasskeyRegistered(account: account, identity: identity))
         case .signInThrottled:

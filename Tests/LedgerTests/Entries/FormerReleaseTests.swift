@@ -33,6 +33,7 @@ import Testing
             .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
             .secondFactorRemovalStopped, .passkeyRegistered, .signInThrottled,
+            .providerUnlinkPlanned, .providerUnlinkStopped,
         ]
         #expect(names == Set(Event.Name.allCases).subtracting(later.union([.sessionRevoked])))
         #expect(state.sessions.count > 10)

@@ -187,9 +187,8 @@ extension Command {
             .setLegalHold,
             .liftLegalHold, .recordRestore, .relinkProvider, .setRules, .changePassword,
             .resetPassword, .changeAddress, .takeBackAddress, .recordThrottling, .importPassword,
-            .changeAccess,
-            .enrolFactor, .removeFactor,
-            .planFactorRemoval:
+            .changeAccess, .enrolFactor, .removeFactor, .planFactorRemoval, .planUnlink,
+            .endUnlinkPlan:
             nil
         }
     }

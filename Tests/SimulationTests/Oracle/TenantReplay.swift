@@ -202,8 +202,8 @@ struct TenantReplay {
             .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
             .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
-            .secondFactorRemovalStopped, .passkeyRegistered,
-            .signInThrottled:
+            .secondFactorRemovalStopped, .passkeyRegistered, .signInThrottled,
+            .providerUnlinkPlanned, .providerUnlinkStopped:
             break
         }
     }

@@ -121,11 +121,24 @@ struct Client {
             tenant: device.tenant)
     }
 
+    /// Unlinks an identity; sometimes support plans it, or a plan ends.
     private func unlink(_ device: Device) -> Sent {
-        Sent(
+        if dice.chance(0.2), let change = planUnlink(device) { return change }
+        return Sent(
             request: .unlink(
                 device.caller, randomSubject(of: device.tenant).provider,
                 key: randomKey(device.caller.account)),
+            tenant: device.tenant)
+    }
+
+    /// Plans or stops the unlink of an identity of the device's account.
+    private func planUnlink(_ device: Device) -> Sent? {
+        let known = (world.database.tenants[device.tenant]?.identities ?? [:]).values
+            .sorted { $0.id < $1.id }
+        let linked = known.filter { $0.account == device.caller.account }
+        guard !linked.isEmpty else { return nil }
+        return Sent(
+            request: .planUnlink(device.caller.account, linked.randomElement(dice).id),
             tenant: device.tenant)
     }
 
@@ -296,6 +309,14 @@ struct Client {
             planned = Sent(
                 request: .removeFactor(.keptByHolder(holder.caller), plan.factor),
                 tenant: command.tenant)
+        case (.success(.unlinkPlanned(let plan, _?)), _):
+            guard plan.due != nil, dice.chance(0.8) else { return }
+            let holder = devices.last { $0.caller.account == plan.account }
+            let kept = dice.chance(0.4) ? holder.map { EndUnlinkPlan.Ending.kept($0.caller) } : nil
+            if kept == nil { world.letDayPass() }
+            planned = Sent(
+                request: .endUnlinkPlan(kept ?? .due(plan.account), plan.identity),
+                tenant: command.tenant)
         case (.success(.merged(let plan, let event?)), _):
             merges.append((event: event, plan: plan, tenant: command.tenant))
         case (.failure(.sessionEnded), _):
@@ -339,56 +360,6 @@ struct Client {
             scope: IdempotencyScope(account: account, digest: dice.digest()),
             fingerprint: dice.digest())
     }
-}
-
-extension Command {
-    /// The session of the command.
-    fileprivate var caller: Caller? {
-        switch intent {
-        case .linkProvider(let intent): intent.caller
-        case .unlinkProvider(let intent): intent.caller
-        case .signOut(let intent): intent.caller
-        case .changePassword(let intent): intent.renewal.caller
-        case .changeAddress(let intent): intent.renewal.caller
-        case .enrolFactor(let intent): intent.caller
-        case .removeFactor(let intent):
-            switch intent.authority {
-            case .accountHolder(let caller), .keptByHolder(let caller): caller
-            case .planned: nil
-            }
-        case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
-            .liftLegalHold,
-            .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider, .setRules,
-            .resetPassword, .takeBackAddress, .recordThrottling, .importPassword, .changeAccess,
-            .planFactorRemoval:
-            nil
-        }
-    }
-}
-
-extension MergeAccounts {
-    /// The surviving account.
-    fileprivate var survivor: AccountID {
-        switch authority {
-        case .accountHolder(let caller, _): caller.account
-        case .support(_, let named): named.survivor
-        }
-    }
-}
-
-extension Request {
-    var key: IdempotencyKey? {
-        switch self {
-        case .link(_, _, _, let key, _), .unlink(_, _, let key), .unmerge(_, _, _, let key): key
-        case .merge(let intent): intent.idempotency
-        case .open, .rotateKey, .signIn, .signOut, .refresh, .erase, .hold, .lift, .recordRestore,
-            .relink, .setRules, .changeAccess, .enrol, .removeFactor, .planRemoval, .secondStep,
-            .changeAddress, .takeBack:
-            nil
-        }
-    }
-
-    var hasKey: Bool { key != nil }
 }
 
 extension RandomAccessCollection where Index == Int {

@@ -19,6 +19,8 @@ enum Request: Sendable {
     case enrol(Caller, FactorKind)
     case removeFactor(RemoveFactor.Authority, FactorID)
     case planRemoval(AccountID, FactorID)
+    case planUnlink(AccountID, IdentityID)
+    case endUnlinkPlan(EndUnlinkPlan.Ending, IdentityID)
     /// A sign-in that an account refused without a second factor.
     case secondStep(Proof, AccountID)
     /// A change of the first address of the caller to the second one.
@@ -162,6 +164,13 @@ extension World {
                 PlanFactorRemoval(
                     dice.chance(0.7) ? .plan : .stop, of: factor, of: account, actor: .system,
                     reason: "lost", caseReference: "5"))
+        case .planUnlink(let account, let identity):
+            .planUnlink(
+                PlanUnlink(
+                    dice.chance(0.8) ? .plan : .stop, of: identity, of: account, actor: .system,
+                    reason: "not theirs", caseReference: "4"))
+        case .endUnlinkPlan(let ending, let identity):
+            .endUnlinkPlan(EndUnlinkPlan(of: identity, ending))
         case .secondStep(let proof, let account):
             .signIn(
                 SignIn(
@@ -250,6 +259,10 @@ extension Command {
             return start + "remove \(short(intent.factor)) of \(short(intent.account))"
         case .planFactorRemoval(let intent):
             return start + "\(intent.change) removal of \(short(intent.factor))"
+        case .planUnlink(let intent):
+            return start + "\(intent.change) unlink of \(short(intent.identity))"
+        case .endUnlinkPlan(let intent):
+            return start + "end of the planned unlink of \(short(intent.identity))"
         case .recordRestore: return start + "restored"
         case .setRules: return start + "set rules"
         case .changePassword(let intent):

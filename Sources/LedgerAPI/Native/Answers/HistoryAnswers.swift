@@ -3,7 +3,7 @@ package import Ledger
 
 extension ResolvedAccount {
     /// The maximum number of sessions in a response, the most recently opened ones.
-    fileprivate static let sessionsMax = 100
+    static let sessionsMax = 100
 
     /// The answer of `GET /v1/accounts/{id}`, also printed by the command line.
     package var json: [UInt8] {
@@ -129,7 +129,9 @@ extension JSONWriter {
         texts(account.linkedProviders.map(\.description))
         name("links")
         array { writer in
-            for link in account.links { writer.link(link) }
+            for link in account.links {
+                writer.link(link, unlinkDue: account.unlinkDues[link.identity])
+            }
         }
         name("ways_to_sign_in")
         number(Int64(account.status == .disabled ? 0 : account.links.count))
@@ -144,12 +146,13 @@ extension JSONWriter {
         texts(account.holds.map(\.description))
     }
 
-    mutating func link(_ link: Account.Link) {
+    mutating func link(_ link: Account.Link, unlinkDue: Timestamp? = nil) {
         object { writer in
             writer.named("identity_id", link.identity)
             writer.member("provider", link.provider.description)
             writer.member("linked_at", link.linkedAt.description)
             writer.named("position", link.position)
+            writer.member("unlink_due", unlinkDue?.description)
         }
     }
 

@@ -129,6 +129,7 @@ extension AccountAnswer.Identity: JSONWritable {
                 "email_verified", .flag(true).orNull,
                 "Whether the provider called it verified; null when unknown"),
             .required("linked_at", .time),
+            .optional("unlink_due", .time, "When it is unlinked, because support planned it"),
         ])
 
     func write(to writer: inout JSONWriter) {
@@ -141,6 +142,7 @@ extension AccountAnswer.Identity: JSONWritable {
                 writer.flag(emailVerified)
             }
             writer.member("linked_at", linkedAt)
+            writer.member("unlink_due", unlinkDue)
         }
     }
 }

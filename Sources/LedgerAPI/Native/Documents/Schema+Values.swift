@@ -72,6 +72,9 @@ extension Schema {
         [
             .required("identity_id", .identity), .required("provider", .provider),
             .required("linked_at", .time), .required("position", .number),
+            .optional(
+                "unlink_due", .time,
+                "When it is unlinked, because support planned it; in the state of an account"),
         ])
     static let basis = choice([
         HistoryBasis.log.rawValue, HistoryBasis.decisionState.rawValue,

@@ -11,8 +11,14 @@ struct AccountRoute: Route {
         access: .accountHolder, answers: .json(AccountAnswer.schema))
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let caller = try call.caller()
-        let identities = try await call.identities(of: caller)
+        try await call.account(of: try call.caller())
+    }
+}
+
+extension RouteCall {
+    /// Answers with the identities of a caller whose session is live.
+    func account(of caller: Caller) async throws(APIError) -> HTTPResponse {
+        let identities = try await identities(of: caller)
         var providers: [String] = []
         for identity in identities where !providers.contains(identity.provider.description) {
             providers.append(identity.provider.description)
@@ -25,7 +31,8 @@ struct AccountRoute: Route {
                         identityID: identity.id.description,
                         provider: identity.provider.description, email: identity.email?.address,
                         emailVerified: identity.email?.isVerified,
-                        linkedAt: identity.linkedAt.description)
+                        linkedAt: identity.linkedAt.description,
+                        unlinkDue: identity.unlinkDue?.description)
                 }))
     }
 }

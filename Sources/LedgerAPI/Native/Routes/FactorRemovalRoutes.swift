@@ -11,7 +11,9 @@ struct FactorRemovalPreviewRoute: Route {
         summary: "The second factor that would be removed, and when",
         access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
         body: EmptyBody.self, answers: .json(FactorRemovalAnswer.planSchema),
-        refusals: .ofFactorRemoval)
+        refusals: [APIError].ofFactorRemoval + [
+            .refused(.factorRefused(.sameKind)), .faulted(.rulesDiffer),
+        ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let request = try await call.auditRequest(
@@ -39,7 +41,9 @@ struct FactorRemovalRoute: Route {
             + " the factor. Repeating it answers the same, without an event.",
         access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
         body: CaseBody.self, answers: .json(FactorRemovalAnswer.schema),
-        refusals: .ofFactorRemoval)
+        refusals: [APIError].ofFactorRemoval + [
+            .refused(.factorRefused(.sameKind)), .faulted(.rulesDiffer),
+        ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         try await call.changeFactorRemoval(.plan, as: .planFactorRemoval)

@@ -239,7 +239,7 @@ struct KeepFactorRoute: Route {
         id: "keep_factor", tag: .account, summary: "Stop the planned removal of a second factor",
         about: "A sign-in with the factor stops it, too.", access: .accountHolder,
         body: EmptyBody.self, answers: .json(FactorsAnswer.schema),
-        refusals: [.refused(.unknownFactor), .faulted(.rulesDiffer)])
+        refusals: [.refused(.unknownFactor)])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let (caller, factor) = try await call.byAccountHolder { caller throws(APIError) in

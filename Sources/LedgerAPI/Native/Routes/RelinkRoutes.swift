@@ -65,7 +65,7 @@ extension RouteCall {
     fileprivate func formerLink(
         to account: AccountID
     ) async throws(APIError) -> (identity: IdentityID, former: FormerLink?) {
-        let identity = captures["identity_id"].flatMap { IdentityID($0) } ?? IdentityID(bits: 0)
+        let identity = identity ?? IdentityID(bits: 0)
         do {
             let former = try await services.audit.events.formerLink(
                 of: identity, to: account, in: tenant)

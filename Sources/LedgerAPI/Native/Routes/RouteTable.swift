@@ -11,7 +11,8 @@ enum RouteTable {
         ChangePasswordRoute.self, ChangeAddressRoute.self, BeginAddressReturnRoute.self,
         CompleteAddressReturnRoute.self, RefreshRoute.self,
         SignOutRoute.self, LinkRoute.self,
-        UnlinkRoute.self, AccountRoute.self, FactorsRoute.self, BeginEnrolmentRoute.self,
+        UnlinkRoute.self, AccountRoute.self, KeepIdentityRoute.self, FactorsRoute.self,
+        BeginEnrolmentRoute.self,
         BeginPasskeyFactorRoute.self,
         EnrolFactorRoute.self, RemoveFactorRoute.self, KeepFactorRoute.self,
         RecoveryCodesRoute.self, KeySetRoute.self,
@@ -29,7 +30,8 @@ enum RouteTable {
         UnmergeRoute.self, RelinkPreviewRoute.self, RelinkRoute.self, DisablePreviewRoute.self,
         DisableRoute.self, EnablePreviewRoute.self, EnableRoute.self, EndSessionsPreviewRoute.self,
         EndSessionsRoute.self, FactorRemovalPreviewRoute.self, FactorRemovalRoute.self,
-        FactorRemovalStopRoute.self, SearchRoute.self,
+        FactorRemovalStopRoute.self, UnlinkPreviewRoute.self, PlanUnlinkRoute.self,
+        StopUnlinkRoute.self, SearchRoute.self,
     ]
 
     /// The routes that describe the others; an operator can switch them off.

@@ -162,6 +162,7 @@ struct RowSummer {
         image.uuid(identity.lastAccount.bits)
         image.timestamp(identity.linkedAt.microseconds)
         image.int8(identity.linkedPosition.value)
+        add(identity.unlinkDue)
         if isPersonal { image.digest(providerID) }
         sums.identities.add(image.hash(key))
     }

@@ -52,7 +52,7 @@ enum TableScan: Sendable {
             }
         case .identities:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
-                sums.identities.add(summer.hash($0, 0..<6, digests: isPersonal ? 6..<7 : nil))
+                sums.identities.add(summer.hash($0, 0..<7, digests: isPersonal ? 7..<8 : nil))
             }
         case .userProviders(let table):
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
@@ -126,7 +126,7 @@ enum TableScan: Sendable {
             case .identities:
                 """
                 SELECT identity_id, provider, account_id, last_account_id, linked_at,
-                    linked_position\(isPersonal ? ", provider_id" : "")
+                    linked_position, unlink_due\(isPersonal ? ", provider_id" : "")
                 FROM identities \(condition)
                 """
             case .userProviders(let table):

@@ -10,10 +10,11 @@ package enum FactorLoad {
         package let sealed: [UInt8]
         package let wrappingKey: String
         package let counter: Int64
+        package let key: FactorKey?
 
         /// Returns the content that the row's MAC authenticates.
         package func message(of tenant: TenantID) -> MACMessage {
-            .factor(factor, sealed, wrappingKey, counter: counter, of: tenant)
+            .factor(factor, sealed, wrappingKey, counter: counter, key: key, of: tenant)
         }
     }
 
@@ -21,10 +22,11 @@ package enum FactorLoad {
     package struct Columns: Sendable {
         private static let names = [
             "factor_id", "account_id", "kind", "version", "sealed", "wrapping_key", "counter",
-            "removal_due",
+            "removal_due", "credential", "domain",
         ]
 
         private let id, account, kind, version, sealed, wrappingKey, counter, removalDue: Int
+        private let credential, domain: Int
 
         /// Returns the columns for the list of the statement.
         package static func selected(_ f: String) -> SelectList {
@@ -41,6 +43,8 @@ package enum FactorLoad {
             wrappingKey = list["\(f).wrapping_key"]
             counter = list["\(f).counter"]
             removalDue = list["\(f).removal_due"]
+            credential = list["\(f).credential"]
+            domain = list["\(f).domain"]
         }
 
         /// Reads a row.
@@ -51,6 +55,13 @@ package enum FactorLoad {
                 throw BatchFault.damaged("factors.kind")
             }
             let counter = try result.int8(row, counter)
+            let (providerID, domain) = (
+                try result.optionalText(row, credential), try result.optionalText(row, domain)
+            )
+            // A row with one of them alone has another MAC, too.
+            let key =
+                providerID == nil && domain == nil
+                ? nil : FactorKey(providerID: providerID ?? "", domain: domain ?? "")
             return Row(
                 factor: HeldFactor(
                     id: FactorID(bits: try result.uuid(row, id)), kind: kind,
@@ -60,7 +71,7 @@ package enum FactorLoad {
                     removalDue: try result.optionalTimestamp(row, removalDue)
                         .map { Timestamp(microseconds: $0) }),
                 sealed: try result.bytes(row, sealed),
-                wrappingKey: try result.text(row, wrappingKey), counter: counter)
+                wrappingKey: try result.text(row, wrappingKey), counter: counter, key: key)
         }
     }
 
@@ -91,6 +102,7 @@ package enum FactorLoad {
                 in: .factors)
             batch.state.ledger.load(stored.factor)
             batch.state.factorCounters[stored.factor.id] = stored.counter
+            batch.state.factorKeys[stored.factor.id] = stored.key
             batch.factorSecrets[stored.factor.id] = (
                 wrappingKey: stored.wrappingKey, wrapped: stored.sealed
             )

@@ -7,12 +7,14 @@ package enum IdentityLoad {
     /// The columns of an identity in a statement where it has an alias, by their names.
     package struct Columns: Sendable {
         private let id, provider, providerID, account, lastAccount, linkedAt, linkedPosition: Int
+        private let unlinkDue: Int
 
         /// Returns the columns for the list of the statement.
         package static func selected(_ i: String) -> SelectList {
             [
                 "\(i).identity_id", "\(i).provider", "\(i).provider_id", "\(i).account_id",
                 "\(i).last_account_id", "\(i).linked_at", "\(i).linked_position",
+                "\(i).unlink_due",
             ]
         }
 
@@ -25,6 +27,7 @@ package enum IdentityLoad {
             lastAccount = list["\(i).last_account_id"]
             linkedAt = list["\(i).linked_at"]
             linkedPosition = list["\(i).linked_position"]
+            unlinkDue = list["\(i).unlink_due"]
         }
 
         /// Reads the id, or nil in a row without an identity.
@@ -45,7 +48,9 @@ package enum IdentityLoad {
                 account: try result.optionalUUID(row, account).map(AccountID.init(bits:)),
                 lastAccount: AccountID(bits: try result.uuid(row, lastAccount)),
                 linkedAt: Timestamp(microseconds: try result.timestamp(row, linkedAt)),
-                linkedPosition: LogPosition(try result.count(row, linkedPosition)))
+                linkedPosition: LogPosition(try result.count(row, linkedPosition)),
+                unlinkDue: try result.optionalTimestamp(row, unlinkDue)
+                    .map { Timestamp(microseconds: $0) })
             return (identity, try result.subject(row, providerID, at: provider))
         }
     }

@@ -59,6 +59,15 @@ package enum RulesLoad {
             OFFSET 0)
         """)
 
+    /// Those of some domains for which second factors were made.
+    private static let factorDomains = Statement(
+        "load_factor_domains",
+        """
+        SELECT d.domain FROM unnest($2::text[]) AS d (domain)
+        WHERE EXISTS (
+            SELECT FROM factors f WHERE f.tenant_id = $1::text AND f.domain = d.domain)
+        """)
+
     static func call(_ tenants: Set<TenantID>) -> Call {
         if tenants.count == 1, let tenant = tenants.first {
             return Call(one, [.text(tenant.description)])
@@ -127,6 +136,27 @@ package enum RulesLoad {
                 try soleProviders(
                     among: removed, keeping: request.policy.providers.keys, of: tenant,
                     on: connection))
+        }
+    }
+
+    /// Loads the domains of second factors that requests of a batch lose: only if any are lost.
+    static func loadLostFactorDomains(
+        for requests: [(tenant: TenantID, request: SetRules)],
+        into tenants: [TenantID: TenantBatch], on connection: Connection
+    ) throws {
+        for (tenant, request) in requests where request.condition == .withoutLockOuts {
+            guard let batch = tenants[tenant], let recorded = batch.state.ledger.rules else {
+                continue
+            }
+            let lost = request.policy.lostFactorDomains(
+                since: [recorded.policy]
+                    + requests.filter { $0.tenant == tenant }.map(\.request.policy))
+            guard !lost.isEmpty else { continue }
+            let found = try connection.query(
+                factorDomains, [.text(tenant.description), .texts(lost.sorted())])
+            for row in 0..<found.rowCount {
+                batch.state.lostFactorDomains.insert(try found.text(row, found.column("domain")))
+            }
         }
     }
 

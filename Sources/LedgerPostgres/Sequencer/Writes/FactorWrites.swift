@@ -8,8 +8,8 @@ enum FactorWrites {
         "store_factor",
         """
         INSERT INTO factors (tenant_id, factor_id, account_id, kind, version, sealed, wrapping_key,
-            counter, mac, removal_due)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+            counter, mac, removal_due, credential, domain)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
         """)
 
     private static let update = Statement(
@@ -60,7 +60,7 @@ enum FactorWrites {
                 let mac = try batch.macs.mac(
                     of: .factor(
                         factor, sealed.wrapped, sealed.wrappingKey, counter: counter,
-                        of: batch.tenant))
+                        key: new.key, of: batch.tenant))
                 calls.append(
                     Call(
                         insert,
@@ -70,6 +70,8 @@ enum FactorWrites {
                             .bytes(sealed.wrapped), .text(sealed.wrappingKey), .int8(counter),
                             .bytes(mac),
                             factor.removalDue.map { .timestamp($0.microseconds) } ?? .null,
+                            new.key.map { .text($0.providerID) } ?? .null,
+                            new.key.map { .text($0.domain) } ?? .null,
                         ]))
             }
             for id in changes.factorsUsed where changes.factorsStored[id] == nil {
@@ -86,7 +88,7 @@ enum FactorWrites {
                 let mac = try batch.macs.mac(
                     of: .factor(
                         factor, sealed.wrapped, sealed.wrappingKey, counter: counter,
-                        of: batch.tenant))
+                        key: batch.state.factorKeys[id], of: batch.tenant))
                 calls.append(
                     Call(
                         update,

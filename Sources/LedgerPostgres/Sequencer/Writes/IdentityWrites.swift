@@ -9,12 +9,12 @@ enum IdentityWrites {
         [
             "tenant_id": "text", "provider": "text", "provider_id": "text", "identity_id": "uuid",
             "account_id": "uuid", "last_account_id": "uuid", "linked_at": "timestamptz",
-            "linked_position": "bigint", "mac": "bytea",
+            "linked_position": "bigint", "mac": "bytea", "unlink_due": "timestamptz",
         ]
     ) { rows in
         """
         INSERT INTO identities (tenant_id, provider, provider_id, identity_id, account_id,
-            last_account_id, linked_at, linked_position, mac)
+            last_account_id, linked_at, linked_position, mac, unlink_due)
         SELECT * FROM \(rows)
         """
     }
@@ -24,7 +24,8 @@ enum IdentityWrites {
         [
             "tenant_id": "text", "provider": "text", "provider_id": "text", "identity_id": "uuid",
             "account_id": "uuid", "last_account_id": "uuid", "linked_at": "timestamptz",
-            "linked_position": "bigint", "mac": "bytea", "former_email": "bytea",
+            "linked_position": "bigint", "mac": "bytea", "unlink_due": "timestamptz",
+            "former_email": "bytea",
         ]
     ) { rows in
         """
@@ -32,7 +33,7 @@ enum IdentityWrites {
             UPDATE identities i
             SET account_id = k.account_id, last_account_id = k.last_account_id,
                 linked_at = k.linked_at, linked_position = k.linked_position,
-                mac = k.mac, former_email = k.former_email
+                mac = k.mac, unlink_due = k.unlink_due, former_email = k.former_email
             FROM \(rows)
             CROSS JOIN LATERAL (
                 SELECT ctid FROM identities
@@ -41,7 +42,7 @@ enum IdentityWrites {
                 OFFSET 0) place
             WHERE i.ctid = place.ctid
             RETURNING 1)
-        SELECT ledger_expect(count(*), $11::bigint, 'identities') FROM written
+        SELECT ledger_expect(count(*), $12::bigint, 'identities') FROM written
         """
     }
 
@@ -74,6 +75,7 @@ enum IdentityWrites {
                 .uuids(identities.map { $0.lastAccount.bits }),
                 .timestamps(identities.map { $0.linkedAt.microseconds }),
                 .int8s(identities.map { $0.linkedPosition.value }), .byteArrays(macs),
+                .optionalTimestamps(identities.map { $0.unlinkDue?.microseconds }),
             ]
         }
     }

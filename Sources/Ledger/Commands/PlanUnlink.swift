@@ -1,0 +1,143 @@
+/// Plans the unlink of an identity for the account holder, for support, stops a planned one, or returns the plan.
+///
+/// The person has a day to stop it: support can be deceived.
+package struct PlanUnlink: Sendable {
+    /// The kind of a change.
+    package enum Change: Hashable, Sendable {
+        case plan
+        case stop
+        /// Nothing changes; the plan is returned.
+        case preview
+    }
+
+    /// The planned unlink of an identity.
+    package struct Plan: Hashable, Sendable {
+        package let account: AccountID
+        package let identity: IdentityID
+        package let provider: ProviderName
+        /// When it is unlinked; nil once that is stopped.
+        package let due: Timestamp?
+        /// The providers of the account once all its planned unlinks have happened, in linking order.
+        package let linkedProviders: [ProviderName]
+    }
+
+    /// The seconds between the plan and the unlink.
+    package static let delaySeconds: Int64 = 86_400
+
+    package let change: Change
+    package let account: AccountID
+    package let identity: IdentityID
+    package let actor: Actor
+    package let reason: String
+    package let caseReference: String
+
+    /// Requests a change.
+    package init(
+        _ change: Change, of identity: IdentityID, of account: AccountID, actor: Actor,
+        reason: String = "", caseReference: String = ""
+    ) {
+        self.change = change
+        self.account = account
+        self.identity = identity
+        self.actor = actor
+        self.reason = reason
+        self.caseReference = caseReference
+    }
+
+    func decide(
+        given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+    ) -> Decision {
+        guard let known = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
+        guard known.erasedPosition == nil else { return .refused(.accountErased) }
+        if let survivor = known.mergedInto { return .refused(.accountMerged(into: survivor)) }
+        guard let link = known.links.first(where: { $0.identity == identity }) else {
+            return .refused(.providerNotLinked)
+        }
+        let planned = state.ledger.identities[identity]?.unlinkDue
+        let rest = known.links.filter { other in
+            other.identity == identity
+                ? change == .stop : state.ledger.identities[other.identity]?.unlinkDue == nil
+        }
+        // A plan that exists stays as it is: the rules may have changed since.
+        guard
+            change == .stop || planned != nil
+                || state.canSignIn(to: rest, with: known.secondFactors, under: policy)
+        else { return .refused(.onlyProvider) }
+        // The event may be dated after the clock, if that was set back.
+        let recordedAt = max(now, state.ledger.lastRecordedAt)
+        let due = planned ?? recordedAt.adding(seconds: Self.delaySeconds)
+        let plan = Plan(
+            account: account, identity: identity, provider: link.provider,
+            due: change == .stop ? nil : due, linkedProviders: rest.providers)
+        let event: Event? =
+            switch (change, planned) {
+            case (.plan, nil):
+                .providerUnlinkPlanned(
+                    ProviderUnlinkPlanned(
+                        account: account, due: due, identity: identity, provider: link.provider))
+            case (.stop, _?): .providerUnlinkStopped(link.unlinkStopped(.support, of: account))
+            case (.plan, _?), (.stop, nil), (.preview, _): nil
+            }
+        guard let event else {
+            return Decision(
+                .success(change == .preview ? .unlinkPreviewed(plan) : .unlinkUnchanged(plan)))
+        }
+        return Decision(
+            .success(.unlinkPlanned(plan, nil)),
+            drafts: [
+                .init(
+                    event, actor: actor,
+                    disclosures: [
+                        Disclosure(.caseReference, caseReference), Disclosure(.reason, reason),
+                    ], disclosesRequest: false)
+            ])
+    }
+}
+
+extension Account.Link {
+    /// Returns the stop of the link's planned unlink.
+    func unlinkStopped(
+        _ cause: ProviderUnlinkStopped.Cause, of account: AccountID
+    ) -> ProviderUnlinkStopped {
+        ProviderUnlinkStopped(
+            account: account, cause: cause, identity: identity, provider: provider)
+    }
+}
+
+extension PlanUnlink: LedgerRequest {
+    /// A change that has its effect.
+    package struct Success: Hashable, Sendable {
+        package let plan: Plan
+        /// The event; nil when the unlink was as requested already.
+        package let event: EventID?
+    }
+
+    /// Requests the plan alone.
+    package struct Preview: LedgerRequest {
+        private let command: PlanUnlink
+
+        /// Requests the plan of an unlink.
+        package init(of identity: IdentityID, of account: AccountID, actor: Actor) {
+            command = PlanUnlink(.preview, of: identity, of: account, actor: actor)
+        }
+
+        package var intent: Command.Intent { .planUnlink(command) }
+
+        /// Returns the plan in a reply to the preview.
+        package static func success(in reply: Reply) -> Plan? {
+            guard case .unlinkPreviewed(let plan) = reply else { return nil }
+            return plan
+        }
+    }
+
+    package var intent: Command.Intent { .planUnlink(self) }
+
+    /// Returns the result in a reply to the command.
+    package static func success(in reply: Reply) -> Success? {
+        switch reply {
+        case .unlinkPlanned(let plan, let event?): Success(plan: plan, event: event)
+        case .unlinkUnchanged(let plan): Success(plan: plan, event: nil)
+        default: nil
+        }
+    }
+}
