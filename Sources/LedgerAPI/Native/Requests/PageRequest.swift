@@ -20,6 +20,17 @@ enum PageCookie {
     static let deleted = (name: "Set-Cookie", value: "\(name)=; Max-Age=0; \(attributes)")
 }
 
+/// The cookie by which a page's browser is a known device; it stays after a sign-out, and opens nothing.
+enum PageDeviceCookie {
+    static let name = "__Host-ledger-device"
+    /// The longest time that browsers keep a cookie (RFC 6265bis, section 5.5), in seconds.
+    private static let seconds = 400 * 86_400
+
+    static func set(_ token: String) -> (name: String, value: String) {
+        ("Set-Cookie", "\(name)=\(token); Max-Age=\(seconds); \(PageCookie.attributes)")
+    }
+}
+
 /// The cookie of a page's flow at a provider.
 enum PageFlowCookie {
     static let name = "__Host-ledger-account-flow"

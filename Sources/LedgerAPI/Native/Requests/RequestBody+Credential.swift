@@ -55,7 +55,7 @@ extension RequestBody {
     private func code() throws(APIError) -> CodeBody {
         CodeBody(
             challenge: try required(.challengeID), code: try required(.code),
-            deviceToken: try text(OptionalText.deviceToken))
+            deviceToken: try deviceToken())
     }
 
     private func passkey() throws(APIError) -> PasskeyBody {
@@ -84,7 +84,7 @@ extension RequestBody {
         return .known(
             address: try required(.email),
             try required(.password).password(OptionalText.password),
-            deviceToken: try text(OptionalText.deviceToken))
+            deviceToken: try deviceToken())
     }
 
     /// Reads a credential, which for an anonymous account may be absent: then a new secret takes its place.

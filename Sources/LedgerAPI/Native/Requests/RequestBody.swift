@@ -19,11 +19,24 @@ struct RequestBody {
     private let form: any BodyForm.Type
     /// The result of the page's own flow, which is in a cookie; nil for another client.
     let pageFlow: FlowBody?
+    /// The token of the page's device, which is in a cookie; nil for another client.
+    private let pageDevice: String?
 
-    init(_ members: JSONMembers, _ form: any BodyForm.Type, pageFlow: FlowBody?) {
+    init(
+        _ members: JSONMembers, _ form: any BodyForm.Type, pageFlow: FlowBody?,
+        pageDevice: String?
+    ) {
         self.members = members
         self.form = form
         self.pageFlow = pageFlow
+        self.pageDevice = pageDevice
+    }
+
+    /// Returns the token of the client's device; nil without one.
+    ///
+    /// - Throws: 400 for another value than a text, and for one that is too long.
+    func deviceToken() throws(APIError) -> String? {
+        try text(OptionalText.deviceToken) ?? pageDevice
     }
 
     /// Returns a required string that is not empty.
@@ -111,7 +124,8 @@ extension RouteCall {
         guard let form = operation.body else { throw .faulted(.internalFailure) }
         return RequestBody(
             try JSONBody.members(of: self, mayBeEmpty: form.mayBeEmpty), form,
-            pageFlow: page == nil ? nil : pageFlow?.body)
+            pageFlow: page == nil ? nil : pageFlow?.body,
+            pageDevice: page == nil ? nil : cookies(named: PageDeviceCookie.name).first)
     }
 }
 

@@ -17,7 +17,7 @@ struct SignInCodeRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let (kind, address) = try call.address(SignInCodeBody.address)
-        let device = try call.body().text(OptionalText.deviceToken)
+        let device = try call.body().deviceToken()
         return try await call.send(to: address, kind, for: .signIn, knownAs: device)
     }
 }

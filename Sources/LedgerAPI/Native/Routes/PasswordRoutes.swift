@@ -49,7 +49,7 @@ struct BeginResetRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let (_, address) = try call.passwordAddress()
-        let device = try call.body().text(OptionalText.deviceToken)
+        let device = try call.body().deviceToken()
         let provider = try call.passwordProvider()
         let language = try LanguageHeader.read(call)
         return try await call.sent { () async throws(CodeFailure) in
@@ -77,7 +77,7 @@ struct CompleteResetRoute: Route {
         let code = CodeBody(
             challenge: try body.text(CompleteResetBody.challengeID),
             code: try body.text(CompleteResetBody.code),
-            deviceToken: try body.text(OptionalText.deviceToken))
+            deviceToken: try body.deviceToken())
         let settings = try call.passwordSettings()
         let password = try call.newPassword(under: settings)
         guard let provider = call.configuration(of: try call.passwordProvider()) else {

@@ -11,7 +11,8 @@ extension RouteCall {
         if page != nil {
             return .json(
                 PageSessionAnswer(isNewUser: isNewUser), status: 201,
-                headers: [pageCookie(of: grant)])
+                headers: [pageCookie(of: grant)]
+                    + [deviceToken].compactMap { $0.map(PageDeviceCookie.set) })
         }
         return .json(
             sessionAnswer(

@@ -28,7 +28,7 @@ struct SecondFactorRoute: Route {
         let given = try body.text(OptionalText.factorCode)
         let code = CodeBody(
             challenge: try body.text(OptionalText.challengeID) ?? "", code: given ?? "",
-            deviceToken: try body.text(OptionalText.deviceToken))
+            deviceToken: try body.deviceToken())
         let passkey = try call.passkeyUse(body)
         guard passkey != nil || given?.isEmpty == false else {
             throw .isRequired(OptionalText.factorCode.name)
@@ -70,7 +70,7 @@ struct SecondFactorCodeRoute: Route {
         let body = try call.body()
         let token = try body.text(SecondFactorBody.signInToken)
         let factor = try body.text(SecondFactorBody.factorID)
-        let device = try body.text(OptionalText.deviceToken)
+        let device = try body.deviceToken()
         let language = try LanguageHeader.read(call)
         guard let provider = call.phoneProvider else { throw .refused(.unsupportedProvider) }
         let factors = call.services.secondFactors
