@@ -10,6 +10,9 @@
 static const unsigned char account_account_mjs[] = {
 #embed "account/account.mjs"
 };
+static const unsigned char account_changes_mjs[] = {
+#embed "account/changes.mjs"
+};
 static const unsigned char account_combine_mjs[] = {
 #embed "account/combine.mjs"
 };
@@ -79,6 +82,7 @@ static const unsigned char texts_zh_Hant_mjs[] = {
 
 static const struct page_asset assets[] = {
     {"account/account.mjs", SCRIPT, account_account_mjs, sizeof account_account_mjs},
+    {"account/changes.mjs", SCRIPT, account_changes_mjs, sizeof account_changes_mjs},
     {"account/combine.mjs", SCRIPT, account_combine_mjs, sizeof account_combine_mjs},
     {"account/forms.mjs", SCRIPT, account_forms_mjs, sizeof account_forms_mjs},
     {"account/icon.svg", PICTURE, account_icon_svg, sizeof account_icon_svg},

@@ -28,7 +28,10 @@ import Testing
         try await Deployment.with(settings: development.merging(settings) { $1 }) { deployment in
             #expect(try await deployment.tool.run(["tenant", "create", "acme"]).status == 0)
             let server = try await deployment.serve()
-            let own = ["LEDGER_URL": server.client.base, "AXE_SOURCE": try PageTestFiles.axe()]
+            let own = [
+                "LEDGER_URL": server.client.base, "AXE_SOURCE": try PageTestFiles.axe(),
+                "LEDGER_SUPPORT_KEY": try await deployment.apiKey("support"),
+            ]
             let node = try RunningProcess(
                 executable: "/usr/bin/env",
                 arguments: ["node", "--test"] + stories.map(PageTestFiles.story),

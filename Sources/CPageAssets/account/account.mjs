@@ -6,7 +6,7 @@ import { Refused } from "../lib/api.mjs";
 import {
   button, explain, hush, nameOf, page, say, show, showLoading, takeIntent, visit, warn, whenSessionEnds,
 } from "./page.mjs";
-import { combining, resume, showAccount } from "./methods.mjs";
+import { changes, combining, showAccount } from "./methods.mjs";
 import { askAgain, finishSignIn, showSignIn } from "./sign-in.mjs";
 
 const languageKey = "account-language";
@@ -26,6 +26,7 @@ async function start() {
     page.api.returnTo = sessionStorage.getItem(returnKey);
     const session = await page.api.begin();
     await readTexts(session.accept_language);
+    showLoading();
     page.providers = inOrder((await page.api.call("GET", "v1/providers")).providers);
     if (comesBack) await endFlow(session.flow);
     else await showFirst();
@@ -86,7 +87,7 @@ async function endFlow(flow) {
   if (flow.purpose === "sign_in") await endSignIn(flow.provider);
   else if (!api.session.user_id) whenOver();
   else if (flow.purpose === "link") await endLink(flow.provider, name);
-  else await resume({ ...takeIntent(), action: "merge", provider: flow.provider, proof: { flow_code: "cookie" } });
+  else await (await changes()).resume({ ...takeIntent(), action: "merge", provider: flow.provider, proof: { flow_code: "cookie" } });
 }
 
 function whenOver() {
@@ -126,6 +127,5 @@ addEventListener("pagehide", () => document.getElementById("main")?.replaceChild
 addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
   hush();
-  showLoading();
   start();
 });

@@ -6,7 +6,8 @@ import { Refused } from "../lib/api.mjs";
 import {
   button, day, explain, isExternal, isOwn, keepIntent, nameOf, page, provider, run, say, show, visit, warn,
 } from "./page.mjs";
-import { showAccount, showAccountAfter } from "./methods.mjs";
+import { showAccountAfter } from "./changes.mjs";
+import { showAccount } from "./methods.mjs";
 import { codeField } from "./forms.mjs";
 import { askAgain } from "./sign-in.mjs";
 

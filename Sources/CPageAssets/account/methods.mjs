@@ -1,11 +1,10 @@
 // The account of a person who is signed in: the ways to sign in, and what becomes of them.
 
 import { el } from "../lib/el.mjs";
-import { Refused } from "../lib/api.mjs";
 import {
-  button, day, explain, isExternal, isOwn, nameOf, page, provider, say, show, visit,
+  button, day, isExternal, isOwn, nameOf, page, provider, say, show, visit,
 } from "./page.mjs";
-import { askAgain, showSignIn } from "./sign-in.mjs";
+import { showSignIn } from "./sign-in.mjs";
 
 /** Reads the account anew, and shows it. */
 export async function showAccount() {
@@ -39,7 +38,7 @@ function row(identity) {
   const text = isOwn(identity.provider) ? t.removeFactor(name) : t.unlink(name);
   const unlinking = isLast
     ? el("button", { type: "button", "aria-disabled": "true", "aria-describedby": `${id}-why` }, text)
-    : button(text, () => askToUnlink(identity), { "aria-describedby": id });
+    : button(text, async () => (await changes()).askToUnlink(identity), { "aria-describedby": id });
   return el("li", {},
     el("span", { class: "letter", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? ""),
     el("div", { class: "what", id },
@@ -70,7 +69,10 @@ function additions() {
 }
 
 /** The module of passwords, passkeys and second factors, which the first view does without. */
-const security = () => import("./security.mjs");
+export const security = () => import("./security.mjs");
+
+/** The module of unlinking, and of what goes on after a sign-in. */
+export const changes = () => import("./changes.mjs");
 
 /** The password and the second factors. */
 function securitySection() {
@@ -100,44 +102,6 @@ function factorRow(factor) {
     isRemovable && button(t.removeFactor(name), async () => (await security()).removeFactor(factor, name)));
 }
 
-async function askToUnlink(identity) {
-  const { t } = page;
-  const name = nameOf(identity.provider);
-  const { ask } = await import("../lib/dialog.mjs");
-  const isAgreed = await ask({
-    title: isOwn(identity.provider) ? t.removeFactorTitle(name) : t.unlinkTitle(name),
-    texts: [identity.email ? t.unlinkEnds(name, identity.email) : t.unlinkEnds(name), t.unlinkSessions(name)],
-    confirm: isOwn(identity.provider) ? t.remove : t.unlinkConfirm, cancel: t.cancel,
-  });
-  if (isAgreed) await unlink(identity.provider, identity.identity_id);
-}
-
-async function unlink(name, id) {
-  const { t, api } = page;
-  const done = isOwn(name) ? t.removed(nameOf(name)) : t.unlinked(nameOf(name));
-  try {
-    await api.call("DELETE", `v1/auth/link/${name}?${new URLSearchParams({ identity_id: id })}`, undefined,
-      { isRepeatable: true });
-  } catch (error) {
-    if (!(error instanceof Refused && error.code === "REAUTHENTICATION_REQUIRED")) throw error;
-    await askAgain({ action: "unlink", provider: name, identity: id });
-    return;
-  }
-  await showAccountAfter(done);
-}
-
-/** Shows the account after a change that may have ended the session, which began with what is no longer linked. */
-export async function showAccountAfter(text) {
-  try {
-    await showAccount();
-  } catch (error) {
-    if (!(error instanceof Refused && error.code === "INVALID_ACCESS_TOKEN")) throw error;
-    page.account = null;
-    showSignIn();
-  }
-  say(text);
-}
-
 /** The module of combining two accounts. */
 export const combining = () => import("./combine.mjs");
 
@@ -148,29 +112,4 @@ async function signOut(everywhere) {
   await api.begin();
   showSignIn();
   say(everywhere ? t.signedOutEverywhere : t.signedOut);
-}
-
-/** Goes on with what was asked for before a sign-in, or a way to a provider. */
-export async function resume(intent) {
-  const { t } = page;
-  await showAccount();
-  try {
-    switch (intent.action) {
-      case "link": return await visit(intent.provider, "link");
-      case "unlink": return await unlink(intent.provider, intent.identity);
-      case "merge": return await (await combining()).goOn(intent);
-      case "add": return await (await security()).showAddition(provider(intent.provider));
-      case "addPasskey": return await (await security()).addPasskey(provider(intent.provider));
-      case "password": {
-        const identity = page.account?.identities.find((each) => each.provider === intent.provider);
-        return (await security()).showPasswordChange(identity);
-      }
-      case "enrol": return await (await security()).showEnrolment();
-      case "removeFactor": return await (await security()).removeFactorNow(intent.factor);
-      case "renewRecoveryCodes": return await (await security()).renewRecoveryCodes();
-      default: return say(t.signedIn);
-    }
-  } catch (error) {
-    explain(error);
-  }
 }

@@ -42,6 +42,7 @@ export function hush() {
 export function show(title, ...content) {
   const heading = el("h1", { tabindex: -1 }, title);
   const main = byID("main");
+  if (byID("status").textContent === page.t.loading) byID("status").replaceChildren();
   main.replaceChildren(heading, ...content.filter(Boolean));
   main.setAttribute("aria-busy", "false");
   document.title = title;
@@ -51,7 +52,7 @@ export function show(title, ...content) {
 /** Shows that an answer is awaited. */
 export function showLoading() {
   byID("main").setAttribute("aria-busy", "true");
-  byID("status").replaceChildren(page.t.loading ?? "");
+  byID("status").replaceChildren(page.t.loading);
 }
 
 /** A button for an action; it is off while the action runs. */
@@ -78,8 +79,13 @@ export async function run(target, action) {
 
 /** Shows the reason of a failure. */
 export function explain(error, again) {
-  if (!(error instanceof Refused)) throw error;
   const { t } = page;
+  if (!(error instanceof Refused)) {
+    // A fault of the page itself, or a module that did not arrive.
+    warn(t.failed, again && el("p", {}, button(t.tryAgain, again)));
+    console.error(error);
+    return;
+  }
   if (error.code === "INVALID_ACCESS_TOKEN") {
     onSessionEnd();
     return;

@@ -172,14 +172,21 @@ async function enrol(proof) {
 /** Shows recovery codes, which no other answer has. */
 function showRecoveryCodes(codes) {
   const { t } = page;
+  const list = el("ul", { class: "codes", "aria-label": t.recoveryCodes },
+    ...codes.map((code) => el("li", {}, el("code", {}, code))));
   show(
     t.recoveryCodes,
     el("p", {}, t.recoveryExplained),
-    el("ul", { class: "codes", "aria-label": t.recoveryCodes }, ...codes.map((code) => el("li", {}, el("code", {}, code)))),
+    list,
     el("div", { class: "actions" },
       button(t.copy, async () => {
-        await navigator.clipboard.writeText(codes.join("\n"));
-        say(t.copied);
+        try {
+          await navigator.clipboard.writeText(codes.join("\n"));
+          say(t.copied);
+        } catch {
+          // The browser does not permit it: the person copies what is selected.
+          getSelection()?.selectAllChildren(list);
+        }
       }),
       button(t.savedCodes, showAccount, { class: "primary" })));
 }

@@ -5,7 +5,7 @@ import { Refused } from "../lib/api.mjs";
 import {
   button, hasIntent, isExternal, keepIntent, nameOf, page, say, show, takeIntent, visit, warn,
 } from "./page.mjs";
-import { resume, showAccount } from "./methods.mjs";
+import { changes, showAccount } from "./methods.mjs";
 
 /** The forms, which the first view does without. */
 const forms = () => import("./forms.mjs");
@@ -83,7 +83,7 @@ export async function arrive(isNew) {
   isAgain = false;
   await api.begin();
   if (intent && intent.user === api.session.user_id) {
-    await resume(intent);
+    await (await changes()).resume(intent);
     return;
   }
   await showAccount();

@@ -45,7 +45,10 @@ test("a person enrols an authenticator app, and signs in with it or a recovery c
     const { secret, codes } = await enrolApp(tab);
     assert.equal(codes.length, 10);
     await tab.check("recovery codes");
-    await tab.send("Browser.grantPermissions", { permissions: ["clipboardReadWrite"] }).catch(() => {});
+    const clipboard = await tab.useClipboard();
+    await tab.click("Copy");
+    await tab.says("Copied.");
+    assert.equal(await clipboard(), codes.join("\n"));
     await tab.click("I have saved them");
     await tab.sees("heading", "Linked accounts");
     assert.match((await tab.items("Second factors")).join(), /Authenticator app.*Recovery codes.*10 left/s);
@@ -134,3 +137,28 @@ test("the first factor ends the sessions of other devices", () =>
     assert.ok(!(await device.evaluate("document.body.innerText")).includes(ada));
     assert.equal(await device.evaluate("location.href"), `${base}/account`);
   }));
+
+test("a person keeps a factor that support is about to remove", () => withBrowser(async (open) => {
+  const tab = await open();
+  await signIn(tab, "google", newName());
+  await enrolApp(tab);
+  await tab.click("I have saved them");
+  await tab.sees("button", "Remove Authenticator app");
+  const { user, factor } = await tab.evaluate(`import("/assets/account/page.mjs").then(({ page }) => ({
+    user: page.account.user_id, factor: page.factors.find(({ type }) => type === "totp").factor_id }))`);
+  const planned = await fetch(`${base}/v1/accounts/${user}/factors/${factor}/removal`, {
+    method: "POST", body: JSON.stringify({ case: "T-1" }),
+    headers: {
+      "Authorization": `Bearer ${process.env.LEDGER_SUPPORT_KEY}`, "Content-Type": "application/json",
+      "Ledger-Reason": "a test",
+    },
+  });
+  assert.equal(planned.status, 200, await planned.text());
+  await tab.reload();
+  await tab.sees("button", "Keep it");
+  assert.match((await tab.items("Second factors"))[0], /Support will remove it/);
+  await tab.check("a planned removal");
+  await tab.click("Keep it");
+  await tab.says("The second factor stays.");
+  await tab.lacks("button", "Keep it");
+}));

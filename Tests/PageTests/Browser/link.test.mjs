@@ -130,3 +130,12 @@ test("without a connection nothing is lost, and another try goes on", () => with
   await tab.click("Try again");
   await tab.says("You are signed out.");
 }));
+
+test("the page waits for a busy server, and says so", () => withBrowser(async (open) => {
+  const tab = await open();
+  await signIn(tab, "apple", newName());
+  await tab.refuseOnce("/v1/account");
+  await tab.reload();
+  await tab.says("The service is busy. Trying again in a few seconds");
+  await tab.sees("heading", "Linked accounts");
+}));

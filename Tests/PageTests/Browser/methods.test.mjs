@@ -109,6 +109,7 @@ test("an address of another account is a conflict, and the accounts are combined
     await enterCode(tab, email);
     await tab.says("Welcome");
     await tab.click("Sign out");
+    await tab.says("You are signed out.");
     await signIn(tab, "apple", newName());
     await tab.click("Add an e-mail address");
     await tab.fill("E-mail address", email);
@@ -135,6 +136,7 @@ test("a password for another account's address is a conflict, and its password c
     await enterCode(tab, email);
     await tab.says("Welcome");
     await tab.click("Sign out");
+    await tab.says("You are signed out.");
     await signIn(tab, "google", newName());
     await tab.click("Set a password");
     await tab.fill("E-mail address", email);

@@ -252,7 +252,7 @@ test("the first view is light, and files are asked for again only when they have
     const again = await fetch(`${base}/assets/${file}`, { headers: { "If-None-Match": tag } });
     assert.equal(again.status, 304, file);
   }
-  assert.ok(size <= 42_000, `${size} bytes`);
+  assert.ok(size <= 40_960, `${size} bytes`);
   for (const path of ["/assets/lib/none.mjs", "/assets/lib/..%2Faccount", "/assets/account/index.html/x"]) {
     assert.equal((await fetch(base + path)).status, 404, path);
   }

@@ -58,6 +58,7 @@ export class Tab {
     const { targetId } = await send("Target.createTarget", { url: "about:blank", browserContextId });
     const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
     const tab = new Tab(send, sessionId);
+    tab.context = browserContextId;
     for (const domain of ["Page", "Runtime", "Network", "Log"]) await tab.send(`${domain}.enable`);
     if (languages) {
       await tab.send("Network.setExtraHTTPHeaders", { headers: { "Accept-Language": languages } });
@@ -270,6 +271,27 @@ export class Tab {
       });
     };
     await this.send("Fetch.enable", { patterns: [{ urlPattern: `${base}${path}`, requestStage: "Response" }] });
+  }
+
+  /** Refuses the next request for a path, as a server that is busy. */
+  async refuseOnce(path) {
+    this.onpaused = async ({ requestId }) => {
+      await this.send("Fetch.fulfillRequest", {
+        requestId, responseCode: 503,
+        responseHeaders: [{ name: "Retry-After", value: "1" }, { name: "Content-Type", value: "application/json" }],
+        body: Buffer.from(`{"error":{"code":"UNAVAILABLE","message":"busy"}}`).toString("base64"),
+      });
+      await this.send("Fetch.disable");
+    };
+    await this.send("Fetch.enable", { patterns: [{ urlPattern: `${base}${path}` }] });
+  }
+
+  /** Permits the page to use the clipboard; returns a function for its text. */
+  async useClipboard() {
+    await this.send("Browser.grantPermissions", {
+      permissions: ["clipboardReadWrite", "clipboardSanitizedWrite"], browserContextId: this.context,
+    }).catch(() => {});
+    return () => this.evaluate("navigator.clipboard.readText()", { userGesture: true });
   }
 
   /** The bodies of the answers of the API to the page that is shown. */

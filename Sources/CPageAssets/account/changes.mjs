@@ -1,0 +1,70 @@
+// Changes of the ways to sign in, and what goes on after a sign-in that they required.
+
+import { Refused } from "../lib/api.mjs";
+import { ask } from "../lib/dialog.mjs";
+import { explain, isOwn, nameOf, page, provider, say, visit } from "./page.mjs";
+import { combining, security, showAccount } from "./methods.mjs";
+import { askAgain, showSignIn } from "./sign-in.mjs";
+
+/** Asks whether a way to sign in is to end. */
+export async function askToUnlink(identity) {
+  const { t } = page;
+  const name = nameOf(identity.provider);
+  const isAgreed = await ask({
+    title: isOwn(identity.provider) ? t.removeFactorTitle(name) : t.unlinkTitle(name),
+    texts: [identity.email ? t.unlinkEnds(name, identity.email) : t.unlinkEnds(name), t.unlinkSessions(name)],
+    confirm: isOwn(identity.provider) ? t.remove : t.unlinkConfirm, cancel: t.cancel,
+  });
+  if (isAgreed) await unlink(identity.provider, identity.identity_id);
+}
+
+async function unlink(name, id) {
+  const { t, api } = page;
+  const done = isOwn(name) ? t.removed(nameOf(name)) : t.unlinked(nameOf(name));
+  try {
+    await api.call("DELETE", `v1/auth/link/${name}?${new URLSearchParams({ identity_id: id })}`, undefined,
+      { isRepeatable: true });
+  } catch (error) {
+    if (!(error instanceof Refused && error.code === "REAUTHENTICATION_REQUIRED")) throw error;
+    await askAgain({ action: "unlink", provider: name, identity: id });
+    return;
+  }
+  await showAccountAfter(done);
+}
+
+/** Shows the account after a change that may have ended the session, which began with what is no longer linked. */
+export async function showAccountAfter(text) {
+  try {
+    await showAccount();
+  } catch (error) {
+    if (!(error instanceof Refused && error.code === "INVALID_ACCESS_TOKEN")) throw error;
+    page.account = null;
+    showSignIn();
+  }
+  say(text);
+}
+
+/** Goes on with what was asked for before a sign-in, or a way to a provider. */
+export async function resume(intent) {
+  const { t } = page;
+  await showAccount();
+  try {
+    switch (intent.action) {
+      case "link": return await visit(intent.provider, "link");
+      case "unlink": return await unlink(intent.provider, intent.identity);
+      case "merge": return await (await combining()).goOn(intent);
+      case "add": return await (await security()).showAddition(provider(intent.provider));
+      case "addPasskey": return await (await security()).addPasskey(provider(intent.provider));
+      case "password": {
+        const identity = page.account?.identities.find((each) => each.provider === intent.provider);
+        return (await security()).showPasswordChange(identity);
+      }
+      case "enrol": return await (await security()).showEnrolment();
+      case "removeFactor": return await (await security()).removeFactorNow(intent.factor);
+      case "renewRecoveryCodes": return await (await security()).renewRecoveryCodes();
+      default: return say(t.signedIn);
+    }
+  } catch (error) {
+    explain(error);
+  }
+}
