@@ -101,16 +101,16 @@ package struct RandomCommands: Sendable {
     private mutating func randomIntent() -> Command.Intent {
         switch Int.random(in: 0..<100, using: &generator) {
         case ..<29: signIn()
-        case ..<57: callers.isEmpty ? signIn() : link()
-        case ..<77: callers.isEmpty ? signIn() : unlink()
-        case ..<84: callers.isEmpty ? signIn() : signOut()
-        case ..<87: callers.isEmpty ? signIn() : administer()
-        case ..<91: callers.isEmpty ? signIn() : merge()
-        case ..<93: callers.isEmpty ? signIn() : unmerge()
-        case ..<94: callers.isEmpty ? signIn() : setRules()
-        case ..<95: callers.isEmpty ? signIn() : changeAccess()
-        case ..<96: callers.isEmpty ? signIn() : changeFactors()
-        case ..<97 where !reached.isEmpty: changeAddress()
+        case ..<56: callers.isEmpty ? signIn() : link()
+        case ..<76: callers.isEmpty ? signIn() : unlink()
+        case ..<83: callers.isEmpty ? signIn() : signOut()
+        case ..<86: callers.isEmpty ? signIn() : administer()
+        case ..<90: callers.isEmpty ? signIn() : merge()
+        case ..<92: callers.isEmpty ? signIn() : unmerge()
+        case ..<93: callers.isEmpty ? signIn() : setRules()
+        case ..<94: callers.isEmpty ? signIn() : changeAccess()
+        case ..<95: callers.isEmpty ? signIn() : changeFactors()
+        case ..<96 where !reached.isEmpty: changeAddress()
         default: tokens.isEmpty ? signIn() : refresh()
         }
     }

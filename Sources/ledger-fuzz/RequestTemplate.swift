@@ -142,6 +142,15 @@ enum RequestTemplates {
             #"{"challenge_id":"0b7e1f52-93aa-4c1d-8f5e-6a1c2d3e4f50","code":"270831","password":"p"}"#
         ),
         request(
+            "POST /v1/account/addresses/email", json + bearer,
+            #"{"current_address":"a@b.c","challenge_id":"0b7e1f52-93aa-4c1d-8f5e-6a1c2d3e4f50","code":"1"}"#
+        ),
+        request("POST /v1/auth/address-returns/email", json, #"{"address":"ada@example.com"}"#),
+        request(
+            "POST /v1/auth/address-returns/password/complete", json,
+            #"{"challenge_id":"0b7e1f52-93aa-4c1d-8f5e-6a1c2d3e4f50","code":"270831","password":"p"}"#
+        ),
+        request(
             "POST /v1/account/password", json + bearer,
             #"{"password":"correct horse battery staple"}"#),
         request("POST /v1/auth/refresh", json, #"{"refresh_token":"<REFRESH>"}"#),

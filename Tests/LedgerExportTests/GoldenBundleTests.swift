@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "9850b79e0bc1b4f45deedcf2246572ef7e33c8132473ec473b17a59df87463cf"),
+        (nil, false, "b3dd9d4c438097f960fd9a57dca3d975e642a1ee57b19e94a6ea2e384747eee2"),
         (
             ExampleLog.accounts[0], true,
-            "51e7e9e6d7fe892cc9c1d5c552133b14e8ddb79a0ea2308fe80aa7f0883044e3"
+            "d6493f618603cb21fa2b9f6acb418e1e54d217566112ce89480ed3e4f97de79e"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

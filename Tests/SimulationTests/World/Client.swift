@@ -75,19 +75,19 @@ struct Client {
         let sent =
             switch dice.number(0...99) {
             case ..<20: signIn(in: device.tenant)
-            case ..<51: link(device)
-            case ..<71: unlink(device)
-            case ..<78:
+            case ..<50: link(device)
+            case ..<70: unlink(device)
+            case ..<77:
                 Sent(
                     request: .signOut(device.caller, dice.chance(0.3) ? .everywhere : .session),
                     tenant: device.tenant)
-            case ..<79: Sent(request: .rotateKey, tenant: device.tenant)
-            case ..<83: administer(device)
-            case ..<91: merge(device)
-            case ..<94: relink(device)
-            case ..<96: changeAccess(device)
-            case ..<97: changeFactors(device)
-            case ..<99: changeAddress(device)
+            case ..<78: Sent(request: .rotateKey, tenant: device.tenant)
+            case ..<82: administer(device)
+            case ..<90: merge(device)
+            case ..<93: relink(device)
+            case ..<95: changeAccess(device)
+            case ..<96: changeFactors(device)
+            case ..<97: changeAddress(device)
             default: refresh(device)
             }
         if sent.request.hasKey { lastKeyed = sent }
