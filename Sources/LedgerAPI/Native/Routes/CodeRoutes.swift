@@ -38,7 +38,7 @@ struct AccountCodeRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let request = try await call.byAccountHolder {
-            caller throws(APIError) -> (AddressKind, String, AddressCodes.Use) in
+            caller throws(APIError) -> (Caller, AddressKind, String, AddressCodes.Use) in
             let plan = try call.body().text(AccountCodeBody.planDigest)
             let isChange = try call.body().flag(AccountCodeBody.change) ?? false
             if isChange, plan != nil {
@@ -49,12 +49,14 @@ struct AccountCodeRoute: Route {
             let (kind, address) = try call.address(
                 AccountCodeBody.address, mayBePassword: plan == nil)
             return (
-                kind, address,
+                caller, kind, address,
                 plan.map { .merge(caller.session, plan: $0) }
                     ?? (isChange ? .change(caller.session) : .link(caller.session))
             )
         }
-        return try await call.send(to: request.1, request.0, for: request.2)
+        // No command follows that would refuse a session that has ended.
+        _ = try await call.identities(of: request.0)
+        return try await call.send(to: request.2, request.1, for: request.3)
     }
 }
 

@@ -151,11 +151,20 @@ extension RouteCall {
                     for: proof, of: account, in: tenant, at: now),
                 try await factors(of: account).filter { $0.factor.kind.mayFollow(proof.methods) })
         }
+        await endReplacedSession()
         return self.session(
             opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
             anonymousSecret: newSecret,
             deviceToken: services.codes.deviceToken(
                 for: proof.address, secondFactor?.account, presented: device, in: tenant))
+    }
+
+    /// Ends the session that the cookie of a page had until now: a copy of that cookie must not outlive a later sign-out,
+    /// which ends the new session alone.
+    private func endReplacedSession() async {
+        guard let replaced = page?.caller else { return }
+        // A session that has ended is refused, and a fault leaves what the copy could do before.
+        try? await submit(SignOut(caller: replaced, scope: .session))
     }
 
     /// Whether an account holder is told of the sign-in: one with a password, from a device without a token for the

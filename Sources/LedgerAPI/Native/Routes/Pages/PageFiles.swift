@@ -28,7 +28,10 @@ struct PageAssetRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let path = [call.captures["folder"], call.captures["file"]].compactMap(\.self)
-        return try PageFiles.answer(call, path.joined(separator: "/"))
+            .joined(separator: "/")
+        // A page has an address of its own, with its policies.
+        guard !path.hasSuffix(".html") else { throw .notFound }
+        return try PageFiles.answer(call, path)
     }
 }
 

@@ -3,8 +3,8 @@ import LedgerTestSupport
 import Passwords
 import Testing
 
-/// The token of a page's device, which is in a cookie.
-@Suite(.overBothTransports) struct PageDeviceTests {
+/// The cookies of the server's own page: its session, and the token of its device.
+@Suite(.overBothTransports) struct PageCookieTests {
     private static let credential =
         #"{"email":"ada@example.com","password":"correct horse battery staple"}"#
 
@@ -31,12 +31,73 @@ import Testing
         }
 
         mutating func post(_ path: String, _ body: String) async throws -> Answer {
-            let cookie = cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
-            let answer = try await service.send(
-                "POST", path, body, headers: [("Cookie", cookie), ("Ledger-CSRF", token)])
+            let answer = try await send("POST", path, body)
             keep(answer)
             return answer
         }
+
+        func get(_ path: String) async throws -> Answer { try await send("GET", path) }
+
+        func send(_ method: String, _ path: String, _ body: String? = nil) async throws -> Answer {
+            try await service.send(
+                method, path, body, headers: [("Cookie", cookie), ("Ledger-CSRF", token)])
+        }
+
+        /// Returns the page after it has been loaded again with its cookies.
+        func again() async throws -> Page {
+            var page = self
+            let answer = try await service.send(
+                "GET", "/account/session", headers: [("Cookie", cookie)])
+            page.keep(answer)
+            page.token = try #require(answer.text("csrf_token"))
+            return page
+        }
+
+        private var cookie: String {
+            cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+        }
+    }
+
+    @Test func `a copied cookie ends with the sign-in that replaces its session`() async throws {
+        let service = try TestService()
+        var page = try await Page(service)
+        func signIn(_ subject: String) async throws -> Answer {
+            try await page.post(
+                "/v1/auth/sign-in/google",
+                "{\"id_token\":\"\(service.idToken("google", subject))\"}")
+        }
+        #expect(try await signIn("ada").status == 201)
+        let copied = page
+        page = try await copied.again()
+        #expect(try await page.get("/v1/account").status == 200)
+        #expect(try await signIn("ada").status == 201)
+        page = try await page.again()
+        #expect(try await page.get("/v1/account").status == 200)
+        for _ in 0..<2 {
+            let thief = try await copied.again()
+            #expect(try await thief.get("/v1/account").code == "INVALID_ACCESS_TOKEN")
+            #expect(
+                try await thief.send("POST", "/account/sign-out", "{}").status == 200)
+        }
+        #expect(try await page.get("/v1/account").status == 200)
+        #expect(
+            try await service.send("GET", "/assets/account/index.html").status == 404)
+    }
+
+    @Test func `no code is sent for a session that has ended`() async throws {
+        let service = try TestService { $0.codes = [.email] }
+        let ada = try await service.signIn("google", "ada")
+        let address = #"{"address":"ada@example.com"}"#
+        #expect(
+            try await service.send(
+                "POST", "/v1/account/codes/email", address, token: ada.accessToken
+            ).status == 200)
+        _ = try await service.send("POST", "/v1/auth/sign-out", "{}", token: ada.accessToken)
+        #expect(
+            try await service.send(
+                "POST", "/v1/account/codes/email", address, token: ada.accessToken
+            ).code == "INVALID_ACCESS_TOKEN")
+        #expect(service.challenges.sent.count == 1)
     }
 
     @Test func `a browser that has signed in is a known device, also after the session`()
