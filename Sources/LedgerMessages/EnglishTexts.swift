@@ -65,6 +65,10 @@ enum EnglishTexts {
                 "Your address was changed",
                 "The address was changed, other devices were signed out, and the former address can be"
                     + " taken back for 7 days", link: "To take it back, open this link:")
+        case .addressReturned:
+            notice(
+                "Your former address was taken back",
+                "The former address was taken back, and every device was signed out")
         case .factorAdded: notice("A second factor was added", "A second factor was added")
         case .factorRemoved: notice("A second factor was removed", "A second factor was removed")
         case .recoveryCodeUsed: notice("A recovery code was used", "A recovery code was used")

@@ -80,6 +80,10 @@ enum GermanTexts {
                 "Die Adresse wurde geändert, andere Geräte wurden abgemeldet. Die frühere kann 7 Tage"
                     + " lang zurückgenommen werden",
                 link: "Um sie zurückzunehmen, öffnen Sie diesen Link:")
+        case .addressReturned:
+            notice(
+                "Frühere Adresse zurückgenommen",
+                "Die frühere Adresse wurde zurückgenommen, und alle Geräte wurden abgemeldet")
         case .factorAdded:
             notice("Zweiter Faktor hinzugefügt", "Ein zweiter Faktor wurde hinzugefügt")
         case .factorRemoved:

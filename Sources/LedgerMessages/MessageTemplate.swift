@@ -18,6 +18,7 @@ package enum MessageTemplate: String, Hashable, Sendable, CaseIterable {
     case mergeUndone = "merge_undone"
     case passwordChanged = "password_changed"
     case addressChanged = "address_changed"
+    case addressReturned = "address_returned"
     case factorAdded = "factor_added"
     case factorRemoved = "factor_removed"
     case recoveryCodeUsed = "recovery_code_used"
@@ -48,7 +49,8 @@ package enum MessageTemplate: String, Hashable, Sendable, CaseIterable {
             [.code, .minutes]
         case .addressKnown: []
         case .providerLinked, .providerUnlinked, .unlinkPlanned: [.provider, .time]
-        case .accountsMerged, .mergeUndone, .passwordChanged, .addressChanged, .factorAdded,
+        case .accountsMerged, .mergeUndone, .passwordChanged, .addressChanged,
+            .addressReturned, .factorAdded,
             .factorRemoved, .recoveryCodeUsed, .recoveryCodesReplaced, .newDevice, .accountDisabled,
             .removalPlanned:
             [.time]

@@ -562,7 +562,7 @@ export class AccountLedger {
    * Sends the code by which a former address is taken back, for `completeAddressReturn`.
    *
    * @param {string} provider  One of type `email`, `phone` or `password`.
-   * @param {{ address: string }} to
+   * @param {{ address: string, device_token?: string }} to
    * @param {CallOptions} [options]
    * @returns {Promise<SentCode>}
    */
@@ -574,10 +574,10 @@ export class AccountLedger {
   }
 
   /**
-   * Takes a former address back, which ends all sessions and opens none; at a provider of passwords with a new one.
+   * Takes a former address back, which ends all sessions and opens none; for an e-mail address with a new password.
    *
    * @param {string} provider  One of type `email`, `phone` or `password`.
-   * @param {{ challenge_id: string, code: string, password?: string }} completion
+   * @param {{ challenge_id: string, code: string, password?: string, device_token?: string }} completion
    * @param {CallOptions} [options]
    * @returns {Promise<{ linked_providers: string[] }>}
    */

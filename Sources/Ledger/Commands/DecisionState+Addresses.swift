@@ -106,6 +106,16 @@ extension DecisionState {
         names.lazy.compactMap { addressNames[$0] }.compactMap { ledger.addresses[$0] }.first
     }
 
+    /// Returns the linked identity of an account that has a password with an address.
+    func passwordIdentity(
+        at held: HeldAddress, of account: Account, under policy: TenantPolicy
+    ) -> IdentityID? {
+        account.links.first { link in
+            policy.providers[link.provider]?.type == .password
+                && subject(held, link.provider).flatMap { directory[$0] } == link.identity
+        }?.identity
+    }
+
     /// Returns the name of an address, if it is one of these.
     func name(of held: HeldAddress, among names: [AddressName]) -> AddressName? {
         names.first { addressNames[$0] == held.id }

@@ -1,5 +1,5 @@
-/// Records that sign-ins with an address were refused because of too many wrong passwords: once in the window of a
-/// budget, and only for an account that exists.
+/// Records that sign-ins with an address were refused because of too many wrong passwords: at most once an
+/// hour, and only for an account that exists.
 package struct RecordThrottling: Sendable {
     /// The names of the address, by every key.
     package let address: [AddressName]
@@ -21,7 +21,7 @@ package struct RecordThrottling: Sendable {
         else { return .refused(.accountNotFound) }
         let attempt = DecisionState.Attempt(
             action: .password, provider: provider, digest: .zero, outcome: identity.description)
-        let start = now.adding(seconds: -policy.linkBudget.windowSeconds)
+        let start = now.adding(seconds: -CodeCount.windowSeconds)
         if let before = state.attempts[account]?[attempt], before > start {
             return Decision(.success(.throttlingRecorded))
         }

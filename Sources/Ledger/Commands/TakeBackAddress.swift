@@ -4,7 +4,8 @@
 package struct TakeBackAddress: Sendable {
     /// The proof of the former address, by a code that was sent for this.
     package let proof: Proof
-    /// The new password of an identity that has one: the person who changed the address may know the present one.
+    /// The new password of the identity that has one with the address, if there is one: the person who changed the
+    /// address may know the present one.
     package let password: NewPassword?
 
     /// Requests the return of an address.
@@ -27,7 +28,7 @@ package struct TakeBackAddress: Sendable {
             let holder = state.ledger.identities[identity]?.account,
             let account = state.ledger.accounts[holder]
         else { return .refused(.invalidCode) }
-        guard account.disabledPosition == nil else { return .refused(.accountDisabled) }
+        // The return opens nothing, so it is possible while the account is disabled: the seven days go on.
         let actor = Actor.account(holder, session: nil)
         let fact = AddressChanged(
             account: former.account, survivor: former.account == holder ? nil : holder,
@@ -38,10 +39,11 @@ package struct TakeBackAddress: Sendable {
                 disclosures: [Disclosure(address.kind.disclosure, address.text)])
         ]
         var effects = proof.used
-        if let password {
-            let fact = PasswordSet(account: holder, identity: identity, cause: .reset)
+        if let withPassword = state.passwordIdentity(at: present, of: account, under: policy) {
+            guard let password else { return .refused(.invalidPassword) }
+            let fact = PasswordSet(account: holder, identity: withPassword, cause: .reset)
             drafts.append(.init(.passwordSet(fact), actor: actor))
-            effects.append(.passwordStored(identity, password))
+            effects.append(.passwordStored(withPassword, password))
         }
         return Decision(
             .success(.addressTakenBack(account.linkedProviders)), drafts: drafts,

@@ -83,6 +83,13 @@ package struct HeldAddress: Hashable, Sendable {
     /// Whether it is a former address that can still be taken back, or was replaced so recently that the former one can.
     func isKept(at now: Timestamp) -> Bool { keptUntil.map { now < $0 } ?? false }
 
+    /// Returns the address as another event disclosed it.
+    package func disclosed(at position: LogPosition) -> HeldAddress {
+        HeldAddress(
+            id: id, kind: kind, account: account, position: position, formerOf: formerOf,
+            keptUntil: keptUntil)
+    }
+
     /// Returns the same address under another id, after another one has replaced it.
     func former(as former: AddressID, until: Timestamp) -> HeldAddress {
         HeldAddress(

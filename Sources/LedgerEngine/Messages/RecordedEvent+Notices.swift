@@ -20,7 +20,8 @@ extension RecordedEvent {
         case .passwordSet(let fact):
             fact.endsSessions ? (.passwordChanged, [fact.account]) : nil
         case .signedIn(let fact): fact.device.map { _ in (.newDevice, [fact.account]) }
-        case .addressChanged(let fact): (.addressChanged, [fact.holder])
+        case .addressChanged(let fact):
+            (fact.cause == .change ? .addressChanged : .addressReturned, [fact.holder])
         case .secondFactorEnrolled(let fact):
             if fact.kind.isRequired {
                 (.factorAdded, [fact.account])

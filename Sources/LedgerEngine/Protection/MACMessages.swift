@@ -65,9 +65,10 @@ extension MACMessage {
         message.uuid(address.id.bits)
         message.uuid(address.account.bits)
         message.int8(address.position.value)
-        guard let keptUntil = address.keptUntil else { return message }
+        // A row of a former release has neither.
+        guard address.keptUntil != nil || address.formerOf != nil else { return message }
         message.optional(address.formerOf) { $0.uuid($1.bits) }
-        message.int8(keptUntil.microseconds)
+        message.optional(address.keptUntil) { $0.int8($1.microseconds) }
         return message
     }
 

@@ -133,8 +133,6 @@ package struct BatchChanges {
     package private(set) var addressesNamed: [(name: AddressName, address: AddressID)] = []
     /// The addresses whose former row goes, also those that get another one.
     package private(set) var addressesReleased: [AddressID] = []
-    /// The former ids of addresses that were replaced, which are told about what came before.
-    package private(set) var addressesReplaced: [AddressID: AddressID] = [:]
     package private(set) var challengesSpent: [ChallengeID] = []
     /// The addresses all of whose challenges ended.
     package private(set) var challengesEnded: [AddressName] = []
@@ -223,7 +221,6 @@ package struct BatchChanges {
         case .addressReleased(let fact): addressesReleased.append(fact.address)
         // The rows have the names of the addresses, which the effects bring.
         case .addressChanged(let fact):
-            addressesReplaced[fact.address] = fact.cause == .change ? fact.former : nil
             addressesReleased += [fact.address, fact.former]
             endAll(of: fact.holder, in: ledger, at: position)
         case .secondFactorEnrolled(let fact):

@@ -110,6 +110,7 @@ extension Catalogue {
                 .text("fault", [.support, .nullable]),
                 .uuid("address_id", [.support, .nullable]),
                 .int8("position", [.support, .nullable]),
+                .int8("address_position", [.support, .nullable]),
             ])
     ]
 }

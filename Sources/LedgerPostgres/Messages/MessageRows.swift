@@ -28,7 +28,8 @@ enum MessageRows {
             next_attempt_at = statement_timestamp() + make_interval(secs => $4::int)
         WHERE tenant_id = $1 AND message_id = $2 AND lease = $3 AND state = 'pending'
             AND expires_at > statement_timestamp()
-        RETURNING channel, template, language, wrapping_key, sealed, address_id, position, attempts
+        RETURNING channel, template, language, wrapping_key, sealed, address_id, position,
+            address_position, attempts
         """)
 
     // Also after the lease was lost, and when it has expired meanwhile.

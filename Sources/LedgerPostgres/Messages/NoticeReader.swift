@@ -37,14 +37,17 @@ struct NoticeReader: Sendable {
     }
 
     /// Reads a notice of an event.
+    ///
+    /// It goes to the address that the account had then, also if that was changed since.
     func read(
         _ template: MessageTemplate, about position: LogPosition, to id: AddressID,
-        in tenant: TenantID, on connection: Connection
+        disclosedAt disclosure: LogPosition?, in tenant: TenantID, on connection: Connection
     ) throws -> Found {
         let rows = try connection.query(
             Self.address, [.text(tenant.description), .uuid(id.bits)])
         guard rows.rowCount == 1 else { return .gone }
-        let address = try Self.columns.read(rows, 0).address
+        let present = try Self.columns.read(rows, 0).address
+        let address = present.disclosed(at: disclosure ?? present.position)
         let events = try disclosures.events(
             at: [position.value, address.position.value], in: tenant, on: connection)
         guard let event = try? events[position]?.disclosed.get(),

@@ -73,9 +73,11 @@ struct PostgresMessageStore: MessageStore {
             else { return .unreadable(attempts: attempts) }
             if let address = try rows.optionalUUID(0, rows.column("address_id")) {
                 let event = LogPosition(try rows.int8(0, rows.column("position")))
+                let disclosure = try rows.optionalInt8(0, rows.column("address_position"))
+                    .map { LogPosition($0) }
                 let found = try notices.read(
-                    template, about: event, to: AddressID(bits: address), in: message.tenant,
-                    on: connection)
+                    template, about: event, to: AddressID(bits: address),
+                    disclosedAt: disclosure, in: message.tenant, on: connection)
                 switch found {
                 case .opened(let opened):
                     return .ready(opened, channel, language, attempts: attempts)

@@ -33,7 +33,7 @@ package final class AddressCodes: Sendable {
     package static let triesPerNetwork = 10
     package static let triesPerAddress = 20
     /// The codes of browser flows that providers may refuse to one client network within an hour.
-    package static let exchangesPerNetwork = 30
+    package static let exchangesPerNetwork = 100
 
     /// The wrong codes of one second factor within 90 days, by one known device and by all others: each guess of a
     /// code of six digits has three chances in a million.

@@ -93,7 +93,7 @@ package final class PasswordChecks: Sendable {
     /// - Throws: `limited` when too many codes were sent, `faulted`.
     package func beginReturn(
         of address: String, _ kind: AddressKind, at provider: ProviderName, in tenant: TenantID,
-        from network: String, language: String?, at now: Timestamp
+        from network: String, knownAs device: String?, language: String?, at now: Timestamp
     ) async throws(CodeFailure) -> ChallengeID {
         let names = codes.names(of: address, kind, in: tenant)
         let isPossible: Bool
@@ -105,7 +105,7 @@ package final class PasswordChecks: Sendable {
         }
         return try await codes.send(
             to: address, kind, of: provider, in: tenant, for: .takeBack(isPossible: isPossible),
-            from: network, language: language, at: now)
+            from: network, knownAs: device, language: language, at: now)
     }
 
     /// Hashes a new password.

@@ -299,7 +299,7 @@ import Testing
                 let path = "/v1/auth/flows/callback/github?state=\(state)&code=made-up"
                 return try await browser.open(app.client.base + path).header("Location")
             }
-            for _ in 0..<30 {
+            for _ in 0..<100 {
                 let location = try await callback(from: "203.0.113.7")
                 #expect(location == Self.returnTo + "?error=access_denied")
             }

@@ -10,8 +10,7 @@ extension RefusalTests {
         "400 WEAK_PASSWORD": [
             Attempt { run in
                 try await run.send(
-                    body: run.body?.replacing("}", with: ",\"password\":\"short\"}"),
-                    target: run.target.replacing("/email", with: "/password"))
+                    body: run.body?.replacing(ExampleValue.password, with: "short"))
             }
         ],
         "401 INVALID_CODE": [Attempt { try await $0.send("000000", for: "270831") }],

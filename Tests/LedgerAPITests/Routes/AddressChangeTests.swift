@@ -152,7 +152,8 @@ import Testing
             try await service.send(
                 "POST", "/v1/auth/link/email", body, token: ada.accessToken
             ).code == "INVALID_CODE")
-        #expect(try await complete(service, "email", body).code == "INVALID_CODE")
+        let other = try code(sent, service, ",\"password\":\"\(Self.password)\"")
+        #expect(try await complete(service, "email", other).code == "INVALID_CODE")
         let link = try await service.send(
             "POST", "/v1/account/codes/email", "{\"address\":\"\(Self.new)\"}",
             token: ada.accessToken)
@@ -172,9 +173,9 @@ import Testing
                 code(signUp, service, ",\"current_address\":\"\(Self.ada)\""),
                 token: ada.accessToken
             ).code == "INVALID_CODE")
-        let other = try await sendChange(service, "password", by: ada)
+        let more = try await sendChange(service, "password", by: ada)
         #expect(
-            try await service.send("POST", "/v1/auth/sign-in/password", code(other, service)).code
+            try await service.send("POST", "/v1/auth/sign-in/password", code(more, service)).code
                 == "INVALID_CODE")
     }
 
@@ -227,6 +228,42 @@ import Testing
                 == "INVALID_PASSWORD")
         let back = try await signIn(service, Self.ada, password: "another good password")
         #expect(try Person(back).userID == ada.userID)
+    }
+
+    @Test func `a return by a code replaces the password of the same address`() async throws {
+        let service = try service()
+        let ada = try await signUp(service, "password")
+        let sent = try await service.send(
+            "POST", "/v1/account/codes/email", "{\"address\":\"\(Self.ada)\"}",
+            token: ada.accessToken)
+        _ = try await service.send(
+            "POST", "/v1/auth/link/email", code(sent, service), token: ada.accessToken)
+        let current = ",\"current_password\":\"\(Self.password)\""
+        _ = try Person(await change(service, "email", by: ada, current))
+        let begun = try await beginReturn(service, "email")
+        #expect(
+            try await complete(service, "email", code(begun, service)).code == "INVALID_REQUEST")
+        let body = try code(begun, service, ",\"password\":\"another good password\"")
+        #expect(try await complete(service, "email", body).status == 200)
+        #expect(
+            try await signIn(service, Self.ada, password: Self.password).code
+                == "INVALID_PASSWORD")
+        let back = try await signIn(service, Self.ada, password: "another good password")
+        #expect(try Person(back).userID == ada.userID)
+    }
+
+    @Test func `strangers don't use up the codes of a return by a known device`() async throws {
+        let service = try service()
+        let ada = try await signUp(service, "email")
+        let token = try #require(
+            try await signIn(service, Self.ada).text("device_token"))
+        _ = try Person(await change(service, "email", by: ada))
+        for _ in 1...AddressCodes.sendsPerAddress { _ = try await beginReturn(service, "email") }
+        #expect(try await beginReturn(service, "email").code == "RATE_LIMITED")
+        let known = try await service.send(
+            "POST", "/v1/auth/address-returns/email",
+            "{\"address\":\"\(Self.ada)\",\"device_token\":\"\(token)\"}")
+        #expect(known.status == 200)
     }
 
     @Test func `an address that can't be taken back gets the same answer and no message`()

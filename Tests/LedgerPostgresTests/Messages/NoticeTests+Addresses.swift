@@ -40,10 +40,56 @@ extension NoticeTests {
                     "ada@example.com provider_linked de google of default",
                     "new@example.com provider_linked de google of default",
                 ])
-            // The event about which an address is told is that of the address it had then.
+            // The address that loses the account is told, and not the one that was just proved.
             let back = TakeBackAddress(
                 addressProof("ada@example.com", new: AddressID(bits: 5)), password: nil)
             _ = try await scene.ledger.submit(.takeBackAddress(back)).get()
+            #expect(try await scene.sent() == ["new@example.com address_returned de -"])
+        }
+    }
+
+    @Test func `a notice goes to the address that the account had at its event`() async throws {
+        try await with { scene in
+            let ada = try await scene.signIn("ada@example.com")
+            try await scene.link(ada, google("ada"))
+            let change = ChangeAddress(
+                SessionRenewal(
+                    caller: ada, password: nil, refreshToken: .zero,
+                    newSession: SessionID(bits: 2)),
+                from: try #require(
+                    addressProof("ada@example.com", new: AddressID(bits: 1)).address
+                ).names, to: addressProof("thief@example.com", new: AddressID(bits: 3)),
+                newFormer: AddressID(bits: 4))
+            _ = try await scene.ledger.submit(.changeAddress(change)).get()
+            #expect(
+                try await scene.sent() == [
+                    "ada@example.com address_changed de -",
+                    "ada@example.com provider_linked de google of default",
+                ])
+        }
+    }
+
+    @Test func `neither sign-ins nor links use up the notice of a changed address`() async throws {
+        try await with { scene in
+            var caller = try await scene.signIn("ada@example.com")
+            for _ in 0..<5 {
+                caller = try await scene.signIn("ada@example.com", isNewDevice: true)
+            }
+            #expect(try await scene.sent().count == 3)
+            for _ in 0..<12 {
+                try await scene.link(caller, google("ada"))
+                try await scene.unlink(caller, provider("google"))
+            }
+            #expect(try await scene.sent().count == 20)
+            let change = ChangeAddress(
+                SessionRenewal(
+                    caller: caller, password: nil, refreshToken: .zero,
+                    newSession: SessionID(bits: 2)),
+                from: try #require(
+                    addressProof("ada@example.com", new: AddressID(bits: 1)).address
+                ).names, to: addressProof("new@example.com", new: AddressID(bits: 3)),
+                newFormer: AddressID(bits: 4))
+            _ = try await scene.ledger.submit(.changeAddress(change)).get()
             #expect(try await scene.sent() == ["ada@example.com address_changed de -"])
         }
     }
@@ -51,15 +97,7 @@ extension NoticeTests {
     @Test func `a sign-in from a new device is told`() async throws {
         try await with { scene in
             _ = try await scene.signIn("ada@example.com")
-            var generator = SeededGenerator(seed: 3)
-            let signIn = SignIn(address: "ada@example.com", &generator)
-            _ = try await scene.ledger.submit(
-                .signIn(
-                    SignIn(
-                        signIn.proof, isNewDevice: true, createAccount: false,
-                        refreshToken: .zero, newAccount: signIn.newAccount,
-                        newIdentity: signIn.newIdentity, newSession: signIn.newSession))
-            ).get()
+            _ = try await scene.signIn("ada@example.com", isNewDevice: true)
             #expect(try await scene.sent() == ["ada@example.com new_device de -"])
         }
     }

@@ -20,10 +20,16 @@ import Testing
         let messages: MessageFixture
         let ledger: SequencerFixture
 
-        func signIn(_ address: String) async throws -> Caller {
+        func signIn(_ address: String, isNewDevice: Bool = false) async throws -> Caller {
             var generator = SeededGenerator(seed: .random(in: 0...(.max)))
+            let signIn = SignIn(address: address, &generator)
             return try caller(
-                try await ledger.submit(.signIn(SignIn(address: address, &generator))))
+                try await ledger.submit(
+                    .signIn(
+                        SignIn(
+                            signIn.proof, isNewDevice: isNewDevice, createAccount: true,
+                            refreshToken: signIn.refreshToken, newAccount: signIn.newAccount,
+                            newIdentity: signIn.newIdentity, newSession: signIn.newSession))))
         }
 
         func signUp(_ address: String, password hash: String) async throws -> Caller {

@@ -232,7 +232,8 @@ import Testing
         #expect(try story.signIn("ada@x.test")?.account == bob.account)
     }
 
-    @Test func `a disabled account takes no address back`() throws {
+    @Test func `an address is taken back while the account is disabled, and opens nothing`() throws
+    {
         var story = try Story()
         _ = try story.change(story.ada, from: "ada@x.test", to: "new@x.test")
         _ = try story.scenario.when(
@@ -240,7 +241,38 @@ import Testing
                 .disable, of: story.ada.account, actor: .system, reason: "lost",
                 caseReference: "1")
         ).result.get()
-        #expect(try story.takeBack("ada@x.test") == refused(.accountDisabled))
+        _ = try story.takeBack("ada@x.test").result.get()
+        let signIn = SignIn(
+            story.proof("ada@x.test"), createAccount: true, refreshToken: .zero,
+            newAccount: story.next(), newIdentity: story.next(), newSession: story.next())
+        #expect(try story.scenario.when(signIn) == refused(.accountDisabled))
+    }
+
+    @Test func `a password of the address is replaced by its return, whichever way it is proved`()
+        throws
+    {
+        var story = try Story()
+        let address = story.proof("ada@x.test")
+        func link(_ story: inout Story) throws {
+            let proof = Proof(
+                subject("password", address.subject.providerID),
+                authenticatedAt: Timestamp(seconds: 1_000_000_000), methods: .password,
+                email: address.email, address: address.address,
+                newPassword: NewPassword(hash: "hash"))
+            let credential = Credential(
+                provider: provider("password"), digest: sha256([2]), check: .success(proof))
+            _ = try story.scenario.when(
+                LinkProvider(
+                    caller: story.ada, credential: credential, idempotency: nil,
+                    newIdentity: story.next())
+            ).result.get()
+        }
+        try link(&story)
+        _ = try story.change(story.ada, from: "ada@x.test", to: "thief@x.test").result.get()
+        #expect(try story.takeBack("ada@x.test") == refused(.invalidPassword))
+        let back = try story.scenario.when(
+            TakeBackAddress(story.proof("ada@x.test"), password: NewPassword(hash: "other")))
+        #expect(back.events.map(\.name) == [.addressChanged, .passwordSet])
     }
 
     @Test func `an import opens nothing with a former address`() throws {
@@ -257,6 +289,13 @@ import Testing
                 proof, holder: nil, actor: .system, newAccount: story.next(),
                 newIdentity: story.next()))
         #expect(imported == then(.passwordImported(story.ada.account, .kept)))
+        // For another holder it is the address of another account.
+        _ = try story.scenario.given.signIn(subject("google", "bob"))
+        let other = try story.scenario.when(
+            ImportPassword(
+                proof, holder: subject("google", "bob"), actor: .system,
+                newAccount: story.next(), newIdentity: story.next()))
+        #expect(other == refused(.providerConflict(.heldByOther)))
     }
 
     @Test func `an erasure frees both addresses`() throws {

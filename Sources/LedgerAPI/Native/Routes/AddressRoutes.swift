@@ -86,11 +86,12 @@ struct BeginAddressReturnRoute: Route {
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let (kind, address) = try call.address(AddressReturnBody.address, mayBePassword: true)
         guard let provider = call.codeProvider else { throw .refused(.unsupportedProvider) }
+        let device = try call.body().deviceToken()
         let language = try LanguageHeader.read(call)
         return try await call.sent { () async throws(CodeFailure) in
             try await call.services.passwords.beginReturn(
                 of: address, kind, at: provider, in: call.tenant, from: call.clientNetwork,
-                language: language, at: call.now)
+                knownAs: device, language: language, at: call.now)
         }
     }
 }
@@ -103,10 +104,11 @@ struct CompleteAddressReturnRoute: Route {
         id: "complete_address_return", tag: .signIn, summary: "Take a former address back",
         about:
             "The address that replaced it no longer leads to the account. Ends all sessions and opens none."
-            + " At a provider of passwords it needs a new password, which replaces the present one.",
+            + " For an e-mail address of a tenant with passwords it needs a new password, which replaces that of"
+            + " the address, if there is one.",
         access: .anyone, body: CompleteReturnBody.self, answers: .json(RecoveryAnswer.schema),
         refusals: .ofCode + [
-            .refused(.invalidCode), .refused(.accountDisabled), .weakPassword(.blocklisted),
+            .refused(.invalidCode), .weakPassword(.blocklisted),
             .faulted(.rulesDiffer),
         ])
 
@@ -114,10 +116,10 @@ struct CompleteAddressReturnRoute: Route {
         let body = try call.body()
         let code = CodeBody(
             challenge: try body.text(CompleteReturnBody.challengeID),
-            code: try body.text(CompleteReturnBody.code))
+            code: try body.text(CompleteReturnBody.code), deviceToken: try body.deviceToken())
         let text = try body.text(CompleteReturnBody.password)
         var prepared: PreparedPassword?
-        if case .password(let settings)? = call.configuration(of: call.codeProvider)?.settings {
+        if let (_, settings) = call.passwords, call.codeKind == .email {
             guard let text else { throw .isRequired(CompleteReturnBody.password.name) }
             let password = try text.password(CompleteReturnBody.password)
             do { prepared = try settings.rule.check(password) } catch { throw .weakPassword(error) }
@@ -152,7 +154,7 @@ private enum AddressReturnBody: BodyForm {
     static let address = RequiredText(
         name: "address", bytesMax: CodeSettings.typedBytesMax, about: "The former address",
         example: "ada@example.com")
-    static let members: [any BodyMember] = [address]
+    static let members: [any BodyMember] = [address, OptionalText.deviceToken]
 }
 
 private enum CompleteReturnBody: BodyForm {
@@ -163,11 +165,19 @@ private enum CompleteReturnBody: BodyForm {
     static let code = ChangeAddressBody.code
     static let password = OptionalText(
         name: "password", bytesMax: Password.bytesMax,
-        about: "The new password, at a provider of passwords", example: ExampleValue.password)
-    static let members: [any BodyMember] = [challengeID, code, password]
+        about: "The new password; required for an e-mail address of a tenant with passwords",
+        example: ExampleValue.password, isInExample: true)
+    static let members: [any BodyMember] = [
+        challengeID, code, password, OptionalText.deviceToken,
+    ]
 }
 
 extension RouteCall {
+    /// The kind of the addresses of the provider of the path.
+    fileprivate var codeKind: AddressKind? {
+        configuration(of: codeProvider)?.pin.type.addressKind
+    }
+
     /// Checks the code of a change of addresses.
     fileprivate func proof(
         of code: CodeBody, for cause: AddressChanged.Cause, by caller: Caller?

@@ -6,8 +6,8 @@ import Postgres
 
 /// The notices of a batch's events, one for each address of an account and of those that were merged into it.
 ///
-/// The addresses are those from before the batch: an address that was just proved gets no notice, and one that was
-/// just replaced is told under its new id.
+/// The addresses are those from before the batch: an address that was just proved gets no notice, and one that is
+/// replaced gets those of the time before.
 enum NoticeWrites {
     /// The addresses that are told of one event, one of each account before the second of any.
     private static let addressesMax = 20
@@ -15,6 +15,12 @@ enum NoticeWrites {
     /// more.
     private static let mailsPerHour = 20
     private static let textsPerHour = 5
+    /// Those about new devices, which count by themselves: sign-ins must not use up the others.
+    private static let devicesPerHour = 3
+    /// Those that no limit holds back: such a change is possible once in seven days.
+    private static let unlimited = [MessageTemplate.addressChanged, .addressReturned]
+        .map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    private static let newDevice = "'\(MessageTemplate.newDevice.rawValue)'"
 
     // One recursion for the batch: one for each event takes a quarter of a link's processor time.
     private static let insert = Statement(
@@ -34,7 +40,7 @@ enum NoticeWrites {
                 WHERE tenant_id = $1 AND merged_into = f.holder
                 OFFSET 0) a
         ), held AS (
-            SELECT f.number, h.address_id, h.kind, row_number() OVER (
+            SELECT f.number, h.address_id, h.kind, h.position, row_number() OVER (
                 PARTITION BY f.number ORDER BY h.turn, h.position) AS place
             FROM family f
             CROSS JOIN LATERAL (
@@ -45,21 +51,22 @@ enum NoticeWrites {
                 OFFSET 0) h
         )
         INSERT INTO messages (tenant_id, message_id, account_id, channel, template, language,
-            address_id, position, created_at, expires_at, next_attempt_at)
+            address_id, address_position, position, created_at, expires_at, next_attempt_at)
         SELECT $1::text,
             encode(set_byte(uuid_send(k.message_id), 15, d.place::int), 'hex')::uuid, k.account_id,
             CASE d.kind WHEN 'email' THEN 'email' ELSE 'sms' END, k.template, $5::text,
-            coalesce(r.former, d.address_id), k.event, statement_timestamp(),
+            d.address_id, d.position, k.event, statement_timestamp(),
             statement_timestamp() + make_interval(secs => \(OutgoingMessage.lifetimeMax)),
             statement_timestamp()
         FROM held d JOIN told k ON k.number = d.number
-        LEFT JOIN unnest($7::uuid[], $8::uuid[]) AS r (address, former)
-            ON r.address = d.address_id
         WHERE d.place <= \(addressesMax)
-            AND CASE d.kind WHEN 'email' THEN \(mailsPerHour) ELSE \(textsPerHour) END > (
+            AND (k.template IN (\(unlimited)) OR CASE WHEN k.template = \(newDevice)
+                THEN \(devicesPerHour)
+                ELSE CASE d.kind WHEN 'email' THEN \(mailsPerHour) ELSE \(textsPerHour) END END > (
                 SELECT count(*) FROM messages
                 WHERE tenant_id = $1 AND account_id = k.account_id AND address_id = d.address_id
-                    AND created_at > statement_timestamp() - interval '1 hour')
+                    AND (template = \(newDevice)) = (k.template = \(newDevice))
+                    AND created_at > statement_timestamp() - interval '1 hour'))
         """)
 
     /// Returns the calls for the tenants with a language; another one has no addresses.
@@ -81,13 +88,11 @@ enum NoticeWrites {
             guard !accounts.isEmpty else { return nil }
             // The last byte is the place of the address.
             let ids = accounts.map { _ in MessageID(at: now, random: SecureRandom.uint128()).bits }
-            let replaced = batch.changes.addressesReplaced
             return Call(
                 insert,
                 [
                     .text(batch.tenant.description), .uuids(accounts), .texts(templates),
                     .int8s(positions), .text(language.rawValue), .uuids(ids),
-                    .uuids(replaced.map(\.key.bits)), .uuids(replaced.map(\.value.bits)),
                 ])
         }
     }
