@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [UInt64(3), 9])
+    @Test(arguments: [UInt64(4), 9])
     func `at every position the holder matches the fold of the whole log`(seed: UInt64) async throws
     {
         try await ScratchDatabase.with { database in
