@@ -190,23 +190,35 @@ struct Client {
             tenant: device.tenant)
     }
 
+    private var texts: [String] {
+        (1...2 * world.parameters.subjectsPerProvider).map { "s\($0)@example.com" }
+    }
+
+    private func names(of text: String) -> [AddressName] {
+        addressProof(text, new: AddressID(bits: 0)).address?.names ?? []
+    }
+
+    private func text(of names: [AddressName]) -> String? {
+        texts.first { self.names(of: $0) == names }
+    }
+
     /// Changes the address of a device's account, or takes one back.
     private func changeAddress(_ other: Device) -> Sent {
-        let texts = (1...2 * world.parameters.subjectsPerProvider).map { "s\($0)@example.com" }
         let rows = world.database.tenants[other.tenant]?.addresses ?? [:]
         let held = texts.compactMap { text in
-            addressProof(text, new: AddressID(bits: 0)).address.flatMap { rows[$0.names[0]] }
-                .map { (text: text, address: $0) }
+            names(of: text).first.flatMap { rows[$0] }.map { (text: text, address: $0) }
         }
         let former = held.filter { $0.address.formerOf != nil }
         if !former.isEmpty, dice.chance(0.4) {
             return Sent(request: .takeBack(former.randomElement(dice).text), tenant: other.tenant)
         }
-        guard !held.isEmpty else { return refresh(other) }
-        let present = held.randomElement(dice)
-        let device = devices.last { $0.caller.account == present.address.account } ?? other
+        let owned = held.compactMap { text, address in
+            devices.last { $0.caller.account == address.account }.map { (text: text, device: $0) }
+        }
+        guard !owned.isEmpty else { return refresh(other) }
+        let (present, device) = owned.randomElement(dice)
         return Sent(
-            request: .changeAddress(device.caller, present.text, texts.randomElement(dice)),
+            request: .changeAddress(device.caller, present, texts.randomElement(dice)),
             tenant: device.tenant)
     }
 
@@ -303,6 +315,8 @@ struct Client {
                 Device(
                     caller: Caller(account: grant.account, session: grant.session),
                     tenant: command.tenant, tokens: [intent.renewal.refreshToken]))
+            guard dice.chance(0.5), let former = text(of: intent.present) else { return }
+            planned = Sent(request: .takeBack(former), tenant: command.tenant)
         case (.success(.factorRemovalPlanned(let plan, _?)), _):
             let holder = devices.last { $0.caller.account == plan.account }
             guard let holder, plan.due != nil else { return }
