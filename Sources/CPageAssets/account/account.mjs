@@ -4,13 +4,18 @@ import { chooseLanguage } from "../lib/languages.mjs";
 import { el } from "../lib/el.mjs";
 import { Refused } from "../lib/api.mjs";
 import {
-  button, explain, hush, nameOf, page, say, show, showLoading, takeIntent, visit, warn, whenSessionEnds,
+  button, explain, hush, keepIntent, nameOf, page, say, show, showLoading, takeIntent, visit, warn, whenSessionEnds,
 } from "./page.mjs";
-import { changes, combining, showAccount } from "./methods.mjs";
+import { changes, showAccount } from "./methods.mjs";
 import { askAgain, finishSignIn, showSignIn } from "./sign-in.mjs";
 
 const languageKey = "account-language";
 const returnKey = "account-return";
+/** What the page can say without a connection. */
+const ownTexts = {
+  title: "Linked accounts", tryAgain: "Try again", failed: "Something went wrong.",
+  noConnection: "The service cannot be reached. Check your connection.", errors: {},
+};
 
 start();
 
@@ -20,9 +25,9 @@ async function start() {
   // A reload does nothing twice.
   query.delete("flow");
   history.replaceState(null, "", `${location.pathname}?${query}`.replace(/\?$/, ""));
-  keep(languageKey, query.get("lang"));
-  keep(returnKey, query.get("return"));
   try {
+    keep(languageKey, query.get("lang"));
+    keep(returnKey, query.get("return"));
     page.api.returnTo = sessionStorage.getItem(returnKey);
     const session = await page.api.begin();
     await readTexts(session.accept_language);
@@ -31,7 +36,7 @@ async function start() {
     if (comesBack) await endFlow(session.flow);
     else await showFirst();
   } catch (error) {
-    await readTexts("en");
+    if (!page.t.title) await readTexts(navigator.languages.join()).catch(() => { page.t = ownTexts; });
     show(page.t.title, el("p", {}, button(page.t.tryAgain, async () => location.reload())));
     explain(error);
   }
@@ -57,16 +62,25 @@ async function readTexts(accepted) {
 }
 
 async function showFirst() {
-  if (page.api.session.user_id) await showAccount();
-  else showSignIn();
+  if (!page.api.session.user_id) {
+    showSignIn();
+    return;
+  }
+  try {
+    await showAccount();
+  } catch (error) {
+    if (!(error instanceof Refused && error.code === "INVALID_ACCESS_TOKEN")) throw error;
+    whenOver();
+  }
 }
 
-whenSessionEnds(() => {
-  const had = page.account !== null;
+function whenOver() {
   page.account = null;
   showSignIn();
-  if (had) warn(page.t.sessionOver);
-});
+  warn(page.t.sessionOver);
+}
+
+whenSessionEnds(whenOver);
 
 /** Goes on with what a provider's answer is for. */
 async function endFlow(flow) {
@@ -78,21 +92,25 @@ async function endFlow(flow) {
   }
   const name = nameOf(flow.provider);
   if (flow.error) {
-    takeIntent();
+    const taken = takeIntent();
     await showFirst();
-    if (flow.error === "access_denied") say(t.cancelled);
-    else warn(t.providerFailed(name), el("p", {}, button(t.tryAgain, () => visit(flow.provider, flow.purpose))));
+    const intent = taken?.user === page.account?.user_id ? taken : null;
+    if (flow.error === "access_denied") {
+      say(t.cancelled);
+      return;
+    }
+    // What was asked for stays so until the next action.
+    if (intent && flow.purpose === "sign_in") await askAgain(intent);
+    warn(t.providerFailed(name), el("p", {}, button(t.tryAgain, () => {
+      if (intent && flow.purpose === "merge") keepIntent(intent);
+      return visit(flow.provider, flow.purpose, intent?.plan);
+    })));
     return;
   }
   if (flow.purpose === "sign_in") await endSignIn(flow.provider);
   else if (!api.session.user_id) whenOver();
-  else if (flow.purpose === "link") await endLink(flow.provider, name);
+  else if (flow.purpose === "link") await (await changes()).endLink(flow.provider);
   else await (await changes()).resume({ ...takeIntent(), action: "merge", provider: flow.provider, proof: { flow_code: "cookie" } });
-}
-
-function whenOver() {
-  showSignIn();
-  warn(page.t.sessionOver);
 }
 
 async function endSignIn(provider) {
@@ -104,26 +122,12 @@ async function endSignIn(provider) {
   }
 }
 
-async function endLink(provider, name) {
-  const proof = { flow_code: "cookie" };
-  try {
-    await page.api.call("POST", `v1/auth/link/${provider}`, proof, { isRepeatable: true });
-    await showAccount();
-    say(page.t.linked(name));
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    if (error.code === "REAUTHENTICATION_REQUIRED") {
-      await askAgain({ action: "link", provider });
-      return;
-    }
-    await showAccount();
-    if (error.code === "PROVIDER_CONFLICT") (await combining()).showConflict(provider, proof);
-    else explain(error);
-  }
-}
-
 // A page that comes out of the browser's memory, as by its back button, shows nothing before it has asked again.
-addEventListener("pagehide", () => document.getElementById("main")?.replaceChildren());
+addEventListener("pagehide", () => {
+  hush();
+  document.getElementById("main")?.replaceChildren();
+  for (const each of document.querySelectorAll("dialog")) each.remove();
+});
 addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
   hush();

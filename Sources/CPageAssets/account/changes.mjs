@@ -2,7 +2,8 @@
 
 import { Refused } from "../lib/api.mjs";
 import { ask } from "../lib/dialog.mjs";
-import { explain, isOwn, nameOf, page, provider, say, visit } from "./page.mjs";
+import { el } from "../lib/el.mjs";
+import { button, explain, isOwn, nameOf, page, provider, say, show, visit } from "./page.mjs";
 import { combining, security, showAccount } from "./methods.mjs";
 import { askAgain, showSignIn } from "./sign-in.mjs";
 
@@ -32,14 +33,49 @@ async function unlink(name, id) {
   await showAccountAfter(done);
 }
 
-/** Shows the account after a change that may have ended the session, which began with what is no longer linked. */
+/** Stops an unlink that support has planned. */
+export async function keepIdentity(identity) {
+  await page.api.call("POST", `v1/account/identities/${identity.identity_id}/keep`);
+  await showAccountAfter(page.t.identityKept(nameOf(identity.provider)));
+}
+
+/** Links the account at a provider from which the person comes back. */
+export async function endLink(provider) {
+  const proof = { flow_code: "cookie" };
+  try {
+    await page.api.call("POST", `v1/auth/link/${provider}`, proof, { isRepeatable: true });
+  } catch (error) {
+    if (!(error instanceof Refused) || error.code === "INVALID_ACCESS_TOKEN") throw error;
+    if (error.code === "REAUTHENTICATION_REQUIRED") {
+      await askAgain({ action: "link", provider });
+      return;
+    }
+    await showAccount();
+    if (error.code === "PROVIDER_CONFLICT") (await combining()).showConflict(provider, proof);
+    else explain(error);
+    return;
+  }
+  await showAccountAfter(page.t.linked(nameOf(provider)));
+}
+
+/**
+ * Shows the account after a change, with the text that it happened, also if the account cannot be read. The change may
+ * have ended the session, which began with what is no longer linked.
+ */
 export async function showAccountAfter(text) {
+  const { t } = page;
   try {
     await showAccount();
   } catch (error) {
-    if (!(error instanceof Refused && error.code === "INVALID_ACCESS_TOKEN")) throw error;
-    page.account = null;
-    showSignIn();
+    if (error instanceof Refused && error.code === "INVALID_ACCESS_TOKEN") {
+      page.account = null;
+      showSignIn();
+    } else {
+      const isLost = error instanceof Refused && error.code === "NETWORK";
+      // Another try reads the account, and does not repeat the change.
+      show(t.title, el("p", {}, isLost ? t.noConnection : t.failed), el("p", {}, button(t.tryAgain, showAccount)));
+      if (!(error instanceof Refused)) console.error(error);
+    }
   }
   say(text);
 }

@@ -78,6 +78,7 @@ export async function goOn(intent) {
     if (isExternal(provider(intent.provider))) {
       keepIntent({ action: "merge", provider: intent.provider });
       await visit(intent.provider, "merge");
+      return;
     }
     warn(t.conflict, el("p", {}, t.linkAgain(nameOf(intent.provider))));
   } else if (intent.plan) {
@@ -95,7 +96,7 @@ function showPlan(plan, other) {
     el("p", {}, t.combineExplained),
     list(t.moves, plan.moved),
     plan.left_behind.length > 0 && list(t.leftBehind, plan.left_behind),
-    ...plan.choices.map((choice) => choices(choice, other)),
+    ...plan.choices.map((choice) => choices(choice, plan, other)),
     el("p", {}, t.otherSignedOut),
     el("p", { class: "quiet" }, t.planExpires(Math.floor(plan.expires_in / 60))),
     confirmation(plan, other, name),
@@ -111,19 +112,32 @@ function list(title, identities) {
 }
 
 /** Of a provider of which both accounts have an identity, one stays. */
-function choices(choice, other) {
+function choices(choice, plan, other) {
   const { t } = page;
+  const choose = async (side) => {
+    const heading = document.querySelector("main h1");
+    // The digest of the plan is of the former choice, so nothing is confirmed or chosen while the new one is loading.
+    for (const each of document.querySelectorAll("main button, main [type=radio]")) {
+      each.setAttribute("aria-disabled", "true");
+    }
+    try {
+      await preview({ ...other, keep: { ...other.keep, [choice.provider]: side } });
+    } finally {
+      // Without a new view, that of the former choice.
+      if (heading?.isConnected) showPlan(plan, other);
+      // The choice keeps the focus in the new view.
+      /** @type {HTMLElement | null} */ (document.querySelector(`[name="keep-${choice.provider}"]:checked`))?.focus();
+    }
+  };
   return el("fieldset", {},
     el("legend", {}, t.whichStays(nameOf(choice.provider))),
     ...["survivor", "absorbed"].map((side) => el("label", { class: "choice" },
       el("input", {
         type: "radio", name: `keep-${choice.provider}`, checked: choice.keep === side,
-        onchange: (event) => run(event.currentTarget, async () => {
-          await preview({ ...other, keep: { ...other.keep, [choice.provider]: side } });
-          // The choice keeps the focus in the new view.
-          /** @type {HTMLElement | null} */ (
-            document.querySelector(`[name="keep-${choice.provider}"]:checked`))?.focus();
-        }),
+        onclick: (event) => {
+          if (event.currentTarget.getAttribute("aria-disabled") === "true") event.preventDefault();
+        },
+        onchange: (event) => run(event.currentTarget, () => choose(side)),
       }), side === "survivor" ? t.thisAccounts : t.otherAccounts)));
 }
 

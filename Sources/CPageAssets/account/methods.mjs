@@ -44,7 +44,9 @@ function row(identity) {
     el("div", { class: "what", id },
       el("strong", {}, name),
       identity.email && el("span", { class: "email" }, identity.email),
-      el("span", { class: "quiet" }, t.linkedOn(day(identity.linked_at)))),
+      el("span", { class: "quiet" }, t.linkedOn(day(identity.linked_at))),
+      identity.unlink_due && el("span", { class: "warning" }, t.unlinkDue(day(identity.unlink_due)))),
+    identity.unlink_due && button(t.keep, async () => (await changes()).keepIdentity(identity), { "aria-describedby": id }),
     unlinking,
     isLast && el("p", { class: "quiet why", id: `${id}-why` }, t.onlyMethod));
 }
@@ -98,7 +100,7 @@ function factorRow(factor) {
       factor.codes_left !== undefined && el("span", { class: "quiet" }, t.codesLeft(factor.codes_left)),
       factor.enrolled_at && isRemovable && el("span", { class: "quiet" }, t.addedOn(day(factor.enrolled_at))),
       factor.removal_due && el("span", { class: "warning" }, t.removalDue(day(factor.removal_due)))),
-    factor.removal_due && button(t.keepFactor, async () => (await security()).keepFactor(factor)),
+    factor.removal_due && button(t.keep, async () => (await security()).keepFactor(factor)),
     isRemovable && button(t.removeFactor(name), async () => (await security()).removeFactor(factor, name)));
 }
 
@@ -109,7 +111,9 @@ async function signOut(everywhere) {
   const { t, api } = page;
   await api.call("POST", "account/sign-out", { everywhere });
   page.account = null;
-  await api.begin();
+  api.session = {};
+  // A failure is repaired by the next request.
+  await api.begin().catch(() => {});
   showSignIn();
   say(everywhere ? t.signedOutEverywhere : t.signedOut);
 }

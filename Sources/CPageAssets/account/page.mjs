@@ -29,7 +29,9 @@ export function say(text) {
 /** Says that something was refused, with a way on; announced at once. */
 export function warn(title, ...more) {
   byID("status").replaceChildren();
-  byID("alert").replaceChildren(...(title ? [el("p", {}, el("strong", {}, title)), ...more] : []));
+  byID("alert").replaceChildren(el("p", {}, el("strong", {}, title)), ...more.filter(Boolean));
+  // What had the focus is gone, as the button of another try.
+  if (document.activeElement === document.body) byID("alert").focus();
 }
 
 /** Removes the messages of the last action. */
@@ -42,7 +44,7 @@ export function hush() {
 export function show(title, ...content) {
   const heading = el("h1", { tabindex: -1 }, title);
   const main = byID("main");
-  if (byID("status").textContent === page.t.loading) byID("status").replaceChildren();
+  if ([page.t.loading, page.t.waiting].includes(byID("status").textContent)) byID("status").replaceChildren();
   main.replaceChildren(heading, ...content.filter(Boolean));
   main.setAttribute("aria-busy", "false");
   document.title = title;

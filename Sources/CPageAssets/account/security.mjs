@@ -7,6 +7,7 @@ import { Refused } from "../lib/api.mjs";
 import { createPasskey } from "../lib/passkeys.mjs";
 import { qrCode } from "../lib/qr.mjs";
 import { button, nameOf, ofType, page, run, say, show } from "./page.mjs";
+import { showAccountAfter } from "./changes.mjs";
 import { cancel, showConflict } from "./combine.mjs";
 import { showAccount } from "./methods.mjs";
 import { addressField, codeField, newPasswordField } from "./forms.mjs";
@@ -48,9 +49,7 @@ async function add(name, address, proof) {
   try {
     const done = await change({ action: "add", provider: name }, () =>
       page.api.call("POST", `v1/auth/link/${name}`, proof, { isRepeatable: true }));
-    if (!done) return;
-    await showAccount();
-    say(page.t.added(nameOf(name)));
+    if (done) await showAccountAfter(page.t.added(nameOf(name)));
   } catch (error) {
     if (!(error instanceof Refused && error.code === "PROVIDER_CONFLICT")) throw error;
     await showAccount();
@@ -69,9 +68,7 @@ export async function addPasskey({ name }) {
   }
   const done = await change({ action: "addPasskey", provider: name }, () =>
     api.call("POST", `v1/auth/link/${name}`, { challenge_id: challenge, credential }, { isRepeatable: true }));
-  if (!done) return;
-  await showAccount();
-  say(t.added(nameOf(name)));
+  if (done) await showAccountAfter(t.added(nameOf(name)));
 }
 
 /** Asks for the current and a new password. */
@@ -87,9 +84,9 @@ export function showPasswordChange(identity) {
       const done = await change({ action: "password", provider: identity.provider }, () =>
         api.call("POST", "v1/account/password", body));
       if (!done) return;
-      await api.begin();
-      await showAccount();
-      say(t.passwordChanged);
+      // The cookie has another session. A failure is repaired by the next request.
+      await api.begin().catch(() => {});
+      await showAccountAfter(t.passwordChanged);
     }),
   }));
 }
@@ -159,14 +156,15 @@ async function enrol(proof) {
   const { t, api } = page;
   const done = await change({ action: "enrol" }, () => api.call("POST", "v1/account/factors", proof));
   if (!done) return;
-  // The first factor has ended every session, and the cookie has the new one.
-  await api.begin();
-  if (done.recovery_codes) {
-    showRecoveryCodes(done.recovery_codes);
-  } else {
-    await showAccount();
+  if (!done.recovery_codes) {
+    await showAccountAfter(t.factorAdded);
+    return;
   }
+  // No other answer has the codes, so nothing that can fail precedes them.
+  showRecoveryCodes(done.recovery_codes);
   say(t.factorAdded);
+  // The first factor has ended every session, and the cookie has the new one. A failure is repaired by the next request.
+  await api.begin().catch(() => {});
 }
 
 /** Shows recovery codes, which no other answer has. */
@@ -208,13 +206,10 @@ export async function removeFactor(factor, name) {
 export async function removeFactorNow(id) {
   const done = await change({ action: "removeFactor", factor: id }, () =>
     page.api.call("DELETE", `v1/account/factors/${id}`));
-  if (!done) return;
-  await showAccount();
-  say(page.t.factorRemoved);
+  if (done) await showAccountAfter(page.t.factorRemoved);
 }
 
 export async function keepFactor(factor) {
   await page.api.call("POST", `v1/account/factors/${factor.factor_id}/keep`);
-  await showAccount();
-  say(page.t.factorKept);
+  await showAccountAfter(page.t.factorKept);
 }

@@ -65,11 +65,18 @@ export class Api {
    * @param {Record<string, string>} headers
    */
   async #send(method, path, body, headers) {
+    const hasKey = Boolean(headers["Idempotency-Key"]);
+    let isLost = false;
     for (let tries = 1; ; tries += 1) {
       const refused = await this.#once(method, path, body, headers);
       if (!(refused instanceof Refused)) return refused;
+      if (refused.code === "NETWORK" && hasKey && !isLost) {
+        // Perhaps only the answer was lost; the key has it repeated.
+        isLost = true;
+        continue;
+      }
       const mayWait = refused.status === 503 && refused.retryAfter > 0 && refused.retryAfter <= waitSecondsMax;
-      if (!mayWait || tries === triesMax || (method !== "GET" && !headers["Idempotency-Key"])) throw refused;
+      if (!mayWait || tries === triesMax || (method !== "GET" && !hasKey)) throw refused;
       this.onwait();
       await new Promise((resolve) => setTimeout(resolve, refused.retryAfter * 1000));
     }

@@ -1,4 +1,4 @@
-// Questions in a native dialog: Escape cancels, and the focus goes back to where it was.
+// Questions in a native dialog: Escape cancels, as does the button that has the focus, which then goes back to where it was.
 
 import { el } from "./el.mjs";
 
@@ -16,7 +16,7 @@ export function ask({ title, texts, confirm, cancel }) {
       ...texts.map((text) => el("p", {}, text)),
       el("div", { class: "actions" },
         el("button", { type: "button", class: "primary", onclick: () => dialog.close("confirm") }, confirm),
-        el("button", { type: "button", onclick: () => dialog.close() }, cancel)),
+        el("button", { type: "button", autofocus: true, onclick: () => dialog.close() }, cancel)),
     ));
     dialog.addEventListener("close", () => {
       dialog.remove();

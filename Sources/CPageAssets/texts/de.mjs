@@ -4,7 +4,7 @@ export const texts = {
   title: "Verknüpfte Konten",
   loading: "Wird geladen …",
   waiting: "Der Dienst ist ausgelastet. Neuer Versuch in einigen Sekunden …",
-  failed: "Etwas ist schiefgegangen. Nichts wurde geändert.",
+  failed: "Etwas ist schiefgegangen.",
   noConnection: "Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung.",
   requestID: (id) => `Anfrage ${id}`,
   tryAgain: "Erneut versuchen",
@@ -102,6 +102,8 @@ export const texts = {
   unlinkSessions: (name) => `Sitzungen, die mit ${name} begonnen haben, enden.`,
   unlinkConfirm: "Aufheben",
   unlinked: (name) => `Verknüpfung mit ${name} wurde aufgehoben`,
+  unlinkDue: (day) => `Der Support hebt die Verknüpfung auf: ${day}`,
+  identityKept: (name) => `${name} bleibt bestehen.`,
   onlyMethod:
     "Die Verknüpfung mit Ihrer einzigen Anmeldemöglichkeit kann nicht aufgehoben werden. Verknüpfen Sie zuerst eine andere.",
 
@@ -145,7 +147,7 @@ export const texts = {
   factorKept: "Der zweite Faktor bleibt.",
   codesLeft: (count) => `${count} übrig`,
   removalDue: (day) => `Der Support entfernt ihn: ${day}`,
-  keepFactor: "Behalten",
+  keep: "Behalten",
   removeFactor: (name) => `${name} entfernen`,
   removeFactorTitle: (name) => `${name} entfernen?`,
   removeFactorEnds:
@@ -159,7 +161,7 @@ export const texts = {
   copied: "Kopiert.",
   savedCodes: "Ich habe sie gespeichert",
 
-  tooManyTries: (time) => `Zu viele Versuche. Sie können es um ${time} erneut versuchen.`,
+  tooManyTries: (time) => `Zu viele Versuche. Nächster möglicher Versuch: ${time}`,
   errors: {
     INVALID_CODE: "Der Code ist falsch oder abgelaufen.",
     INVALID_PASSWORD: "Die E-Mail-Adresse oder das Passwort ist falsch.",

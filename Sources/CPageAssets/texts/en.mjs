@@ -4,7 +4,7 @@ export const texts = {
   title: "Linked accounts",
   loading: "Loading…",
   waiting: "The service is busy. Trying again in a few seconds…",
-  failed: "Something went wrong. Nothing was changed.",
+  failed: "Something went wrong.",
   noConnection: "The service cannot be reached. Check your connection.",
   requestID: (id) => `Request ${id}`,
   tryAgain: "Try again",
@@ -95,6 +95,8 @@ export const texts = {
   unlinkSessions: (name) => `Sessions that began with ${name} end.`,
   unlinkConfirm: "Unlink",
   unlinked: (name) => `${name} account unlinked`,
+  unlinkDue: (day) => `Support will unlink it: ${day}`,
+  identityKept: (name) => `${name} stays.`,
   onlyMethod: "Cannot unlink your only authentication method. Link another one first.",
 
   conflict: "This account is already in use",
@@ -134,7 +136,7 @@ export const texts = {
   factorKept: "The second factor stays.",
   codesLeft: (count) => `${count} left`,
   removalDue: (day) => `Support will remove it: ${day}`,
-  keepFactor: "Keep it",
+  keep: "Keep it",
   removeFactor: (name) => `Remove ${name}`,
   removeFactorTitle: (name) => `Remove ${name}?`,
   removeFactorEnds: "It will no longer be asked for when you sign in. The recovery codes end with the last factor.",
@@ -146,7 +148,7 @@ export const texts = {
   copied: "Copied.",
   savedCodes: "I have saved them",
 
-  tooManyTries: (time) => `Too many tries. You can try again at ${time}.`,
+  tooManyTries: (time) => `Too many tries. Next possible try: ${time}`,
   errors: {
     INVALID_CODE: "The code is wrong or has expired.",
     INVALID_PASSWORD: "The e-mail address or the password is wrong.",

@@ -4,7 +4,7 @@ export const texts = {
   title: "Cuentas vinculadas",
   loading: "Cargando…",
   waiting: "El servicio está ocupado. Se volverá a intentar en unos segundos…",
-  failed: "Algo ha fallado. No se ha cambiado nada.",
+  failed: "Algo ha fallado.",
   noConnection: "No se puede acceder al servicio. Compruebe su conexión.",
   requestID: (id) => `Solicitud ${id}`,
   tryAgain: "Volver a intentarlo",
@@ -107,6 +107,8 @@ export const texts = {
   unlinkSessions: (name) => `Las sesiones que empezaron con ${name} terminarán.`,
   unlinkConfirm: "Desvincular",
   unlinked: (name) => `Se ha desvinculado la cuenta de ${name}`,
+  unlinkDue: (day) => `El servicio de asistencia lo desvinculará: ${day}`,
+  identityKept: (name) => `${name} se conserva.`,
   onlyMethod: "No se puede desvincular su único método de autenticación. Vincule otro primero.",
 
   conflict: "Esta cuenta ya está en uso",
@@ -149,7 +151,7 @@ export const texts = {
   factorKept: "El segundo factor se conserva.",
   codesLeft: (count) => `quedan ${count}`,
   removalDue: (day) => `El servicio de asistencia lo quitará: ${day}`,
-  keepFactor: "Conservarlo",
+  keep: "Conservarlo",
   removeFactor: (name) => `Quitar: ${name}`,
   removeFactorTitle: (name) => `¿Quitar: ${name}?`,
   removeFactorEnds:
@@ -163,7 +165,7 @@ export const texts = {
   copied: "Copiado.",
   savedCodes: "Los he guardado",
 
-  tooManyTries: (time) => `Demasiados intentos. Puede volver a intentarlo a las ${time}.`,
+  tooManyTries: (time) => `Demasiados intentos. Próximo intento posible: ${time}`,
   errors: {
     INVALID_CODE: "El código es incorrecto o ha caducado.",
     INVALID_PASSWORD: "La dirección de correo o la contraseña es incorrecta.",

@@ -4,7 +4,7 @@ export const texts = {
   title: "Comptes associés",
   loading: "Chargement…",
   waiting: "Le service est occupé. Nouvel essai dans quelques secondes…",
-  failed: "Une erreur s’est produite. Rien n’a été modifié.",
+  failed: "Une erreur s’est produite.",
   noConnection: "Le service est injoignable. Vérifiez votre connexion.",
   requestID: (id) => `Requête ${id}`,
   tryAgain: "Réessayer",
@@ -104,6 +104,8 @@ export const texts = {
   unlinkSessions: (name) => `Les sessions commencées avec ${name} se terminent.`,
   unlinkConfirm: "Dissocier",
   unlinked: (name) => `Le compte ${name} a été dissocié`,
+  unlinkDue: (day) => `L’assistance le dissociera : ${day}`,
+  identityKept: (name) => `${name} est conservé.`,
   onlyMethod: "Impossible de dissocier votre seul moyen de connexion. Associez-en d’abord un autre.",
 
   conflict: "Ce compte est déjà utilisé",
@@ -146,7 +148,7 @@ export const texts = {
   factorKept: "Le second facteur est conservé.",
   codesLeft: (count) => `encore ${count}`,
   removalDue: (day) => `L’assistance le supprimera : ${day}`,
-  keepFactor: "Le conserver",
+  keep: "Le conserver",
   removeFactor: (name) => `Supprimer : ${name}`,
   removeFactorTitle: (name) => `Supprimer : ${name} ?`,
   removeFactorEnds:
@@ -160,7 +162,7 @@ export const texts = {
   copied: "Copié.",
   savedCodes: "Je les ai enregistrés",
 
-  tooManyTries: (time) => `Trop de tentatives. Vous pourrez réessayer à ${time}.`,
+  tooManyTries: (time) => `Trop de tentatives. Prochain essai possible : ${time}`,
   errors: {
     INVALID_CODE: "Le code est erroné ou a expiré.",
     INVALID_PASSWORD: "L’adresse e-mail ou le mot de passe est erroné.",

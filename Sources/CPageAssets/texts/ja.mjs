@@ -4,7 +4,7 @@ export const texts = {
   title: "連携アカウント",
   loading: "読み込み中…",
   waiting: "サービスが混み合っています。数秒後にもう一度試します…",
-  failed: "問題が発生しました。何も変更されていません。",
+  failed: "問題が発生しました。",
   noConnection: "サービスに接続できません。接続を確認してください。",
   requestID: (id) => `リクエスト ${id}`,
   tryAgain: "もう一度試す",
@@ -99,6 +99,8 @@ export const texts = {
   unlinkSessions: (name) => `${name} で始めたセッションは終了します。`,
   unlinkConfirm: "解除",
   unlinked: (name) => `${name} アカウントの連携を解除しました`,
+  unlinkDue: (day) => `サポートによる連携解除予定: ${day}`,
+  identityKept: (name) => `${name} を残しました。`,
   onlyMethod: "唯一の認証方法は解除できません。先に別の方法を連携してください。",
 
   conflict: "このアカウントはすでに使用されています",
@@ -140,7 +142,7 @@ export const texts = {
   factorKept: "2 要素目を残しました。",
   codesLeft: (count) => `残り ${count} 個`,
   removalDue: (day) => `サポートによる削除予定: ${day}`,
-  keepFactor: "残す",
+  keep: "残す",
   removeFactor: (name) => `${name}を削除`,
   removeFactorTitle: (name) => `${name}を削除しますか？`,
   removeFactorEnds: "サインイン時に求められなくなります。最後の要素を削除すると、リカバリーコードも無効になります。",
@@ -153,7 +155,7 @@ export const texts = {
   copied: "コピーしました。",
   savedCodes: "保存しました",
 
-  tooManyTries: (time) => `試行回数が多すぎます。${time} にもう一度試せます。`,
+  tooManyTries: (time) => `試行回数が多すぎます。次に試せる日時: ${time}`,
   errors: {
     INVALID_CODE: "コードが間違っているか、期限が切れています。",
     INVALID_PASSWORD: "メールアドレスまたはパスワードが間違っています。",

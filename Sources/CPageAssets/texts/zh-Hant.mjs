@@ -4,7 +4,7 @@ export const texts = {
   title: "已連結的帳號",
   loading: "載入中…",
   waiting: "服務忙碌中，幾秒後會再試一次…",
-  failed: "發生問題。沒有任何變更。",
+  failed: "發生問題。",
   noConnection: "無法連線到服務。請檢查您的網路連線。",
   requestID: (id) => `要求 ${id}`,
   tryAgain: "再試一次",
@@ -94,6 +94,8 @@ export const texts = {
   unlinkSessions: (name) => `以 ${name} 開始的工作階段會結束。`,
   unlinkConfirm: "解除連結",
   unlinked: (name) => `${name} 帳號已解除連結`,
+  unlinkDue: (day) => `客服將解除連結：${day}`,
+  identityKept: (name) => `已保留 ${name}。`,
   onlyMethod: "無法解除連結您唯一的驗證方式。請先連結其他方式。",
 
   conflict: "此帳號已被使用",
@@ -133,7 +135,7 @@ export const texts = {
   factorKept: "已保留第二驗證因素。",
   codesLeft: (count) => `剩餘 ${count} 組`,
   removalDue: (day) => `客服將移除此因素：${day}`,
-  keepFactor: "保留",
+  keep: "保留",
   removeFactor: (name) => `移除${name}`,
   removeFactorTitle: (name) => `要移除${name}嗎？`,
   removeFactorEnds: "登入時不會再要求此因素。移除最後一個因素後，復原碼也會失效。",
@@ -145,7 +147,7 @@ export const texts = {
   copied: "已複製。",
   savedCodes: "我已保存",
 
-  tooManyTries: (time) => `嘗試次數過多。您可以在 ${time} 再試一次。`,
+  tooManyTries: (time) => `嘗試次數過多。下次可以嘗試的時間：${time}`,
   errors: {
     INVALID_CODE: "驗證碼錯誤或已過期。",
     INVALID_PASSWORD: "電子郵件地址或密碼錯誤。",

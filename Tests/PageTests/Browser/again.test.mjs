@@ -44,7 +44,23 @@ test("after an old sign-in, an unlink asks to sign in again, and goes on", () =>
     await tab.says("You cancelled. Nothing was changed.");
     assert.equal((await tab.items("Linked accounts")).length, 2);
 
+    // A failure at the provider leaves what was asked for.
     await ask();
+    await tab.change("/account/session*", ({ flow }) => { if (flow) flow.error = "temporarily_unavailable"; });
+    await tab.click("Sign in with Apple");
+    await tab.wait(`location.pathname.startsWith("/dev/idp/apple/")`);
+    await tab.click("Cancel");
+    await tab.click("Continue");
+    await tab.says("Apple could not sign you in. Nothing was changed.", "alert");
+    await tab.sees("heading", "Sign in again");
+    await tab.send("Fetch.disable");
+    // No account is opened for a stranger.
+    await tab.click("Try again");
+    await signInAt(tab, "apple", newName("eve"));
+    await tab.says("There is no account for this.", "alert");
+    await tab.click("Unlink Google");
+    await tab.click("Unlink");
+    await tab.sees("heading", "Sign in again");
     // On a slow machine, the sign-in may be an old one again when the page goes on.
     const isDone = `document.querySelector("[role=status]")?.textContent.includes("Google account unlinked")`;
     for (let tries = 0; tries < 5 && !await tab.evaluate(isDone); tries += 1) {

@@ -100,8 +100,22 @@ test("of a provider that both accounts have, the chosen account stays", () =>
     await tab.sees("heading", "Is left behind");
     await tab.check("a choice");
     await tab.tabTo("That of this account");
+    // While the plan of another choice is loading, and when it does not arrive, nothing else is confirmed.
+    const confirm = "Sign in with Google to confirm";
+    const release = await tab.hold("/v1/account/merge/preview");
     await tab.press("ArrowDown");
+    await tab.wait(`lookup.find("button", ${JSON.stringify(confirm)})?.getAttribute("aria-disabled") === "true"`);
+    await tab.click(confirm);
+    await tab.click("That of this account", "radio");
+    await release("ConnectionReset");
+    await tab.says("The service cannot be reached. Check your connection.", "alert");
+    assert.equal(await tab.evaluate(`lookup.find("radio", "That of this account").checked`), true);
+    assert.equal(await tab.focused(), "That of this account");
+    assert.equal(await tab.evaluate(`document.querySelector("main [aria-disabled=true]")`), null);
+    await tab.click("Try again");
     await tab.wait(`lookup.focused() === "That of the other account" && !document.querySelector("[aria-disabled=true]")`);
+    assert.equal(await tab.evaluate(`lookup.find("radio", "That of the other account").checked`), true);
+    assert.equal(tab.requests.filter(({ url }) => url.endsWith("/v1/account/merge/preview")).length, 3);
     await tab.click("Sign in with Google to confirm");
     await signInAt(tab, "google", ada);
     await tab.says("The two accounts were combined.");

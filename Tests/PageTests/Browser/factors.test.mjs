@@ -114,9 +114,17 @@ test("a security key is the second step", () => withBrowser(async (open) => {
   await tab.plugIn({ transport: "usb", hasResidentKey: false });
   await signIn(tab, "google", ada, localhost);
   await tab.click("Add a second factor");
+  // The codes are in no other answer, so they are shown also when the connection is lost after it.
+  await tab.lose(["/account/session", "/v1/account"]);
   await tab.click("Security key");
   await tab.says("The second factor was added.");
+  assert.equal((await tab.items("Recovery codes")).length, 10);
   await tab.click("I have saved them");
+  await tab.says("The service cannot be reached. Check your connection.", "alert");
+  assert.equal((await tab.items("Recovery codes")).length, 10);
+  await tab.send("Fetch.disable");
+  await tab.click("Try again");
+  await tab.sees("heading", "Linked accounts");
   await tab.click("Sign out");
   await tab.click("Sign in with Google");
   await signInAt(tab, "google", ada);
@@ -126,16 +134,24 @@ test("a security key is the second step", () => withBrowser(async (open) => {
 
 test("the first factor ends the sessions of other devices", () =>
   withBrowser(async (open) => {
-    const [tab, device] = await Promise.all([open(), open()]);
+    const [tab, device, away] = await Promise.all([open(), open(), open()]);
     const ada = newName();
-    await signIn(device, "google", ada);
-    await signIn(tab, "google", ada);
+    for (const each of [device, away, tab]) await signIn(each, "google", ada);
+    await away.click("Link Apple account");
+    await away.wait(`location.pathname.startsWith("/dev/idp/apple/")`);
     await enrolApp(tab);
     await device.click("Link Apple account");
     await device.says("Your session is over. Sign in again.", "alert");
     await device.sees("heading", "Sign in");
     assert.ok(!(await device.evaluate("document.body.innerText")).includes(ada));
     assert.equal(await device.evaluate("location.href"), `${base}/account`);
+    // The page says so also when it is opened, in its language, and on the way back from a provider.
+    await device.open(`${base}/account?lang=de`);
+    await device.says("Ihre Sitzung ist beendet. Melden Sie sich erneut an.", "alert");
+    await device.sees("heading", "Anmelden");
+    await signInAt(away, "apple", ada);
+    await away.says("Your session is over. Sign in again.", "alert");
+    await away.sees("heading", "Sign in");
   }));
 
 test("a person keeps a factor that support is about to remove", () => withBrowser(async (open) => {

@@ -5,7 +5,22 @@ import test from "node:test";
 import { newName, signIn, signInAt } from "./people.mjs";
 import { base, withBrowser } from "./tab.mjs";
 
-test("a person links an account, after saying no", () => withBrowser(async (open) => {
+/** Has support plan an unlink. */
+async function planUnlink(tab, provider) {
+  const { user, identity } = await tab.evaluate(`import("/assets/account/page.mjs").then(({ page }) => ({
+    user: page.account.user_id,
+    identity: page.account.identities.find((each) => each.provider === ${JSON.stringify(provider)}).identity_id }))`);
+  const planned = await fetch(`${base}/v1/accounts/${user}/identities/${identity}/unlink`, {
+    method: "POST", body: JSON.stringify({ case: "T-1" }),
+    headers: {
+      "Authorization": `Bearer ${process.env.LEDGER_SUPPORT_KEY}`, "Content-Type": "application/json",
+      "Ledger-Reason": "a test",
+    },
+  });
+  assert.equal(planned.status, 200, await planned.text());
+}
+
+test("a person links an account, after saying no; and keeps one that support is about to unlink", () => withBrowser(async (open) => {
   const tab = await open();
   const ada = newName();
   await tab.open(`${base}/account`);
@@ -37,6 +52,16 @@ test("a person links an account, after saying no", () => withBrowser(async (open
   await tab.sees("button", "Unlink Google");
   assert.equal((await tab.items("Linked accounts")).length, 2);
   assert.equal(await tab.evaluate(`document.querySelector("[role=status]").textContent`), "");
+
+  await planUnlink(tab, "google");
+  await tab.reload();
+  await tab.sees("button", "Keep it");
+  assert.match((await tab.items("Linked accounts"))[1], /Google.*Support will unlink it/s);
+  await tab.check("a planned unlink");
+  await tab.click("Keep it");
+  await tab.says("Google stays.");
+  await tab.lacks("button", "Keep it");
+  assert.equal((await tab.items("Linked accounts")).length, 2);
   await tab.click("Sign out");
   await tab.says("You are signed out.");
   await tab.sees("button", "Sign in with Google");
@@ -112,7 +137,7 @@ test("a person who tries too often learns when the next try is possible", () => 
   await tab.click("Unlink");
   await tab.says("X account unlinked");
   await link("X");
-  await tab.wait(`/^Too many tries. You can try again at \\d/.test(document.querySelector("[role=alert]").textContent)`);
+  await tab.wait(`/^Too many tries. Next possible try: .*\\d/.test(document.querySelector("[role=alert]").textContent)`);
   assert.equal((await tab.items("Linked accounts")).length, 5);
 }));
 
@@ -126,6 +151,9 @@ test("without a connection nothing is lost, and another try goes on", () => with
   await tab.click("Sign out");
   await tab.says("The service cannot be reached. Check your connection.", "alert");
   await tab.check("no connection");
+  // The button of another try is gone, and the message that replaces it gets its focus.
+  await tab.click("Try again");
+  await tab.wait(`document.activeElement?.getAttribute("role") === "alert"`);
   await connect(false);
   await tab.click("Try again");
   await tab.says("You are signed out.");
@@ -138,4 +166,40 @@ test("the page waits for a busy server, and says so", () => withBrowser(async (o
   await tab.reload();
   await tab.says("The service is busy. Trying again in a few seconds");
   await tab.sees("heading", "Linked accounts");
+  await tab.wait(`document.querySelector("[role=status]").textContent === ""`);
+}));
+
+test("a page that does not load has a button for another try", () => withBrowser(async (open) => {
+  const tab = await open();
+  await tab.lose(["/account/session", "/assets/texts/*"]);
+  await tab.open(`${base}/account`);
+  await tab.says("The service cannot be reached. Check your connection.", "alert");
+  await tab.send("Fetch.disable");
+  await tab.click("Try again");
+  await tab.sees("heading", "Sign in");
+}));
+
+test("a change counts also when an answer is lost, and nothing says otherwise", () => withBrowser(async (open) => {
+  const tab = await open();
+  const ada = newName();
+  await signIn(tab, "apple", ada);
+  // A repetition with the same key gets the answer again.
+  await tab.click("Link Google account");
+  await tab.wait(`location.pathname.startsWith("/dev/idp/google/")`);
+  await tab.lose(["/v1/auth/link/google"], { stage: "Response", onlyOnce: true });
+  await signInAt(tab, "google", ada);
+  await tab.says("Google account linked successfully");
+  assert.equal((await tab.items("Linked accounts")).length, 2);
+  assert.equal(tab.requests.filter(({ url }) => url.endsWith("/v1/auth/link/google")).length, 2);
+  // The change is done, and only the account cannot be read.
+  await tab.click("Unlink Google");
+  await tab.sees("dialog", "Unlink Google?");
+  assert.equal(await tab.focused(), "Cancel", "the focus is on the button that does nothing");
+  await tab.lose(["/v1/account"]);
+  await tab.click("Unlink");
+  await tab.says("Google account unlinked");
+  await tab.wait(`document.querySelector("main").innerText.includes("The service cannot be reached.")`);
+  await tab.send("Fetch.disable");
+  await tab.click("Try again");
+  assert.equal((await tab.items("Linked accounts")).length, 1);
 }));

@@ -219,6 +219,13 @@ test("nothing of a person is left after the sign-out, and no script had a token"
       assert.equal(headers["Cache-Control"], "no-store", url);
     }
 
+    // A page that the browser keeps in memory has nothing of the person, also with an open question.
+    await tab.click("Unlink Apple");
+    await tab.sees("dialog", "Unlink Apple?");
+    await tab.evaluate(`dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }))`);
+    assert.ok(!(await tab.evaluate("document.documentElement.outerHTML")).includes(ada));
+    assert.equal(await tab.evaluate("document.body.innerText.trim()"), "");
+    await tab.evaluate(`dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))`);
     await tab.click("Sign out");
     await tab.says("You are signed out.");
     await tab.open(`${base}/healthz`);

@@ -286,6 +286,27 @@ export class Tab {
     await this.send("Fetch.enable", { patterns: [{ urlPattern: `${base}${path}` }] });
   }
 
+  /** Holds the next request for a path back; returns a function that lets it go on, or with a reason loses it. */
+  async hold(path) {
+    const paused = new Promise((resolve) => { this.onpaused = resolve; });
+    await this.send("Fetch.enable", { patterns: [{ urlPattern: `*${path}` }] });
+    return async (errorReason) => {
+      const { requestId } = await paused;
+      const method = errorReason ? "Fetch.failRequest" : "Fetch.continueRequest";
+      await this.send(method, { requestId, ...(errorReason && { errorReason }) });
+      await this.send("Fetch.disable");
+    };
+  }
+
+  /** Loses each request for one of some paths; with `stage: "Response"`, the server does what they ask for. */
+  async lose(paths, { stage: requestStage = "Request", onlyOnce = false } = {}) {
+    this.onpaused = async ({ requestId }) => {
+      await this.send("Fetch.failRequest", { requestId, errorReason: "ConnectionReset" });
+      if (onlyOnce) await this.send("Fetch.disable");
+    };
+    await this.send("Fetch.enable", { patterns: paths.map((path) => ({ urlPattern: `*${path}`, requestStage })) });
+  }
+
   /** Permits the page to use the clipboard; returns a function for its text. */
   async useClipboard() {
     await this.send("Browser.grantPermissions", {
