@@ -308,7 +308,7 @@ import Testing
         let known = "{\"device_token\":\"\(try #require(first.text("device_token")))\","
         #expect(try await signIn(service, known + credential().dropFirst()).status == 200)
         #expect(try device() == nil)
-        // A token of another address is none.
+        // The token of another address does not identify the device.
         _ = try await signUp(service, "bob@example.com")
         let bob = credential("bob@example.com").dropFirst()
         #expect(try await signIn(service, known + bob).status == 200)

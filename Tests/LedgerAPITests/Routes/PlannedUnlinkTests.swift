@@ -149,7 +149,7 @@ import Testing
                         == "404 PROVIDER_NOT_LINKED")
             }
             #expect(
-                try await story.change(suffix, body, account: "nobody").summary
+                try await story.change(suffix, body, account: "unknown").summary
                     == "404 ACCOUNT_NOT_FOUND")
         }
         let line = try #require(
