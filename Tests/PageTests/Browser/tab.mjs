@@ -276,6 +276,7 @@ export class Tab {
   /** Refuses the next request for a path, as a server that is busy. */
   async refuseOnce(path) {
     this.onpaused = async ({ requestId }) => {
+      this.onpaused = () => {};
       await this.send("Fetch.fulfillRequest", {
         requestId, responseCode: 503,
         responseHeaders: [{ name: "Retry-After", value: "1" }, { name: "Content-Type", value: "application/json" }],
@@ -301,6 +302,8 @@ export class Tab {
   /** Loses each request for one of some paths; with `stage: "Response"`, the server does what they ask for. */
   async lose(paths, { stage: requestStage = "Request", onlyOnce = false } = {}) {
     this.onpaused = async ({ requestId }) => {
+      // A repetition may come before the end of the interception, which lets it go on.
+      if (onlyOnce) this.onpaused = () => {};
       await this.send("Fetch.failRequest", { requestId, errorReason: "ConnectionReset" });
       if (onlyOnce) await this.send("Fetch.disable");
     };
