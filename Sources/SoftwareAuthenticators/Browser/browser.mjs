@@ -84,6 +84,8 @@ export async function openBrowser() {
   };
 }
 
+const answerSecondsMax = 60;
+
 /** Returns a function that sends a command and waits for its result. */
 function connect(output, input, ended, log) {
   const waiting = new Map();
@@ -103,10 +105,17 @@ function connect(output, input, ended, log) {
   dead.catch(() => {});
   const send = async (method, params = {}, sessionId = undefined) => {
     count += 1;
-    const answer = new Promise((resolve) => { waiting.set(count, resolve); });
-    output.write(`${JSON.stringify({ id: count, method, params, sessionId })}\0`);
-    const message = await Promise.race([answer, dead]);
-    waiting.delete(message.id);
+    const id = count;
+    let timer;
+    const answer = new Promise((resolve, reject) => {
+      waiting.set(id, resolve);
+      timer = setTimeout(() => reject(new Error(`${method}: no answer within ${answerSecondsMax} s`)), answerSecondsMax * 1000);
+    });
+    output.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+    const message = await Promise.race([answer, dead]).finally(() => {
+      clearTimeout(timer);
+      waiting.delete(id);
+    });
     if (message.error) throw new Error(`${method}: ${message.error.message}`);
     return message.result;
   };
