@@ -10,6 +10,9 @@
 static const unsigned char account_account_mjs[] = {
 #embed "account/account.mjs"
 };
+static const unsigned char account_addresses_mjs[] = {
+#embed "account/addresses.mjs"
+};
 static const unsigned char account_changes_mjs[] = {
 #embed "account/changes.mjs"
 };
@@ -61,20 +64,38 @@ static const unsigned char lib_passkeys_mjs[] = {
 static const unsigned char lib_qr_mjs[] = {
 #embed "lib/qr.mjs"
 };
+static const unsigned char texts_de_more_mjs[] = {
+#embed "texts/de-more.mjs"
+};
 static const unsigned char texts_de_mjs[] = {
 #embed "texts/de.mjs"
+};
+static const unsigned char texts_en_more_mjs[] = {
+#embed "texts/en-more.mjs"
 };
 static const unsigned char texts_en_mjs[] = {
 #embed "texts/en.mjs"
 };
+static const unsigned char texts_es_more_mjs[] = {
+#embed "texts/es-more.mjs"
+};
 static const unsigned char texts_es_mjs[] = {
 #embed "texts/es.mjs"
+};
+static const unsigned char texts_fr_more_mjs[] = {
+#embed "texts/fr-more.mjs"
 };
 static const unsigned char texts_fr_mjs[] = {
 #embed "texts/fr.mjs"
 };
+static const unsigned char texts_ja_more_mjs[] = {
+#embed "texts/ja-more.mjs"
+};
 static const unsigned char texts_ja_mjs[] = {
 #embed "texts/ja.mjs"
+};
+static const unsigned char texts_zh_Hant_more_mjs[] = {
+#embed "texts/zh-Hant-more.mjs"
 };
 static const unsigned char texts_zh_Hant_mjs[] = {
 #embed "texts/zh-Hant.mjs"
@@ -82,6 +103,7 @@ static const unsigned char texts_zh_Hant_mjs[] = {
 
 static const struct page_asset assets[] = {
     {"account/account.mjs", SCRIPT, account_account_mjs, sizeof account_account_mjs},
+    {"account/addresses.mjs", SCRIPT, account_addresses_mjs, sizeof account_addresses_mjs},
     {"account/changes.mjs", SCRIPT, account_changes_mjs, sizeof account_changes_mjs},
     {"account/combine.mjs", SCRIPT, account_combine_mjs, sizeof account_combine_mjs},
     {"account/forms.mjs", SCRIPT, account_forms_mjs, sizeof account_forms_mjs},
@@ -99,11 +121,17 @@ static const struct page_asset assets[] = {
     {"lib/languages.mjs", SCRIPT, lib_languages_mjs, sizeof lib_languages_mjs},
     {"lib/passkeys.mjs", SCRIPT, lib_passkeys_mjs, sizeof lib_passkeys_mjs},
     {"lib/qr.mjs", SCRIPT, lib_qr_mjs, sizeof lib_qr_mjs},
+    {"texts/de-more.mjs", SCRIPT, texts_de_more_mjs, sizeof texts_de_more_mjs},
     {"texts/de.mjs", SCRIPT, texts_de_mjs, sizeof texts_de_mjs},
+    {"texts/en-more.mjs", SCRIPT, texts_en_more_mjs, sizeof texts_en_more_mjs},
     {"texts/en.mjs", SCRIPT, texts_en_mjs, sizeof texts_en_mjs},
+    {"texts/es-more.mjs", SCRIPT, texts_es_more_mjs, sizeof texts_es_more_mjs},
     {"texts/es.mjs", SCRIPT, texts_es_mjs, sizeof texts_es_mjs},
+    {"texts/fr-more.mjs", SCRIPT, texts_fr_more_mjs, sizeof texts_fr_more_mjs},
     {"texts/fr.mjs", SCRIPT, texts_fr_mjs, sizeof texts_fr_mjs},
+    {"texts/ja-more.mjs", SCRIPT, texts_ja_more_mjs, sizeof texts_ja_more_mjs},
     {"texts/ja.mjs", SCRIPT, texts_ja_mjs, sizeof texts_ja_mjs},
+    {"texts/zh-Hant-more.mjs", SCRIPT, texts_zh_Hant_more_mjs, sizeof texts_zh_Hant_more_mjs},
     {"texts/zh-Hant.mjs", SCRIPT, texts_zh_Hant_mjs, sizeof texts_zh_Hant_mjs},
 };
 
