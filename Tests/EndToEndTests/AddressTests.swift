@@ -118,7 +118,8 @@ import Testing
             let sent = try await server.client.send(
                 "POST", "/v1/account/codes/password",
                 headers: [
-                    "Authorization": "Bearer \(ada.accessToken)", "Content-Type": "application/json",
+                    "Authorization": "Bearer \(ada.accessToken)",
+                    "Content-Type": "application/json",
                 ],
                 body: JSONEncoder().encode(Request(address: "thief@example.com", change: true)))
             #expect(sent.status == 200, "\(sent)")
