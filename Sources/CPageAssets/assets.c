@@ -43,6 +43,12 @@ static const unsigned char account_sign_in_mjs[] = {
 static const unsigned char account_style_css[] = {
 #embed "account/style.css"
 };
+static const unsigned char console_console_mjs[] = {
+#embed "console/console.mjs"
+};
+static const unsigned char console_index_html[] = {
+#embed "console/index.html"
+};
 static const unsigned char lib_api_mjs[] = {
 #embed "lib/api.mjs"
 };
@@ -114,6 +120,8 @@ static const struct page_asset assets[] = {
     {"account/security.mjs", SCRIPT, account_security_mjs, sizeof account_security_mjs},
     {"account/sign-in.mjs", SCRIPT, account_sign_in_mjs, sizeof account_sign_in_mjs},
     {"account/style.css", STYLE, account_style_css, sizeof account_style_css},
+    {"console/console.mjs", SCRIPT, console_console_mjs, sizeof console_console_mjs},
+    {"console/index.html", HTML, console_index_html, sizeof console_index_html},
     {"lib/api.mjs", SCRIPT, lib_api_mjs, sizeof lib_api_mjs},
     {"lib/dialog.mjs", SCRIPT, lib_dialog_mjs, sizeof lib_dialog_mjs},
     {"lib/el.mjs", SCRIPT, lib_el_mjs, sizeof lib_el_mjs},
