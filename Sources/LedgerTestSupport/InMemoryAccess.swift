@@ -66,7 +66,10 @@ package final class InMemoryAccess: APIKeyDirectory, AccessLog {
     package func accesses(
         matching query: AccessQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> CursorPage<LoggedAccess> {
-        let rest = accesses(of: tenant).filter { $0.position > query.after ?? -1 }
+        let all = accesses(of: tenant)
+        let rest = (query.order == .oldest ? all : all.reversed()).filter { line in
+            query.after.map { query.order.isAfter(line.position, $0) } ?? true
+        }
         let page = Array(rest.prefix(query.limit))
         return CursorPage(
             elements: page, cursor: page.last?.position ?? query.after,

@@ -2,7 +2,7 @@ package import Ledger
 
 /// Conflicts, computed by folding the whole log.
 extension InMemoryLedger: ConflictReader {
-    /// Returns the next conflicts in the order of their last attempts.
+    /// Returns the next conflicts in the order of their last attempts, or in the reverse one.
     package func conflicts(
         matching query: ConflictQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> ConflictPage {
@@ -11,8 +11,13 @@ extension InMemoryLedger: ConflictReader {
         for recording in log {
             guard (try? fold.apply(recording.recorded)) != nil else { throw .unavailable }
         }
-        let found = fold.conflicts.sorted { $0.last.position < $1.last.position }
-            .filter { $0.last.position > query.after ?? LogPosition(-1) && query.wants($0) }
+        let found = fold.conflicts.sorted {
+            query.order.isAfter($1.last.position, $0.last.position)
+        }
+        .filter { conflict in
+            let isNext = query.after.map { query.order.isAfter(conflict.last.position, $0) }
+            return isNext ?? true && query.wants(conflict)
+        }
         let shown = Array(found.prefix(query.limit))
         return ConflictPage(
             page: CursorPage(

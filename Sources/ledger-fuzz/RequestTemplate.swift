@@ -235,6 +235,9 @@ enum RequestTemplates {
         request(
             "GET /v1/events?after=0&type=SignedIn&provider=google&outcome=accepted&disclose=true",
             because, ""),
+        request(
+            "GET /v1/events?order=newest&before=9&actor=account:<ACCOUNT>&identity=<ACCOUNT>"
+                + "&request=<ACCOUNT>", because, ""),
         request("GET /v1/events?account=<ACCOUNT>&from=0&to=9&disclose=true", because, ""),
         request(
             "GET /v1/events/stream?after=0&type=SignedIn&from=0", key + "Last-Event-ID: 1\n", ""),
@@ -262,6 +265,9 @@ enum RequestTemplates {
             ""),
         request(
             "GET /v1/conflicts?state=open&account=<ACCOUNT>&after=0&limit=2", because, ""),
+        request("GET /v1/conflicts?order=newest&before=9", key, ""),
+        request(
+            "GET /v1/accounts/<ACCOUNT>/timeline?order=newest&before=0-2&limit=1", key, ""),
         request("GET /v1/conflicts?state=resolved", key, ""),
         request(
             "GET /v1/audit/messages?account_id=<ACCOUNT>&state=sent&limit=2", because, ""),

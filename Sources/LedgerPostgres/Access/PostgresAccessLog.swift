@@ -9,16 +9,21 @@ package struct PostgresAccessLog: AccessLog {
     private static let head = Statement(
         "access_head", "SELECT next_position FROM access_heads WHERE tenant_id = $1")
 
-    private static let page = Statement(
-        "access_page",
-        """
-        SELECT position, accessed_at, principal, role, action, account_id, event_id, details,
-            disclosed, reason, outcome, request_id
-        FROM access_log
-        WHERE tenant_id = $1 AND position >= $2 AND position < $3
-            AND ($4::text IS NULL OR principal = $4)
-        ORDER BY position LIMIT $5
-        """)
+    private static let page = pages(.oldest)
+    private static let newestPage = pages(.newest)
+
+    private static func pages(_ order: ReadingOrder) -> Statement {
+        Statement(
+            "access_page_\(order.rawValue)",
+            """
+            SELECT position, accessed_at, principal, role, action, account_id, event_id, details,
+                disclosed, reason, outcome, request_id
+            FROM access_log
+            WHERE tenant_id = $1 AND position >= $2 AND position < $3
+                AND ($4::text IS NULL OR principal = $4)
+            ORDER BY position \(order.direction) LIMIT $5
+            """)
+    }
 
     private let gate: AccessGate
     private let session: Postgres.Session
@@ -92,9 +97,10 @@ package struct PostgresAccessLog: AccessLog {
         let head = heads.rowCount == 1 ? try heads.int8(0, 0) : 0
         let wanted = try TimeSearch.accesses.range(
             from: query.from, through: query.through, head: head, in: tenant, on: connection)
-        let window = LogWindow(wanted, after: query.after, countMax: windowMax)
+        let window = LogWindow(
+            wanted, query.order, after: query.after, countMax: windowMax)
         let rows = try connection.query(
-            page,
+            query.order == .oldest ? page : newestPage,
             [
                 name, .int8(window.start), .int8(window.end),
                 query.principal.map(Parameter.text) ?? .null, .int8(Int64(query.limit)),
@@ -103,6 +109,11 @@ package struct PostgresAccessLog: AccessLog {
         for row in 0..<rows.rowCount { accesses.append(try LoggedAccess(rows, row)) }
         return window.page(accesses, limit: query.limit, position: \.position)
     }
+}
+
+extension ReadingOrder {
+    /// The word after a column of `ORDER BY`.
+    var direction: String { self == .oldest ? "ASC" : "DESC" }
 }
 
 extension LoggedAccess {

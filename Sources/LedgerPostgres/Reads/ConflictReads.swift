@@ -14,26 +14,28 @@ package struct ConflictReads: ConflictReader {
         "conflict_head",
         "SELECT coalesce(max(next_position), 0) FROM ledger_head WHERE tenant_id = $1")
 
-    private static func window(_ table: ProjectionTable) -> Statement {
+    /// The number of conflicts behind a cursor, up to a limit, and the first and the last of them.
+    private static func window(_ table: ProjectionTable, _ order: ReadingOrder) -> Statement {
         Statement(
-            "\(table)_window",
+            "\(table)_window_\(order.rawValue)",
             """
-            SELECT count(*) AS count, max(last_position) AS last FROM (
+            SELECT count(*) AS count, min(last_position) AS first, max(last_position) AS last FROM (
                 SELECT last_position FROM \(table)
-                WHERE tenant_id = $1 AND last_position > $2 ORDER BY last_position LIMIT $3) w
+                WHERE tenant_id = $1 AND last_position \(order == .oldest ? ">" : "<") $2
+                ORDER BY last_position \(order.direction) LIMIT $3) w
             """)
     }
 
-    private static func page(_ table: ProjectionTable) -> Statement {
+    private static func page(_ table: ProjectionTable, _ order: ReadingOrder) -> Statement {
         Statement(
-            "\(table)_page",
+            "\(table)_page_\(order.rawValue)",
             """
             SELECT \(ConflictsTable.columns) FROM \(table)
-            WHERE tenant_id = $1 AND last_position > $2 AND last_position <= $3
+            WHERE tenant_id = $1 AND last_position >= $2 AND last_position <= $3
                 AND ($4::boolean IS NULL OR (resolved_position IS NULL) = $4)
                 AND ($5::text IS NULL OR callers @> ARRAY[$5::text]
                     OR holder_id = $5::uuid OR holder_now = $5::uuid)
-            ORDER BY last_position LIMIT $6
+            ORDER BY last_position \(order.direction) LIMIT $6
             """)
     }
 
@@ -58,7 +60,7 @@ package struct ConflictReads: ConflictReader {
         await session.close()
     }
 
-    /// Returns the next conflicts, in the order of their last attempts.
+    /// Returns the next conflicts, in the order of their last attempts or in the reverse one.
     package func conflicts(
         matching query: ConflictQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> ConflictPage {
@@ -79,21 +81,22 @@ package struct ConflictReads: ConflictReader {
         _ query: ConflictQuery, in tenant: TenantID, on connection: Connection
     ) throws -> ConflictPage {
         let name = Parameter.text(tenant.description)
-        let after = Parameter.int8(query.after?.value ?? -1)
+        let seen = query.after?.value ?? (query.order == .oldest ? -1 : .max)
         let table = try ProjectionTables.served(.conflicts, on: connection)
         let results = try connection.pipeline([
             Call(head, [name]), Checkpoints.call(of: table, in: tenant),
-            Call(window(table), [name, after, .int8(windowMax)]),
+            Call(window(table, query.order), [name, .int8(seen), .int8(windowMax)]),
         ])
         guard results.count == 3 else { throw PostgresError.unexpectedResult("no extent") }
         let looked = try results[2].int8(0, results[2].column("count"))
-        let end = try results[2].optionalInt8(0, results[2].column("last"))
+        let first = try results[2].optionalInt8(0, results[2].column("first"))
+        let last = try results[2].optionalInt8(0, results[2].column("last"))
         var found: [Conflict] = []
-        if let end {
+        if let first, let last {
             let rows = try connection.query(
-                page(table),
+                page(table, query.order),
                 [
-                    name, after, .int8(end),
+                    name, .int8(first), .int8(last),
                     query.state.map { .bool($0 == .open) } ?? .null,
                     query.account.map { .text($0.description) } ?? .null,
                     .int8(Int64(query.limit) + 1),
@@ -103,6 +106,7 @@ package struct ConflictReads: ConflictReader {
         let isFull = found.count > query.limit
         let shown = Array(found.prefix(query.limit))
         // A page that is not full was examined up to the window's end.
+        let end = query.order == .oldest ? last : first
         let cursor = isFull ? shown.last?.last.position.value : end
         return ConflictPage(
             page: CursorPage(

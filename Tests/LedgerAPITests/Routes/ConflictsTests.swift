@@ -121,6 +121,17 @@ import Testing
         #expect(rest.json["folded"]?.members?["size"] == rest.json["folded"]?.members?["log_size"])
     }
 
+    @Test func `newest first, the last attempt comes first`() async throws {
+        let story = try await Story()
+        let first = try await story.get("?order=newest&limit=2")
+        #expect(
+            story.rows(first) == ["bob provider_taken open", "cleo held_by_other open"])
+        let next = try #require(first.text("next"))
+        let rest = try await story.get("?order=newest&before=\(next)")
+        #expect(story.rows(rest) == ["ada held_by_other open"])
+        #expect(rest.json["more"] == .bool(false))
+    }
+
     @Test func `an account's conflicts are those as caller or holder`() async throws {
         let story = try await Story()
         let bob = try await story.get("?account=\(story.bob.userID)")
@@ -135,7 +146,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "?state=closed", "?account=x", "?after=-1", "?after=x", "?limit=0", "?reason=x",
+        "?before=1", "?order=newest&after=1", "?order=first", "?state=closed", "?account=x",
+        "?after=-1", "?after=x", "?limit=0", "?reason=x",
         "?state=open&state=open", "?disclose=true",
     ])
     func `an invalid query is refused`(query: String) async throws {

@@ -114,6 +114,17 @@ struct AccessLogTests {
         let own = try await log.accesses(matching: query, in: .default)
         #expect(own.elements == all.filter { $0.principal == query.principal })
         query.principal = nil
+        query.order = .newest
+        query.limit = 300
+        var back: [LoggedAccess] = []
+        var page: CursorPage<LoggedAccess>
+        repeat {
+            page = try await log.accesses(matching: query, in: .default)
+            back += page.elements
+            query.after = page.cursor
+        } while page.hasMore
+        #expect(back == all.reversed())
+        query = AccessQuery(limit: 10_000)
         for index in [0, 1, all.count / 2, all.count - 1] {
             let time = all[index].at
             query.from = .time(time)

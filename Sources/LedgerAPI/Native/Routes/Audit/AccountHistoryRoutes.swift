@@ -92,19 +92,25 @@ struct AccountTimelineRoute: Route {
         summary: "The events of an account and of all accounts merged with it",
         access: .principal(.readers),
         parameters: [
+            .order,
             Parameter(
                 name: "after", schema: .text("41-42"),
                 about: "The `next` value of the previous page"),
+            Parameter(
+                name: "before", schema: .text("41-42"),
+                about: "With `order=newest`, instead of `after`: the `next` value of the previous"
+                    + " page"),
             .asOf, .limit, .disclose, ReasonHeader.parameter,
         ],
         answers: .json(TimelinePage.schema), refusals: .ofHistory)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let past = try await call.past(.readTimeline)
-        let cursor = try past.query.timelineCursor()
+        let (order, cursor) = try past.query.timelineOrder()
         let moment = try past.query.moment("as_of")
         if let cursor, let moment, moment != .position(cursor.asOf) {
-            throw QueryParameters.flaw("as_of", "is already part of after: leave it out")
+            let name = order == .oldest ? "after" : "before"
+            throw QueryParameters.flaw("as_of", "is already part of \(name): leave it out")
         }
         let limit = try past.query.limit()
         let isDisclosing = try await past.auditRequest.isDisclosing(past.query)
@@ -112,7 +118,7 @@ struct AccountTimelineRoute: Route {
         do {
             page = try await past.read { (histories, account, tenant) throws(HistoryFault) in
                 try await histories.timeline(
-                    of: account, after: cursor, asOf: moment, limit: limit,
+                    of: account, order, after: cursor, asOf: moment, limit: limit,
                     isDisclosing: isDisclosing, in: tenant)
             }
         } catch {
@@ -181,14 +187,16 @@ struct HistoryCall: Sendable {
         ["as_of", "from", "to"].first { name in
             guard case .position(let position)? = try? query.moment(name) else { return false }
             return position.value >= size
-        } ?? ((try? query.timelineCursor()) == nil ? nil : "after")
+        } ?? ["after", "before"].first { query[$0] != nil }
     }
 }
 
 extension QueryParameters {
-    /// Returns the cursor in `after`.
-    fileprivate func timelineCursor() throws(APIError) -> TimelineCursor? {
-        try value("after", "the next value of the previous page") { TimelineCursor($0) }
+    /// Returns the order of a timeline, and the cursor of the previous page.
+    fileprivate func timelineOrder() throws(APIError) -> (
+        order: ReadingOrder, after: TimelineCursor?
+    ) {
+        try order("the next value of the previous page") { TimelineCursor($0) }
     }
 }
 
