@@ -145,6 +145,7 @@ let package = Package(
                 .embedInCode("V030_factors.sql"),
                 .embedInCode("V031_planned_unlinks.sql"),
                 .embedInCode("V032_former_addresses.sql"),
+                .embedInCode("V034_conflict_reviews.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),

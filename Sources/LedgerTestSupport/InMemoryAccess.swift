@@ -62,6 +62,16 @@ package final class InMemoryAccess: APIKeyDirectory, AccessLog {
         if let fault { throw fault }
     }
 
+    /// Returns the reason in the line of a hold.
+    package func reason(
+        of hold: PlacedHold, on account: AccountID, in tenant: TenantID
+    ) async throws(LedgerFault) -> String? {
+        accesses(of: tenant).last {
+            $0.action == AccessAction.setLegalHold.rawValue && $0.account == account
+                && $0.details.contains("\(hold.hold)")
+        }?.reason
+    }
+
     /// Returns the lines after a position; other filters are ignored.
     package func accesses(
         matching query: AccessQuery, in tenant: TenantID

@@ -244,6 +244,9 @@ enum RequestTemplates {
         request("GET /v1/events/0190a1b2-c3d4-7000-8000-000000000001?disclose=false", key, ""),
         request("GET /v1/search?q=<ACCOUNT>", key, ""),
         request("GET /v1/search?q=ada%40example.com", because, ""),
+        request(
+            "POST /v1/search", because + "Content-Type: application/json\n",
+            #"{"query":"ada@example.com"}"#),
         request("GET /v1/log/checkpoint", key, ""),
         request("GET /v1/log/checkpoints?from=0&to=9&limit=2", key, ""),
         request(
@@ -252,6 +255,7 @@ enum RequestTemplates {
         request("GET /v1/log/consistency?old=1&size=2", key, ""),
         request("GET /v1/log/keys", key, ""),
         request("GET /v1/accounts/<ACCOUNT>?as_of=2", key, ""),
+        request("GET /v1/accounts/<ACCOUNT>?disclose=true", because, ""),
         request("GET /v1/accounts/<ACCOUNT>?as_of=2026-01-01T00:00:00.123456Z", key, ""),
         request(
             "GET /v1/accounts/<ACCOUNT>/history?after=0&as_of=2&limit=1&disclose=true", because, ""
@@ -269,6 +273,13 @@ enum RequestTemplates {
         request(
             "GET /v1/accounts/<ACCOUNT>/timeline?order=newest&before=0-2&limit=1", key, ""),
         request("GET /v1/conflicts?state=resolved", key, ""),
+        request("GET /v1/conflicts/counts", key, ""),
+        request("GET /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001", key, ""),
+        request(
+            "PUT /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001/review",
+            because + "Content-Type: application/json\n", #"{"note":"looked at"}"#),
+        request(
+            "DELETE /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001/review", because, ""),
         request(
             "GET /v1/audit/messages?account_id=<ACCOUNT>&state=sent&limit=2", because, ""),
         request("DELETE /v1/accounts/<ACCOUNT>?basis=retention", because, ""),

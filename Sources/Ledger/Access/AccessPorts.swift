@@ -14,6 +14,12 @@ package protocol AccessLog: Sendable {
     func accesses(
         matching query: AccessQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> CursorPage<LoggedAccess>
+
+    /// Returns the reason for which a legal hold was set; nil unless a record shortly before the
+    /// event states it.
+    func reason(
+        of hold: PlacedHold, on account: AccountID, in tenant: TenantID
+    ) async throws(LedgerFault) -> String?
 }
 
 /// The filters of a read of the access log.

@@ -29,17 +29,24 @@ package struct ConflictQuery: Hashable, Sendable {
 package struct ConflictPage: Sendable {
     /// In the order of their last attempts, or in the reverse one.
     package let page: CursorPage<Conflict>
-    /// The number of events of the log that the conflicts include.
-    package let foldedSize: Int64
-    /// The number of events of the log.
-    package let logSize: Int64
+    /// The notes on them, by the positions of their first attempts.
+    package let reviews: [LogPosition: ConflictReview]
+    package let extent: ConflictExtent
 
     /// Collects a page.
-    package init(page: CursorPage<Conflict>, foldedSize: Int64, logSize: Int64) {
+    package init(
+        page: CursorPage<Conflict>, reviews: [LogPosition: ConflictReview] = [:],
+        extent: ConflictExtent
+    ) {
         self.page = page
-        self.foldedSize = foldedSize
-        self.logSize = logSize
+        self.reviews = reviews
+        self.extent = extent
     }
+
+    /// The number of events of the log that the conflicts include.
+    package var foldedSize: Int64 { extent.foldedSize }
+    /// The number of events of the log.
+    package var logSize: Int64 { extent.logSize }
 }
 
 /// Reads of the `conflicts` read model.
@@ -52,4 +59,17 @@ package protocol ConflictReader: Sendable {
     func conflicts(
         matching query: ConflictQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> ConflictPage
+
+    /// Returns the conflict with a first attempt; nil when there is none.
+    func conflict(
+        of first: EventID, in tenant: TenantID
+    ) async throws(LedgerFault) -> (found: ReviewedConflict, extent: ConflictExtent)?
+
+    /// Counts the conflicts with the last attempts; the work is bounded.
+    func counts(in tenant: TenantID) async throws(LedgerFault) -> ConflictCounts
+
+    /// Sets the note on a conflict, which replaces an earlier one; nil deletes it.
+    func review(
+        _ first: EventID, _ review: ConflictReview?, in tenant: TenantID
+    ) async throws(LedgerFault) -> Result<Void, ReviewRefusal>
 }

@@ -25,6 +25,18 @@ package struct PostgresAccessLog: AccessLog {
             """)
     }
 
+    /// The time before the event of a hold within which its access was recorded.
+    private static let holdSecondsMax: Int64 = 300
+
+    private static let holdReason = Statement(
+        "access_hold_reason",
+        """
+        SELECT reason FROM access_log
+        WHERE tenant_id = $1 AND position >= $2 AND position < $3 AND account_id = $4
+            AND action = $5 AND outcome = 'allowed' AND position($6 IN details) > 0
+        ORDER BY position DESC LIMIT 1
+        """)
+
     private let gate: AccessGate
     private let session: Postgres.Session
     private let onFault: @Sendable (String) -> Void
@@ -65,6 +77,40 @@ package struct PostgresAccessLog: AccessLog {
             onFault("reading the access log failed: \(error)")
             throw .unavailable
         }
+    }
+
+    /// Returns the reason in the record of a hold, among those of the minutes before its event.
+    package func reason(
+        of hold: PlacedHold, on account: AccountID, in tenant: TenantID
+    ) async throws(LedgerFault) -> String? {
+        do {
+            return try await session.run { connection in
+                try Self.reason(of: hold, on: account, in: tenant, on: connection)
+            }
+        } catch {
+            onFault("reading the access log failed: \(error)")
+            throw .unavailable
+        }
+    }
+
+    private static func reason(
+        of hold: PlacedHold, on account: AccountID, in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> String? {
+        let name = Parameter.text(tenant.description)
+        let time = hold.mark.recordedAt
+        let heads = try connection.query(head, [name])
+        let range = try TimeSearch.accesses.range(
+            from: .time(time.adding(seconds: -holdSecondsMax)),
+            through: .time(time.adding(seconds: holdSecondsMax)),
+            head: heads.rowCount == 1 ? try heads.int8(0, 0) : 0, in: tenant, on: connection)
+        let rows = try connection.query(
+            holdReason,
+            [
+                name, .int8(max(range.lowerBound, range.upperBound - windowMax)),
+                .int8(range.upperBound), .uuid(account.bits),
+                .text(AccessAction.setLegalHold.rawValue), .text(hold.hold.description),
+            ])
+        return rows.rowCount == 1 ? try rows.optionalText(0, rows.column("reason")) : nil
     }
 
     /// Passes all pages to a body, for the command line with any login that may read the log.

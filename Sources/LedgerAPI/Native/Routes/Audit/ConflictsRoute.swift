@@ -34,7 +34,7 @@ struct ConflictsRoute: Route {
             return .json(
                 bytes: try await call.services.audit.conflicts.conflicts(
                     matching: query, in: call.tenant
-                ).json)
+                ).json(showingNotes: auditRequest.principal.role.maySeePersonalData))
         } catch {
             throw .faulted(error)
         }
