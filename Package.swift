@@ -146,6 +146,7 @@ let package = Package(
                 .embedInCode("V031_planned_unlinks.sql"),
                 .embedInCode("V032_former_addresses.sql"),
                 .embedInCode("V033_console_sessions.sql"),
+                .embedInCode("V034_conflict_reviews.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
