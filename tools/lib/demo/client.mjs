@@ -61,6 +61,17 @@ export class Client {
     return this.support("POST", path, { ...body, plan_digest, case: words.case }, words.reason);
   }
 
+  /** The conflicts of an account, once those of the whole log are there. */
+  async conflicts(account) {
+    const end = Date.now() + secondsMax * 1000;
+    while (Date.now() < end) {
+      const { conflicts, folded } = await this.support("GET", `/v1/conflicts?account=${account}`);
+      if (folded.size === folded.log_size) return conflicts;
+      await pause(pauseMilliseconds);
+    }
+    throw new Error(`the conflicts were behind the log for ${secondsMax} s`);
+  }
+
   /** The code in the next message to an address. */
   async code(address) {
     const end = Date.now() + secondsMax * 1000;
