@@ -51,7 +51,7 @@ let package = Package(
             name: "CPhoneNumber",
             linkerSettings: [.linkedLibrary("phonenumber"), .linkedLibrary("protobuf")]),
         // The files of the pages for people.
-        .target(name: "CPageAssets", exclude: ["account", "lib", "texts", "tsconfig.json"]),
+        .target(name: "CPageAssets", exclude: ["account", "lib", "proof", "texts", "tsconfig.json"]),
         .systemLibrary(
             name: "CQRencode", pkgConfig: "libqrencode",
             providers: [.apt(["libqrencode-dev"])]),
@@ -343,7 +343,7 @@ let package = Package(
             ], exclude: ["Verifiers"]),
         .testTarget(
             name: "PageTests", dependencies: ["LedgerTestSupport"],
-            exclude: ["Browser", "requirements.txt"]),
+            exclude: ["Browser", "Units", "requirements.txt"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],
     swiftLanguageModes: [.v6],

@@ -72,6 +72,38 @@ static const unsigned char lib_qr_mjs[] = {
 };
 static const unsigned char texts_de_more_mjs[] = {
 #embed "texts/de-more.mjs"
+static const unsigned char proof_bundle_files_mjs[] = {
+#embed "proof/bundle-files.mjs"
+};
+static const unsigned char proof_bundle_mjs[] = {
+#embed "proof/bundle.mjs"
+};
+static const unsigned char proof_bytes_mjs[] = {
+#embed "proof/bytes.mjs"
+};
+static const unsigned char proof_entry_mjs[] = {
+#embed "proof/entry.mjs"
+};
+static const unsigned char proof_event_mjs[] = {
+#embed "proof/event.mjs"
+};
+static const unsigned char proof_histories_mjs[] = {
+#embed "proof/histories.mjs"
+};
+static const unsigned char proof_note_mjs[] = {
+#embed "proof/note.mjs"
+};
+static const unsigned char proof_rfc6962_mjs[] = {
+#embed "proof/rfc6962.mjs"
+};
+static const unsigned char proof_tar_mjs[] = {
+#embed "proof/tar.mjs"
+};
+static const unsigned char proof_tlog_proof_mjs[] = {
+#embed "proof/tlog-proof.mjs"
+};
+static const unsigned char proof_witness_mjs[] = {
+#embed "proof/witness.mjs"
 };
 static const unsigned char texts_de_mjs[] = {
 #embed "texts/de.mjs"
@@ -130,6 +162,17 @@ static const struct page_asset assets[] = {
     {"lib/passkeys.mjs", SCRIPT, lib_passkeys_mjs, sizeof lib_passkeys_mjs},
     {"lib/qr.mjs", SCRIPT, lib_qr_mjs, sizeof lib_qr_mjs},
     {"texts/de-more.mjs", SCRIPT, texts_de_more_mjs, sizeof texts_de_more_mjs},
+    {"proof/bundle-files.mjs", SCRIPT, proof_bundle_files_mjs, sizeof proof_bundle_files_mjs},
+    {"proof/bundle.mjs", SCRIPT, proof_bundle_mjs, sizeof proof_bundle_mjs},
+    {"proof/bytes.mjs", SCRIPT, proof_bytes_mjs, sizeof proof_bytes_mjs},
+    {"proof/entry.mjs", SCRIPT, proof_entry_mjs, sizeof proof_entry_mjs},
+    {"proof/event.mjs", SCRIPT, proof_event_mjs, sizeof proof_event_mjs},
+    {"proof/histories.mjs", SCRIPT, proof_histories_mjs, sizeof proof_histories_mjs},
+    {"proof/note.mjs", SCRIPT, proof_note_mjs, sizeof proof_note_mjs},
+    {"proof/rfc6962.mjs", SCRIPT, proof_rfc6962_mjs, sizeof proof_rfc6962_mjs},
+    {"proof/tar.mjs", SCRIPT, proof_tar_mjs, sizeof proof_tar_mjs},
+    {"proof/tlog-proof.mjs", SCRIPT, proof_tlog_proof_mjs, sizeof proof_tlog_proof_mjs},
+    {"proof/witness.mjs", SCRIPT, proof_witness_mjs, sizeof proof_witness_mjs},
     {"texts/de.mjs", SCRIPT, texts_de_mjs, sizeof texts_de_mjs},
     {"texts/en-more.mjs", SCRIPT, texts_en_more_mjs, sizeof texts_en_more_mjs},
     {"texts/en.mjs", SCRIPT, texts_en_mjs, sizeof texts_en_mjs},
