@@ -40,6 +40,15 @@ static const unsigned char account_sign_in_mjs[] = {
 static const unsigned char account_style_css[] = {
 #embed "account/style.css"
 };
+static const unsigned char bundle_verify_css[] = {
+#embed "bundle/verify.css"
+};
+static const unsigned char bundle_verify_html[] = {
+#embed "bundle/verify.html"
+};
+static const unsigned char bundle_verify_mjs[] = {
+#embed "bundle/verify.mjs"
+};
 static const unsigned char lib_api_mjs[] = {
 #embed "lib/api.mjs"
 };
@@ -125,6 +134,9 @@ static const struct page_asset assets[] = {
     {"account/security.mjs", SCRIPT, account_security_mjs, sizeof account_security_mjs},
     {"account/sign-in.mjs", SCRIPT, account_sign_in_mjs, sizeof account_sign_in_mjs},
     {"account/style.css", STYLE, account_style_css, sizeof account_style_css},
+    {"bundle/verify.css", STYLE, bundle_verify_css, sizeof bundle_verify_css},
+    {"bundle/verify.html", HTML, bundle_verify_html, sizeof bundle_verify_html},
+    {"bundle/verify.mjs", SCRIPT, bundle_verify_mjs, sizeof bundle_verify_mjs},
     {"lib/api.mjs", SCRIPT, lib_api_mjs, sizeof lib_api_mjs},
     {"lib/dialog.mjs", SCRIPT, lib_dialog_mjs, sizeof lib_dialog_mjs},
     {"lib/el.mjs", SCRIPT, lib_el_mjs, sizeof lib_el_mjs},
