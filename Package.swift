@@ -53,7 +53,7 @@ let package = Package(
         // The files of the pages for people.
         .target(
             name: "CPageAssets",
-            exclude: ["account", "bundle", "lib", "proof", "texts", "tsconfig.json"]),
+            exclude: ["account", "bundle", "console", "lib", "proof", "texts", "tsconfig.json"]),
         .systemLibrary(
             name: "CQRencode", pkgConfig: "libqrencode",
             providers: [.apt(["libqrencode-dev"])]),
@@ -148,6 +148,8 @@ let package = Package(
                 .embedInCode("V030_factors.sql"),
                 .embedInCode("V031_planned_unlinks.sql"),
                 .embedInCode("V032_former_addresses.sql"),
+                .embedInCode("V033_console_sessions.sql"),
+                .embedInCode("V034_conflict_reviews.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),

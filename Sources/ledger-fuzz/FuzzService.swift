@@ -112,7 +112,8 @@ final class FuzzService: Sendable {
         let events = InMemoryEvents(ledger)
         let audit = AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs,
-            histories: ledger, searches: InMemorySearch(ledger), conflicts: ledger,
+            histories: ledger, searches: InMemorySearch(ledger),
+            conflicts: InMemoryConflicts(ledger),
             messages: InMemoryMessages(),
             streams: EventStreams(events: events, watch: events, countMax: 64))
         return API(
@@ -128,7 +129,7 @@ final class FuzzService: Sendable {
                     store: ledger, codes: codes),
                 passkeys: PasskeyChecks(store: ledger, key: .generate()),
                 flows: BrowserFlows(key: .generate()),
-                pages: PageSessions(key: .generate()), publicURL: "https://ledger.example",
+                pages: PageSessions(key: .generate()), staff: nil, publicURL: "https://ledger.example",
                 secondFactors: SecondFactors(
                     store: ledger, codes: codes,
                     passkeys: PasskeyChecks(store: ledger, key: .generate()),

@@ -10,6 +10,10 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case readDifference = "account.diff"
     case readTimeline = "account.timeline"
     case listConflicts = "conflict.list"
+    case readConflict = "conflict.read"
+    case countConflicts = "conflict.count"
+    case reviewConflict = "conflict.review"
+    case unreviewConflict = "conflict.unreview"
     case listMessages = "message.list"
     case listEvents = "event.list"
     case readEvent = "event.read"
@@ -97,7 +101,7 @@ package struct AccessRecord: Hashable, Sendable {
         self.action = action
     }
 
-    /// The principal: `api_key:<id>` or `operator`.
+    /// The principal: `api_key:<id>`, `staff:<id>` or `operator`.
     package var principalText: String { principal?.description ?? Self.operatorText }
 
     /// The role at that time: `auditor`, `support`, `admin` or `operator`.

@@ -36,6 +36,12 @@ extension Catalogue {
                 .bytes("mac", .nullable),
             ]),
         CatalogueTable(
+            "console_sessions", server: .all,
+            columns: [
+                .bytes("token_digest"), .uuid("staff_id"), .text("content"), .time("used_at"),
+                .time("expires_at"),
+            ]),
+        CatalogueTable(
             "access_heads", server: .upsert,
             columns: [
                 .text("tenant_id", .auditor), .int8("next_position", .auditor),
@@ -51,6 +57,17 @@ extension Catalogue {
                 .uuid("event_id", [.auditor, .nullable]), .text("details", .auditor),
                 .bool("disclosed", .auditor), .text("reason", [.auditor, .nullable]),
                 .text("outcome", .auditor), .uuid("request_id", [.auditor, .nullable]),
+            ]),
+        CatalogueTable(
+            "conflict_reviews", server: .all,
+            columns: [
+                .text("tenant_id", [.auditor, .support]),
+                .int8("first_position", [.auditor, .support]),
+                .int8("last_position", [.auditor, .support]),
+                .uuid("caller_id", [.auditor, .support, .account]),
+                .uuid("holder_id", [.auditor, .support, .nullable]),
+                .text("note", [.support, .personal]), .text("principal", [.auditor, .support]),
+                .time("reviewed_at", [.auditor, .support]),
             ]),
     ]
 

@@ -31,7 +31,9 @@ enum RouteTable {
         DisableRoute.self, EnablePreviewRoute.self, EnableRoute.self, EndSessionsPreviewRoute.self,
         EndSessionsRoute.self, FactorRemovalPreviewRoute.self, FactorRemovalRoute.self,
         FactorRemovalStopRoute.self, UnlinkPreviewRoute.self, PlanUnlinkRoute.self,
-        StopUnlinkRoute.self, SearchRoute.self,
+        StopUnlinkRoute.self, SearchRoute.self, SearchByBodyRoute.self,
+        ConflictRoute.self, ConflictCountsRoute.self, ReviewConflictRoute.self,
+        UnreviewConflictRoute.self,
     ]
 
     /// The routes that describe the others; an operator can switch them off.
@@ -45,6 +47,8 @@ enum RouteTable {
     static let pages: [any Route.Type] = [
         StartFlowRoute.self, AgreedFlowRoute.self, FlowCallbackRoute.self, FlowFormRoute.self,
         AccountPageRoute.self, PageAssetRoute.self, PageSessionRoute.self, PageSignOutRoute.self,
-        BeginPageFlowRoute.self, PageCallbackRoute.self, QRCodeRoute.self,
+        BeginPageFlowRoute.self, PageCallbackRoute.self, QRCodeRoute.self, ConsoleAddressRoute.self,
+        ConsolePageRoute.self, ConsoleSignInRoute.self, ConsoleCallbackRoute.self,
+        ConsoleSessionRoute.self, ConsoleSignOutRoute.self, ConsoleRoleRoute.self,
     ]
 }

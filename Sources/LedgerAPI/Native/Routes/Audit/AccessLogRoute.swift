@@ -3,21 +3,21 @@ internal import HTTP
 internal import JSON
 internal import Ledger
 
-/// `GET /v1/access-log`: the recorded accesses, in order; reading them is recorded as well.
+/// `GET /v1/access-log`: the recorded accesses, in order or newest first; reading them is recorded as well.
 struct AccessLogRoute: Route {
     static let method = "GET"
     static let path = "/v1/access-log"
     static let operation = Operation(
-        id: "list_accesses", tag: .log, summary: "The recorded accesses, in order",
+        id: "list_accesses", tag: .log, summary: "The recorded accesses, in order or newest first",
         access: .principal(.accessLogReaders),
         parameters: [
-            .after, .from, .to,
+            .order, .after, .before, .from, .to,
             Parameter(
                 name: "principal",
                 schema: .text(
                     AccessRecord.operatorText,
                     Schema.TextRules(
-                        pattern: "^(operator|api_key:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")
+                        pattern: "^(operator|(api_key|staff):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")
                 ), about: "Only accesses by this principal"),
             .limit,
             ReasonHeader.parameter,
@@ -28,11 +28,13 @@ struct AccessLogRoute: Route {
         let auditRequest = try await call.auditRequest(.listAccesses)
         let parameters = try QueryParameters(call)
         var query = AccessQuery(limit: try parameters.limit())
-        query.after = try parameters.position("after")?.value
+        let start = try parameters.order()
+        query.order = start.order
+        query.after = start.after?.value
         query.from = try parameters.moment("from")
         query.through = try parameters.moment("to")
         query.principal = try parameters.value(
-            "principal", "api_key:<id> or operator", Self.principal)
+            "principal", "api_key:<id>, staff:<id> or operator", Self.principal)
         try await auditRequest.record(parameters)
         do {
             return .json(
@@ -45,10 +47,7 @@ struct AccessLogRoute: Route {
     }
 
     private static func principal(_ text: String) -> String? {
-        guard text != AccessRecord.operatorText else { return text }
-        let prefix = "api_key:"
-        guard text.hasPrefix(prefix) else { return nil }
-        return APIKeyID(canonical: text.dropFirst(prefix.count)).map { "\(prefix)\($0)" }
+        text == AccessRecord.operatorText ? text : Principal.canonical(text)
     }
 }
 
