@@ -43,6 +43,15 @@ static const unsigned char account_sign_in_mjs[] = {
 static const unsigned char account_style_css[] = {
 #embed "account/style.css"
 };
+static const unsigned char bundle_verify_css[] = {
+#embed "bundle/verify.css"
+};
+static const unsigned char bundle_verify_html[] = {
+#embed "bundle/verify.html"
+};
+static const unsigned char bundle_verify_mjs[] = {
+#embed "bundle/verify.mjs"
+};
 static const unsigned char console_charts_mjs[] = {
 #embed "console/charts.mjs"
 };
@@ -186,6 +195,9 @@ static const struct page_asset assets[] = {
     {"account/security.mjs", SCRIPT, account_security_mjs, sizeof account_security_mjs},
     {"account/sign-in.mjs", SCRIPT, account_sign_in_mjs, sizeof account_sign_in_mjs},
     {"account/style.css", STYLE, account_style_css, sizeof account_style_css},
+    {"bundle/verify.css", STYLE, bundle_verify_css, sizeof bundle_verify_css},
+    {"bundle/verify.html", HTML, bundle_verify_html, sizeof bundle_verify_html},
+    {"bundle/verify.mjs", SCRIPT, bundle_verify_mjs, sizeof bundle_verify_mjs},
     {"console/charts.mjs", SCRIPT, console_charts_mjs, sizeof console_charts_mjs},
     {"console/console.mjs", SCRIPT, console_console_mjs, sizeof console_console_mjs},
     {"console/index.html", HTML, console_index_html, sizeof console_index_html},
