@@ -116,6 +116,11 @@ BEGIN
         WHERE w.tenant_id = tenant AND w.account_id = wanted.account;
         DELETE FROM public.idempotency_records r
         WHERE r.tenant_id = tenant AND r.account_id = wanted.account;
+        -- Notes on conflicts name both parties.
+        DELETE FROM public.conflict_reviews v
+        WHERE v.tenant_id = tenant AND v.caller_id = wanted.account;
+        DELETE FROM public.conflict_reviews v
+        WHERE v.tenant_id = tenant AND v.holder_id = wanted.account;
         -- Also those that name no account but went to the same address, such as the code of its sign-up.
         DELETE FROM public.messages o
         WHERE o.tenant_id = tenant AND o.account_id IS NULL AND o.recipient_digest IN (

@@ -62,11 +62,24 @@ package final class InMemoryAccess: APIKeyDirectory, AccessLog {
         if let fault { throw fault }
     }
 
+    /// Returns the reason in the line of a hold.
+    package func reason(
+        of hold: PlacedHold, on account: AccountID, in tenant: TenantID
+    ) async throws(LedgerFault) -> String? {
+        accesses(of: tenant).last {
+            $0.action == AccessAction.setLegalHold.rawValue && $0.account == account
+                && $0.details.contains("\(hold.hold)")
+        }?.reason
+    }
+
     /// Returns the lines after a position; other filters are ignored.
     package func accesses(
         matching query: AccessQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> CursorPage<LoggedAccess> {
-        let rest = accesses(of: tenant).filter { $0.position > query.after ?? -1 }
+        let all = accesses(of: tenant)
+        let rest = (query.order == .oldest ? all : all.reversed()).filter { line in
+            query.after.map { query.order.isAfter(line.position, $0) } ?? true
+        }
         let page = Array(rest.prefix(query.limit))
         return CursorPage(
             elements: page, cursor: page.last?.position ?? query.after,

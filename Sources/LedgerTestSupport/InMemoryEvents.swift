@@ -16,15 +16,17 @@ package struct InMemoryEvents: EventReader, LogWatch {
         var page: [ShownEvent] = []
         var cursor = query.after?.value
         let all = try ledger.read(tenant)
-        for recording in all where recording.recorded.position.value > query.after?.value ?? -1 {
-            guard page.count < query.limit else { break }
+        var rest = (query.order == .oldest ? all : all.reversed())[...]
+        if let after = query.after {
+            rest = rest.drop { !query.order.isAfter($0.recorded.position, after) }
+        }
+        while page.count < query.limit, let recording = rest.popFirst() {
             cursor = recording.recorded.position.value
             let text = String(decoding: recording.entry, as: UTF8.self)
             guard query.fragments.allSatisfy(text.contains) else { continue }
             page.append(Self.shown(recording, isDisclosing, only: query.account))
         }
-        return CursorPage(
-            elements: page, cursor: cursor, hasMore: (cursor ?? -1) + 1 < Int64(all.count))
+        return CursorPage(elements: page, cursor: cursor, hasMore: !rest.isEmpty)
     }
 
     /// Returns the event with an id.

@@ -71,14 +71,15 @@ extension InMemoryLedger: HistoryReader {
             from: Self.mark(of: log, before: from), page: page)
     }
 
-    /// Returns a page of the events of an account and of all accounts merged with it, in commit order.
+    /// Returns a page of the events of an account and of all accounts merged with it, in an order.
     package func timeline(
-        of account: AccountID, after cursor: TimelineCursor?, asOf moment: Moment?, limit: Int,
-        isDisclosing: Bool, in tenant: TenantID
+        of account: AccountID, _ order: ReadingOrder, after cursor: TimelineCursor?,
+        asOf moment: Moment?, limit: Int, isDisclosing: Bool, in tenant: TenantID
     ) async throws(HistoryFault) -> TimelinePage? {
         let log = try log(of: tenant)
         let end = try Self.end(of: log, at: cursor.map { .position($0.asOf) } ?? moment)
-        var fold = TimelineFold(of: account, in: tenant, after: cursor?.position, limit: limit)
+        var fold = TimelineFold(
+            of: account, in: tenant, after: cursor?.position, limit: limit, order: order)
         var disclosed: [LogPosition: DisclosedValues] = [:]
         while let wanted = fold.wanted {
             let own = Self.events(of: wanted, in: log, isDisclosing: true)

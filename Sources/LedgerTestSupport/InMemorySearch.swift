@@ -9,19 +9,19 @@ package struct InMemorySearch: SearchReader {
         self.ledger = ledger
     }
 
-    /// Returns the last known verification states of the e-mails of the accounts' identities.
-    package func emailFlags(
+    /// Returns the last known e-mails of the accounts' identities.
+    package func emails(
         of accounts: [AccountID], in tenant: TenantID
-    ) async throws(LedgerFault) -> EmailFlags {
-        var flags: EmailFlags = [:]
+    ) async throws(LedgerFault) -> [IdentityID: Email] {
+        var emails: [IdentityID: Email] = [:]
         for recording in ledger.recordings(of: tenant) {
             guard let account = recording.recorded.accounts.first?.id, accounts.contains(account),
                 let identity = recording.recorded.event.fact.attributes.identity,
                 let email = DisclosedValues(recording.disclosed).email
             else { continue }
-            flags[identity] = .some(email.isVerified)
+            emails[identity] = email
         }
-        return flags
+        return emails
     }
 
     /// Returns the accounts, identities and events that match a term.

@@ -112,7 +112,8 @@ final class FuzzService: Sendable {
         let events = InMemoryEvents(ledger)
         let audit = AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs,
-            histories: ledger, searches: InMemorySearch(ledger), conflicts: ledger,
+            histories: ledger, searches: InMemorySearch(ledger),
+            conflicts: InMemoryConflicts(ledger),
             messages: InMemoryMessages(),
             streams: EventStreams(events: events, watch: events, countMax: 64))
         return API(

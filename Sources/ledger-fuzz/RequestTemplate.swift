@@ -235,12 +235,18 @@ enum RequestTemplates {
         request(
             "GET /v1/events?after=0&type=SignedIn&provider=google&outcome=accepted&disclose=true",
             because, ""),
+        request(
+            "GET /v1/events?order=newest&before=9&actor=account:<ACCOUNT>&identity=<ACCOUNT>"
+                + "&request=<ACCOUNT>", because, ""),
         request("GET /v1/events?account=<ACCOUNT>&from=0&to=9&disclose=true", because, ""),
         request(
             "GET /v1/events/stream?after=0&type=SignedIn&from=0", key + "Last-Event-ID: 1\n", ""),
         request("GET /v1/events/0190a1b2-c3d4-7000-8000-000000000001?disclose=false", key, ""),
         request("GET /v1/search?q=<ACCOUNT>", key, ""),
         request("GET /v1/search?q=ada%40example.com", because, ""),
+        request(
+            "POST /v1/search", because + "Content-Type: application/json\n",
+            #"{"query":"ada@example.com"}"#),
         request("GET /v1/log/checkpoint", key, ""),
         request("GET /v1/log/checkpoints?from=0&to=9&limit=2", key, ""),
         request(
@@ -249,6 +255,7 @@ enum RequestTemplates {
         request("GET /v1/log/consistency?old=1&size=2", key, ""),
         request("GET /v1/log/keys", key, ""),
         request("GET /v1/accounts/<ACCOUNT>?as_of=2", key, ""),
+        request("GET /v1/accounts/<ACCOUNT>?disclose=true", because, ""),
         request("GET /v1/accounts/<ACCOUNT>?as_of=2026-01-01T00:00:00.123456Z", key, ""),
         request(
             "GET /v1/accounts/<ACCOUNT>/history?after=0&as_of=2&limit=1&disclose=true", because, ""
@@ -262,7 +269,17 @@ enum RequestTemplates {
             ""),
         request(
             "GET /v1/conflicts?state=open&account=<ACCOUNT>&after=0&limit=2", because, ""),
+        request("GET /v1/conflicts?order=newest&before=9", key, ""),
+        request(
+            "GET /v1/accounts/<ACCOUNT>/timeline?order=newest&before=0-2&limit=1", key, ""),
         request("GET /v1/conflicts?state=resolved", key, ""),
+        request("GET /v1/conflicts/counts", key, ""),
+        request("GET /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001", key, ""),
+        request(
+            "PUT /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001/review",
+            because + "Content-Type: application/json\n", #"{"note":"looked at"}"#),
+        request(
+            "DELETE /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001/review", because, ""),
         request(
             "GET /v1/audit/messages?account_id=<ACCOUNT>&state=sent&limit=2", because, ""),
         request("DELETE /v1/accounts/<ACCOUNT>?basis=retention", because, ""),

@@ -9,16 +9,24 @@ package protocol AccessLog: Sendable {
     /// Records an access before anything is shown; durable when it returns.
     func record(_ access: AccessRecord, in tenant: TenantID) async throws(LedgerFault)
 
-    /// Returns the next records after a position; the work is bounded, so a page may hold few or
+    /// Returns the next records after a position, in the order of the query; the work is bounded, so a page may hold few or
     /// none and yet not be the last.
     func accesses(
         matching query: AccessQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> CursorPage<LoggedAccess>
+
+    /// Returns the reason for which a legal hold was set; nil unless a record shortly before the
+    /// event states it.
+    func reason(
+        of hold: PlacedHold, on account: AccountID, in tenant: TenantID
+    ) async throws(LedgerFault) -> String?
 }
 
 /// The filters of a read of the access log.
 package struct AccessQuery: Hashable, Sendable {
-    /// The last position that was seen; nil to start at the beginning.
+    /// The order of the records.
+    package var order = ReadingOrder.oldest
+    /// The last position that was seen in this order; nil to start with the first.
     package var after: Int64?
     /// The first record; a time means the first record not before it.
     package var from: Moment?
@@ -32,6 +40,20 @@ package struct AccessQuery: Hashable, Sendable {
     /// Selects everything.
     package init(limit: Int) {
         self.limit = limit
+    }
+}
+
+/// The order in which a read passes through an append-only sequence.
+package enum ReadingOrder: String, Hashable, Sendable, CaseIterable {
+    /// From the beginning on.
+    case oldest
+    /// From the end back: what is appended meanwhile comes before the first page, and changes no
+    /// later one.
+    case newest
+
+    /// Checks whether a position comes after another one.
+    package func isAfter<Position: Comparable>(_ position: Position, _ other: Position) -> Bool {
+        self == .oldest ? position > other : position < other
     }
 }
 

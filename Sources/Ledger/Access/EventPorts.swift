@@ -1,12 +1,18 @@
 /// The filters of a read of a log.
 package struct EventQuery: Hashable, Sendable {
-    /// The last position that was seen; nil to start at the beginning.
+    /// The order of the events.
+    package var order = ReadingOrder.oldest
+    /// The last position that was seen in this order; nil to start with the first.
     package var after: LogPosition?
     package var type: Event.Name?
     /// An account that the event touches, first or not.
     package var account: AccountID?
     package var provider: ProviderName?
     package var outcome: Event.Outcome?
+    package var actor: ActorFilter?
+    /// An identity that the event names.
+    package var identity: IdentityID?
+    package var request: RequestID?
     /// The first event; a time means the first event not before it.
     package var from: Moment?
     /// The last event; a time means the last event not after it.
@@ -27,8 +33,48 @@ package struct EventQuery: Hashable, Sendable {
         if let account { fragments.append("{\"id\":\"\(account)\",\"prev\":") }
         if let provider { fragments.append("\"provider\":\"\(provider)\"") }
         if let outcome { fragments.append("\"outcome\":\"\(outcome.rawValue)\"") }
+        if let actor { fragments += actor.fragments }
+        if let identity { fragments.append("\"identity\":\"\(identity)\"") }
+        if let request { fragments.append(",\"request\":\"\(request)\",\"tenant\":") }
         if let type { fragments.append("\"type\":\"\(type.rawValue)\",\"v\":") }
         return fragments
+    }
+}
+
+/// The actor of the events that a read selects, in any session and with any role.
+package enum ActorFilter: Hashable, Sendable {
+    case account(AccountID)
+    case apiKey(APIKeyID)
+    case system
+
+    /// The forms of an actor, in words.
+    package static let form = "account:<id>, api_key:<id> or system"
+    /// The forms of an actor, as a regular expression.
+    package static let pattern =
+        "^(system|(account|api_key):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$"
+
+    /// Reads an actor in the format of the `actor` columns, without a session.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        switch (parts.first, parts.count) {
+        case ("system", 1): self = .system
+        case ("account", 2):
+            guard let account = AccountID(canonical: parts[1]) else { return nil }
+            self = .account(account)
+        case ("api_key", 2):
+            guard let key = APIKeyID(canonical: parts[1]) else { return nil }
+            self = .apiKey(key)
+        default: return nil
+        }
+    }
+
+    /// Byte sequences that every entry of the actor contains.
+    fileprivate var fragments: [String] {
+        switch self {
+        case .account(let account): ["\"actor\":{\"id\":\"\(account)\"", "\"type\":\"account\"},"]
+        case .apiKey(let key): ["\"actor\":{\"id\":\"\(key)\"", "\"type\":\"api_key\"},"]
+        case .system: ["\"actor\":{\"type\":\"system\"}"]
+        }
     }
 }
 
@@ -60,7 +106,7 @@ package struct ShownEvent: Hashable, Sendable {
 
 /// Reads of the log itself.
 package protocol EventReader: Sendable {
-    /// Returns the next events after a position, in commit order.
+    /// Returns the next events after a position, in commit order or the reverse one.
     ///
     /// The work is bounded, so a page may hold few events or none and yet not be the last. Reading
     /// on after each page's cursor misses nothing, however many processes append. When the query

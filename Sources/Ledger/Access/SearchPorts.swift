@@ -241,13 +241,21 @@ package protocol SearchReader: Sendable {
         by term: SearchTerm, comparesPersonalData: Bool, in tenant: TenantID
     ) async throws(LedgerFault) -> SearchResult
 
-    /// Returns which identities of some accounts have an e-mail, each with whether it is known to
-    /// be verified.
+    /// Returns the e-mails of the identities of some accounts that have one.
     ///
     /// Waits, within a limit, until the read model has caught up with the log.
-    func emailFlags(
+    func emails(
         of accounts: [AccountID], in tenant: TenantID
-    ) async throws(LedgerFault) -> EmailFlags
+    ) async throws(LedgerFault) -> [IdentityID: Email]
+}
+
+extension SearchReader {
+    /// Returns whether the e-mails of some accounts' identities are verified.
+    package func emailFlags(
+        of accounts: [AccountID], in tenant: TenantID
+    ) async throws(LedgerFault) -> EmailFlags {
+        try await emails(of: accounts, in: tenant).mapValues { $0.isVerified }
+    }
 }
 
 /// Whether the e-mails of identities are verified: nil when unknown; identities without an e-mail

@@ -107,12 +107,12 @@ package protocol HistoryReader: Sendable {
         isDisclosing: Bool, in tenant: TenantID
     ) async throws(HistoryFault) -> AccountChanges?
 
-    /// Returns the events of an account and of all accounts merged with it, in commit order and at
-    /// most `limit` after a cursor; nil when the account is not in the log.
+    /// Returns the events of an account and of all accounts merged with it, in an order and at most
+    /// `limit` after a cursor; nil when the account is not in the log.
     ///
     /// A cursor determines the moment.
     func timeline(
-        of account: AccountID, after cursor: TimelineCursor?, asOf moment: Moment?, limit: Int,
-        isDisclosing: Bool, in tenant: TenantID
+        of account: AccountID, _ order: ReadingOrder, after cursor: TimelineCursor?,
+        asOf moment: Moment?, limit: Int, isDisclosing: Bool, in tenant: TenantID
     ) async throws(HistoryFault) -> TimelinePage?
 }

@@ -25,6 +25,7 @@ package struct ReplayedAccount: Hashable, Sendable {
     package private(set) var erased: LogMark?
     /// The legal holds that prevent its erasure, in the order in which they were set.
     package private(set) var holds: [HoldID] = []
+    private var holdEvents: [HoldID: PlacedHold] = [:]
     /// The position of the `AccountDisabled` since which nothing signs in to it; nil while it is enabled.
     package private(set) var disabledPosition: LogPosition?
     /// The account that absorbed it; nil while it is not merged.
@@ -80,6 +81,9 @@ package struct ReplayedAccount: Hashable, Sendable {
     /// The second factors in the order of their enrolment, without recovery codes.
     package var secondFactors: [FactorID] { factors.filter(\.kind.isRequired).map(\.id) }
 
+    /// The legal holds with the events that set them, in order.
+    package var placedHolds: [PlacedHold] { holds.compactMap { holdEvents[$0] } }
+
     /// The number of ``sessions``.
     package var sessionCount: Int { live.count }
 
@@ -120,6 +124,9 @@ package struct ReplayedAccount: Hashable, Sendable {
         let mark = LogMark(position: recorded.position, recordedAt: recorded.recordedAt)
         if case .accountOpened = recorded.event { opened = mark }
         if recorded.event.erasedAccount != nil { erased = mark }
+        if case .legalHoldSet(let fact) = recorded.event {
+            holdEvents[fact.hold] = PlacedHold(hold: fact.hold, event: recorded.id, mark: mark)
+        }
         last = mark
     }
 }

@@ -51,7 +51,8 @@ package struct TimelineAccount: Hashable, Sendable {
     }
 }
 
-/// A page of the events of an account and of all accounts merged with it, in commit order.
+/// A page of the events of an account and of all accounts merged with it, in commit order or in the
+/// reverse one.
 package struct TimelinePage: Sendable {
     /// The requested account.
     package let requested: AccountID
@@ -121,14 +122,15 @@ package struct TimelineFold: Sendable {
 
     private let requested: AccountID
     private let tenant: TenantID
-    private let after: LogPosition
+    private let order: ReadingOrder
+    private let after: LogPosition?
     private let limit: Int
     private var replayed: ReplayedAccount
     private var queue: [AccountID] = []
     private var known: Set<AccountID>
     private var finished: [AccountID: TimelineAccount] = [:]
     private var rows: [LogPosition: TimelineRow] = [:]
-    /// The last position that can be on the page, or prove that more rows follow.
+    /// The last position in the order that can be on the page, or prove that more rows follow.
     private var cut: LogPosition?
     private var eventCount: Int64 = 0
 
@@ -137,14 +139,17 @@ package struct TimelineFold: Sendable {
     /// - Parameters:
     ///   - account: any of the merged accounts.
     ///   - tenant: the tenant of the log.
-    ///   - position: the last position that is not listed; nil to start at the beginning.
+    ///   - position: the last position in the order that is not listed; nil to start with the first.
     ///   - limit: the maximum number of rows.
+    ///   - order: the order of the rows.
     package init(
-        of account: AccountID, in tenant: TenantID, after position: LogPosition?, limit: Int
+        of account: AccountID, in tenant: TenantID, after position: LogPosition?, limit: Int,
+        order: ReadingOrder = .oldest
     ) {
         requested = account
         self.tenant = tenant
-        after = position ?? LogPosition(-1)
+        self.order = order
+        after = position
         self.limit = limit
         wanted = account
         known = [account]
@@ -159,7 +164,9 @@ package struct TimelineFold: Sendable {
         try replayed.apply(recorded, leaf: leaf)
         if !recorded.accounts.contains(where: { finished[$0.id] != nil }) { eventCount += 1 }
         let position = recorded.position
-        guard position > after, cut.map({ position <= $0 }) ?? true else { return }
+        guard after.map({ order.isAfter(position, $0) }) ?? true,
+            cut.map({ !order.isAfter(position, $0) }) ?? true
+        else { return }
         rows[position, default: TimelineRow(recorded)].changes[replayed.id] =
             TimelineRow.Change(before: before, after: replayed.links)
         if rows.count > 2 * limit { dropSurplus() }
@@ -185,7 +192,7 @@ package struct TimelineFold: Sendable {
     /// - Precondition: no account is left to replay.
     package func page(asOf: LogMark?, log: LogExtent) -> TimelinePage {
         precondition(wanted == nil, "a history is missing")
-        let listed = rows.keys.sorted().prefix(limit)
+        let listed = positions.prefix(limit)
         return TimelinePage(
             requested: requested, accounts: finished.values.sorted(by: Self.comesBefore),
             rows: listed.compactMap { rows[$0] }, eventCount: eventCount,
@@ -193,11 +200,13 @@ package struct TimelineFold: Sendable {
     }
 
     private mutating func dropSurplus() {
-        let positions = rows.keys.sorted()
-        let last = positions[limit]
-        cut = last
-        for position in positions where position > last { rows[position] = nil }
+        let positions = positions
+        cut = positions[limit]
+        for position in positions.dropFirst(limit + 1) { rows[position] = nil }
     }
+
+    /// The positions of the rows, in the order of the page.
+    private var positions: [LogPosition] { rows.keys.sorted { order.isAfter($1, $0) } }
 
     private static func comesBefore(_ left: TimelineAccount, _ right: TimelineAccount) -> Bool {
         guard (left.mergedInto == nil) == (right.mergedInto == nil) else {

@@ -121,16 +121,16 @@ package final class HistoryReads: HistoryReader {
         }
     }
 
-    /// Returns some of the events of an account and of those merged with it, in commit order.
+    /// Returns some of the events of an account and of those merged with it, in an order.
     package func timeline(
-        of account: AccountID, after cursor: TimelineCursor?, asOf moment: Moment?, limit: Int,
-        isDisclosing: Bool, in tenant: TenantID
+        of account: AccountID, _ order: ReadingOrder = .oldest, after cursor: TimelineCursor?,
+        asOf moment: Moment?, limit: Int, isDisclosing: Bool, in tenant: TenantID
     ) async throws(HistoryFault) -> TimelinePage? {
         try await read(tenant) { snapshot, connection in
             let mark = try snapshot.mark(
                 of: cursor.map { .position($0.asOf) } ?? moment, on: connection)
             var fold = TimelineFold(
-                of: account, in: tenant, after: cursor?.position, limit: limit)
+                of: account, in: tenant, after: cursor?.position, limit: limit, order: order)
             while let wanted = fold.wanted {
                 var traversal = self.traversal(wanted, in: snapshot, on: connection) { event in
                     try fold.replay(event)

@@ -82,36 +82,36 @@ package struct SearchReads: SearchReader {
         }
     }
 
-    /// Returns the identities of some accounts that have an e-mail, each with whether it is known to be
-    /// verified.
-    package func emailFlags(
+    /// Returns the e-mails of the identities of some accounts that have one.
+    package func emails(
         of accounts: [AccountID], in tenant: TenantID
-    ) async throws(LedgerFault) -> EmailFlags {
+    ) async throws(LedgerFault) -> [IdentityID: Email] {
         do {
             guard try await isUpToDate(tenant) else { throw LedgerFault.unavailable }
             return try await session.run { connection in
                 try connection.readingServedTables(Self.begin) {
-                    try Self.emailFlags(of: accounts, in: tenant, on: connection)
+                    try Self.emails(of: accounts, in: tenant, on: connection)
                 }
             }
         } catch {
-            onFault("reading e-mail flags failed: \(error)")
+            onFault("reading e-mails failed: \(error)")
             throw .unavailable
         }
     }
 
-    private static func emailFlags(
+    private static func emails(
         of accounts: [AccountID], in tenant: TenantID, on connection: Connection
-    ) throws(PostgresError) -> EmailFlags {
+    ) throws(PostgresError) -> [IdentityID: Email] {
         let rows = try connection.query(
-            SearchRows.emailFlags(try ProjectionTables.served(.userProviders, on: connection)),
+            SearchRows.emails(try ProjectionTables.served(.userProviders, on: connection)),
             [.text(tenant.description), .uuids(accounts.map(\.bits))])
-        var flags: EmailFlags = [:]
+        var emails: [IdentityID: Email] = [:]
         for row in 0..<rows.rowCount {
-            flags[IdentityID(bits: try rows.uuid(row, rows.column("identity_id")))] =
-                .some(try rows.optionalBool(row, rows.column("email_verified")))
+            emails[IdentityID(bits: try rows.uuid(row, rows.column("identity_id")))] = Email(
+                try rows.text(row, rows.column("email")),
+                isVerified: try rows.optionalBool(row, rows.column("email_verified")))
         }
-        return flags
+        return emails
     }
 
     /// Waits until the read model includes every event of the log's present end; returns false when that

@@ -49,13 +49,13 @@ enum SearchRows {
             """)
     }
 
-    static func emailFlags(_ table: ProjectionTable) -> Statement {
+    static func emails(_ table: ProjectionTable) -> Statement {
         Statement(
-            "\(table)_email_flags",
+            "\(table)_emails",
             """
-            SELECT u.identity_id, u.email_verified FROM unnest($2::uuid[]) AS k (user_id)
+            SELECT u.identity_id, u.email, u.email_verified FROM unnest($2::uuid[]) AS k (user_id)
             CROSS JOIN LATERAL (
-                SELECT identity_id, email_verified FROM \(table)
+                SELECT identity_id, email, email_verified FROM \(table)
                 WHERE tenant_id = $1 AND user_id = k.user_id AND email IS NOT NULL
                 OFFSET 0) u
             """)

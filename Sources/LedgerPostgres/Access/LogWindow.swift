@@ -6,14 +6,23 @@ struct LogWindow {
     let start: Int64
     /// The position after the last one examined.
     let end: Int64
-    private let requestedEnd: Int64
+    private let requested: Range<Int64>
+    private let order: ReadingOrder
     private let after: Int64?
 
-    /// Selects the next positions after a cursor.
-    init(_ wanted: Range<Int64>, after: Int64?, countMax: Int64) {
-        start = max(wanted.lowerBound, (after ?? -1) + 1)
-        end = max(start, min(wanted.upperBound, start.addingClamped(countMax)))
-        requestedEnd = wanted.upperBound
+    /// Selects the next positions after a cursor, in an order.
+    init(_ wanted: Range<Int64>, _ order: ReadingOrder, after: Int64?, countMax: Int64) {
+        switch order {
+        case .oldest:
+            start = max(wanted.lowerBound, (after ?? -1) + 1)
+            end = max(start, min(wanted.upperBound, start.addingClamped(countMax)))
+        case .newest:
+            let last = max(wanted.lowerBound, min(wanted.upperBound, after ?? .max))
+            start = max(wanted.lowerBound, last - countMax)
+            end = last
+        }
+        requested = wanted
+        self.order = order
         self.after = after
     }
 
@@ -22,12 +31,21 @@ struct LogWindow {
         _ elements: [Element], limit: Int, position: (Element) -> Int64
     ) -> CursorPage<Element> {
         guard start < end else {
-            return CursorPage(elements: elements, cursor: after, hasMore: start < requestedEnd)
+            let hasMore = order == .oldest && start < requested.upperBound
+            return CursorPage(elements: elements, cursor: after, hasMore: hasMore)
         }
         // A full page was examined up to its last element, any other up to the window's end.
         let last = elements.count >= limit ? elements.last.map(position) : nil
-        let cursor = last ?? end - 1
-        return CursorPage(elements: elements, cursor: cursor, hasMore: cursor + 1 < requestedEnd)
+        switch order {
+        case .oldest:
+            let cursor = last ?? end - 1
+            return CursorPage(
+                elements: elements, cursor: cursor, hasMore: cursor + 1 < requested.upperBound)
+        case .newest:
+            let cursor = last ?? start
+            return CursorPage(
+                elements: elements, cursor: cursor, hasMore: cursor > requested.lowerBound)
+        }
     }
 }
 

@@ -9,15 +9,32 @@ package struct PostgresAccessLog: AccessLog {
     private static let head = Statement(
         "access_head", "SELECT next_position FROM access_heads WHERE tenant_id = $1")
 
-    private static let page = Statement(
-        "access_page",
+    private static let page = pages(.oldest)
+    private static let newestPage = pages(.newest)
+
+    private static func pages(_ order: ReadingOrder) -> Statement {
+        Statement(
+            "access_page_\(order.rawValue)",
+            """
+            SELECT position, accessed_at, principal, role, action, account_id, event_id, details,
+                disclosed, reason, outcome, request_id
+            FROM access_log
+            WHERE tenant_id = $1 AND position >= $2 AND position < $3
+                AND ($4::text IS NULL OR principal = $4)
+            ORDER BY position \(order.direction) LIMIT $5
+            """)
+    }
+
+    /// The time before the event of a hold within which its access was recorded.
+    private static let holdSecondsMax: Int64 = 300
+
+    private static let holdReason = Statement(
+        "access_hold_reason",
         """
-        SELECT position, accessed_at, principal, role, action, account_id, event_id, details,
-            disclosed, reason, outcome, request_id
-        FROM access_log
-        WHERE tenant_id = $1 AND position >= $2 AND position < $3
-            AND ($4::text IS NULL OR principal = $4)
-        ORDER BY position LIMIT $5
+        SELECT reason FROM access_log
+        WHERE tenant_id = $1 AND position >= $2 AND position < $3 AND account_id = $4
+            AND action = $5 AND outcome = 'allowed' AND position($6 IN details) > 0
+        ORDER BY position DESC LIMIT 1
         """)
 
     private let gate: AccessGate
@@ -62,6 +79,40 @@ package struct PostgresAccessLog: AccessLog {
         }
     }
 
+    /// Returns the reason in the record of a hold, among those of the minutes before its event.
+    package func reason(
+        of hold: PlacedHold, on account: AccountID, in tenant: TenantID
+    ) async throws(LedgerFault) -> String? {
+        do {
+            return try await session.run { connection in
+                try Self.reason(of: hold, on: account, in: tenant, on: connection)
+            }
+        } catch {
+            onFault("reading the access log failed: \(error)")
+            throw .unavailable
+        }
+    }
+
+    private static func reason(
+        of hold: PlacedHold, on account: AccountID, in tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> String? {
+        let name = Parameter.text(tenant.description)
+        let time = hold.mark.recordedAt
+        let heads = try connection.query(head, [name])
+        let range = try TimeSearch.accesses.range(
+            from: .time(time.adding(seconds: -holdSecondsMax)),
+            through: .time(time.adding(seconds: holdSecondsMax)),
+            head: heads.rowCount == 1 ? try heads.int8(0, 0) : 0, in: tenant, on: connection)
+        let rows = try connection.query(
+            holdReason,
+            [
+                name, .int8(max(range.lowerBound, range.upperBound - windowMax)),
+                .int8(range.upperBound), .uuid(account.bits),
+                .text(AccessAction.setLegalHold.rawValue), .text(hold.hold.description),
+            ])
+        return rows.rowCount == 1 ? try rows.optionalText(0, rows.column("reason")) : nil
+    }
+
     /// Passes all pages to a body, for the command line with any login that may read the log.
     ///
     /// - Throws: `PostgresError`, or the body's error.
@@ -92,9 +143,10 @@ package struct PostgresAccessLog: AccessLog {
         let head = heads.rowCount == 1 ? try heads.int8(0, 0) : 0
         let wanted = try TimeSearch.accesses.range(
             from: query.from, through: query.through, head: head, in: tenant, on: connection)
-        let window = LogWindow(wanted, after: query.after, countMax: windowMax)
+        let window = LogWindow(
+            wanted, query.order, after: query.after, countMax: windowMax)
         let rows = try connection.query(
-            page,
+            query.order == .oldest ? page : newestPage,
             [
                 name, .int8(window.start), .int8(window.end),
                 query.principal.map(Parameter.text) ?? .null, .int8(Int64(query.limit)),
@@ -103,6 +155,11 @@ package struct PostgresAccessLog: AccessLog {
         for row in 0..<rows.rowCount { accesses.append(try LoggedAccess(rows, row)) }
         return window.page(accesses, limit: query.limit, position: \.position)
     }
+}
+
+extension ReadingOrder {
+    /// The word after a column of `ORDER BY`.
+    var direction: String { self == .oldest ? "ASC" : "DESC" }
 }
 
 extension LoggedAccess {

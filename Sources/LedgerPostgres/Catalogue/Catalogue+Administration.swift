@@ -58,6 +58,17 @@ extension Catalogue {
                 .bool("disclosed", .auditor), .text("reason", [.auditor, .nullable]),
                 .text("outcome", .auditor), .uuid("request_id", [.auditor, .nullable]),
             ]),
+        CatalogueTable(
+            "conflict_reviews", server: .all,
+            columns: [
+                .text("tenant_id", [.auditor, .support]),
+                .int8("first_position", [.auditor, .support]),
+                .int8("last_position", [.auditor, .support]),
+                .uuid("caller_id", [.auditor, .support, .account]),
+                .uuid("holder_id", [.auditor, .support, .nullable]),
+                .text("note", [.support, .personal]), .text("principal", [.auditor, .support]),
+                .time("reviewed_at", [.auditor, .support]),
+            ]),
     ]
 
     /// Webhooks.

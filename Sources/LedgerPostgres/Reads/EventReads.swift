@@ -10,16 +10,21 @@ package struct EventReads: EventReader {
     private static let head = Statement(
         "event_head", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
 
+    private static let page = pages(.oldest)
+    private static let newestPage = pages(.newest)
+
     /// Filters by the entry, not by the columns derived from it.
-    private static let page = Statement(
-        "event_page",
-        """
-        SELECT position, entry, mac FROM events
-        WHERE tenant_id = $1 AND position >= $2 AND position < $3
-            AND (SELECT coalesce(bool_and(position(piece in entry) > 0), true)
-                FROM unnest($4::bytea[]) AS pieces (piece))
-        ORDER BY position LIMIT $5
-        """)
+    private static func pages(_ order: ReadingOrder) -> Statement {
+        Statement(
+            "event_page_\(order.rawValue)",
+            """
+            SELECT position, entry, mac FROM events
+            WHERE tenant_id = $1 AND position >= $2 AND position < $3
+                AND (SELECT coalesce(bool_and(position(piece in entry) > 0), true)
+                    FROM unnest($4::bytea[]) AS pieces (piece))
+            ORDER BY position \(order.direction) LIMIT $5
+            """)
+    }
 
     private static let eventByTime = Statement(
         "event_by_time",
@@ -75,8 +80,8 @@ package struct EventReads: EventReader {
         await session.close()
     }
 
-    /// Returns the next events after a position in commit order, up to the first that no server has
-    /// appended.
+    /// Returns the next events after a position in the order of the query, up to the first that no
+    /// server has appended.
     ///
     /// - Throws: `LedgerFault.internalFailure` if that is the first of them.
     package func events(
@@ -184,17 +189,20 @@ package struct EventReads: EventReader {
         let head = heads.rowCount == 1 ? try heads.int8(0, 0) : 0
         let wanted = try TimeSearch.events.range(
             from: query.from, through: query.through, head: head, in: tenant, on: connection)
-        let window = LogWindow(wanted, after: query.after?.value, countMax: Self.windowMax)
+        let window = LogWindow(
+            wanted, query.order, after: query.after?.value, countMax: Self.windowMax)
         let rows = try connection.query(
-            Self.page,
+            query.order == .oldest ? Self.page : Self.newestPage,
             [
                 name, .int8(window.start), .int8(window.end),
                 .byteArrays(query.fragments.map { Array($0.utf8) }), .int8(Int64(query.limit)),
             ])
         let (found, forgery) = try authentic(rows, in: tenant, on: connection)
-        let end = forgery?.position.value ?? .max
+        let isShown = { (row: FoundRow) in
+            forgery.map { query.order.isAfter($0.position.value, row.position) } ?? true
+        }
         let events = try shown(
-            found.filter { $0.position < end }, disclosingOnly: query.account, in: tenant,
+            found.filter(isShown), disclosingOnly: query.account, in: tenant,
             isDisclosing: isDisclosing,
             on: connection)
         guard let forgery else {

@@ -10,7 +10,7 @@ import Testing
     /// Members that the tables list in one row, whatever they contain.
     private static let whole: Set<String> = [
         "events", "details", "checkpoint", "old_checkpoint", "before", "after", "added_links",
-        "removed_links", "opened_sessions", "ended_sessions",
+        "removed_links", "opened_sessions", "ended_sessions", "factors", "merges", "holds",
     ]
     private static let mark: Set<String> = ["position", "recorded_at"]
 

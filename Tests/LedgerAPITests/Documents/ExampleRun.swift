@@ -144,10 +144,22 @@ struct ExampleRun {
             values["old=4"] = "old=\(service.ledger.recordings(of: .default).count)"
             _ = try await service.signIn("google", "ada")
             service.audit.proofs.seal(at: service.clock.now)
-        case "list_conflicts":
+        case "list_conflicts", "get_conflict", "review_conflict", "unreview_conflict":
             _ = try await service.link("apple", subject: "bob", by: ada)
+            let refused = service.ledger.recordings(of: .default).last?.recorded
+            values[ExampleValue.event] = refused?.id.description
+            if operation.id != "review_conflict" { try await review() }
         default: break
         }
+    }
+
+    /// Notes that the conflict was looked at.
+    private func review() async throws {
+        let event = values[ExampleValue.event] ?? ""
+        let answer = try await service.send(
+            "PUT", "/v1/conflicts/\(event)/review", #"{"note":"looked at"}"#,
+            token: try service.audit.key(.support))
+        #expect(answer.status == 200, "\(answer.body)")
     }
 
     /// Sends the code of a change of the address of the document, or the one that takes it back after the change.

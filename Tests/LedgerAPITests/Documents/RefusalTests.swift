@@ -61,6 +61,7 @@ struct RefusalTests {
             Attempt { try await $0.send(as: .auditor) },
             Attempt { try await $0.send(as: .support) },
             Attempt { try await $0.send(as: .auditor, target: $0.target(adding: "disclose=true")) },
+            Attempt { try await $0.send(as: .auditor, body: #"{"query":"a@example.com"}"#) },
             Attempt { run in
                 try await run.send(
                     as: .auditor, target: run.target.replacing(/q=[^&]*/, with: "q=a@example.com"))
@@ -320,7 +321,14 @@ struct RefusalTests {
                     token: try run.service.audit.key(.admin),
                     headers: [("Ledger-Reason", "case 1")])
                 return try await run.send()
-            }
+            },
+            Attempt { run in
+                _ = try await run.service.send(
+                    "DELETE", "/v1/accounts/\(run.ada.userID)",
+                    token: try run.service.audit.key(.admin),
+                    headers: [("Ledger-Reason", "case 1")])
+                return try await run.send()
+            },
         ],
         "500 LOG_DAMAGED": [
             Attempt { run in

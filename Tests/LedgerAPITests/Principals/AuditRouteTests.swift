@@ -5,23 +5,28 @@ import Testing
 
 /// Properties of every route that takes an API key.
 @Suite(.overBothTransports) struct AuditRouteTests {
-    /// A request to each route, for an administrator of Ada's tenant; `ACCOUNT`, `EVENT`, `HOLD`
-    /// and `IDENTITY` are replaced by her ids, and `NEW` by an unused one.
+    /// A request to each route, for an administrator of Ada's tenant; `ACCOUNT`, `EVENT`, `HOLD`,
+    /// `CONFLICT` and `IDENTITY` are replaced by her ids, and `NEW` by an unused one.
     private static let requests = [
         "GET /v1/access-log": "/v1/access-log",
         "GET /v1/audit/openapi.json": "/v1/audit/openapi.json",
         "GET /v1/audit/messages": "/v1/audit/messages?account_id=ACCOUNT",
         "GET /v1/conflicts": "/v1/conflicts?account=ACCOUNT",
+        "GET /v1/conflicts/counts": "/v1/conflicts/counts",
+        "GET /v1/conflicts/{event_id}": "/v1/conflicts/CONFLICT",
+        "PUT /v1/conflicts/{event_id}/review": "/v1/conflicts/CONFLICT/review",
+        "DELETE /v1/conflicts/{event_id}/review": "/v1/conflicts/CONFLICT/review",
         "GET /v1/events": "/v1/events?disclose=true",
         "GET /v1/events/stream": "/v1/events/stream",
         "GET /v1/events/{event_id}": "/v1/events/EVENT?disclose=true",
         "GET /v1/search": "/v1/search?q=ACCOUNT",
+        "POST /v1/search": "/v1/search",
         "GET /v1/log/checkpoint": "/v1/log/checkpoint",
         "GET /v1/log/checkpoints": "/v1/log/checkpoints",
         "GET /v1/log/inclusion": "/v1/log/inclusion?position=1",
         "GET /v1/log/consistency": "/v1/log/consistency?old=6",
         "GET /v1/log/keys": "/v1/log/keys",
-        "GET /v1/accounts/{id}": "/v1/accounts/ACCOUNT",
+        "GET /v1/accounts/{id}": "/v1/accounts/ACCOUNT?disclose=true",
         "GET /v1/accounts/{id}/history": "/v1/accounts/ACCOUNT/history?disclose=true",
         "GET /v1/accounts/{id}/diff":
             "/v1/accounts/ACCOUNT/diff?from=2020-01-01T00:00:00Z&disclose=true",
@@ -61,6 +66,8 @@ import Testing
 
     /// The bodies of the others; `OTHER` is replaced by another account's id.
     private static let bodies = [
+        "PUT /v1/conflicts/{event_id}/review": #"{"note":"looked at"}"#,
+        "POST /v1/search": #"{"query":"OTHER"}"#,
         "POST /v1/accounts/{id}/merge/preview": #"{"absorb":"OTHER"}"#,
         "POST /v1/accounts/{id}/merge": #"{"absorb":"OTHER","plan_digest":"A","case":"T"}"#,
         "POST /v1/merges/{event_id}/undo": #"{"case":"T"}"#,
@@ -133,6 +140,7 @@ import Testing
         private let bob: Person
         private let hold: HoldID
         private let identity: IdentityID
+        private let conflict: EventID
 
         init(_ tenant: TenantID = .default) async throws {
             let acme = LedgerTestSupport.tenant("acme")
@@ -152,6 +160,11 @@ import Testing
                 token: try service.audit.key(.admin, tenant: tenant),
                 headers: [("Ledger-Reason", "case 1")])
             #expect(held.status == 200, "\(held.body)")
+            let refused = try await service.send(
+                "POST", "\(prefix)/v1/auth/link/google",
+                "{\"id_token\":\"\(service.idToken("google", "ada"))\"}", token: bob.accessToken)
+            #expect(refused.summary == "409 PROVIDER_CONFLICT")
+            conflict = try #require(service.ledger.recordings(of: tenant).last).recorded.id
             service.audit.proofs.seal(at: service.clock.now)
         }
 
@@ -161,6 +174,7 @@ import Testing
             let event = service.ledger.recordings(of: tenant)[2].recorded.id
             let target = (AuditRouteTests.requests[route] ?? "/")
                 .replacing("ACCOUNT", with: ada.userID).replacing("EVENT", with: "\(event)")
+                .replacing("CONFLICT", with: "\(conflict)")
                 .replacing("HOLD", with: "\(hold)").replacing("IDENTITY", with: "\(identity)")
                 .replacing("NEW", with: "\(HoldID(at: service.clock.now, random: 2))")
             return try await service.send(

@@ -66,6 +66,15 @@ import Testing
                 "account=\(holder)",
                 log.filter { $0.recorded.accounts.contains { $0.id == holder } }
             ),
+            (
+                "actor=account:\(holder)",
+                log.filter { $0.recorded.actor.columnText == "account:\(holder)" }
+            ),
+            (
+                "identity=\(try #require(conflict.recorded.event.fact.attributes.identity))",
+                [log[3], conflict]
+            ),
+            ("request=\(try #require(conflict.recorded.request))", [conflict]),
         ] {
             let page = try await service.send("GET", "/v1/events?\(filter)", token: key)
             #expect(
@@ -73,7 +82,28 @@ import Testing
                     == expected.map(\.recorded.id.description), "\(filter)")
             #expect(!expected.isEmpty)
         }
-        #expect(service.audit.access.accesses().last?.account == holder)
+        #expect(service.audit.access.accesses().contains { $0.account == holder })
+    }
+
+    @Test func `newest first, pages end at the first event, whatever is appended meanwhile`()
+        async throws
+    {
+        let service = try await story()
+        let key = try service.audit.key(.support)
+        let log = service.ledger.recordings()
+        var seen: [String] = []
+        var before = ""
+        for _ in 0..<log.count {
+            let page = try await service.send(
+                "GET", "/v1/events?order=newest&limit=2\(before)", token: key)
+            seen += events(page).compactMap { $0["event_id"]?.string }
+            guard page.json["more"] == .bool(true) else { break }
+            before = "&before=\(try #require(page.text("next")))"
+            _ = try await service.signIn("google", "ada")
+        }
+        #expect(seen == log.reversed().map(\.recorded.id.description))
+        let line = try #require(service.audit.access.accesses().last)
+        #expect(line.details.contains("\"order\":\"newest\""))
     }
 
     @Test func `personal data is shown to support with a reason, and that is recorded`()
@@ -177,7 +207,10 @@ import Testing
     @Test(arguments: [
         "type=Nonsense", "type=signedIn", "account=1", "provider=Google", "provider=%22",
         "outcome=maybe", "after=-1", "from=now", "to=2026-02-30T00:00:00Z", "limit=0",
-        "disclose=yes", "type=SignedIn&type=SignedOut", "order=desc", "position=1", "account=",
+        "disclose=yes", "type=SignedIn&type=SignedOut", "order=desc", "order=newest&after=1",
+        "before=1", "order=oldest&before=1", "order=newest&before=-1", "actor=ada",
+        "actor=account:1",
+        "actor=system:1", "actor=operator", "identity=1", "request=r-1", "position=1", "account=",
         "provider=\(String(repeating: "a", count: 64))",
     ])
     func `a hostile filter is 400 and shows nothing`(query: String) async throws {

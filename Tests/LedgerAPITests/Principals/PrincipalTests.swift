@@ -37,6 +37,23 @@ import Testing
         #expect(!answer.body.contains(key))
     }
 
+    @Test func `newest first, the access log begins with the last access`() async throws {
+        let service = try TestService()
+        let key = try service.audit.key(.auditor)
+        for _ in 0..<3 { _ = try await service.send("GET", Self.path, token: key) }
+        let first = try await service.send(
+            "GET", Self.path + "?order=newest&limit=2", token: key)
+        func positions(_ answer: Answer) -> [String?] {
+            (answer.json["accesses"]?.array ?? []).map { $0.members?["position"]?.string }
+        }
+        // The request itself is recorded before it is answered.
+        #expect(positions(first) == ["3", "2"])
+        let next = try #require(first.text("next"))
+        let rest = try await service.send(
+            "GET", Self.path + "?order=newest&before=\(next)", token: key)
+        #expect(positions(rest) == ["1", "0"] && rest.json["more"] == .bool(false))
+    }
+
     @Test func `an invalid key is 401, and nothing is recorded`() async throws {
         let service = try TestService { $0.tenants = [.default, tenant("acme")] }
         expectUnknown(try await service.send("GET", Self.path), "Bearer")
@@ -110,6 +127,7 @@ import Testing
     }
 
     @Test(arguments: [
+        "before=1", "order=newest&after=1", "order=newest&before=x", "order=last",
         "after=-1", "after=x", "after=", "after=1&after=2", "from=yesterday",
         "to=2026-13-01T00:00:00Z",
         "limit=0", "limit=1001", "limit=1e3", "limit=%20", "principal=root", "principal=api_key:1",

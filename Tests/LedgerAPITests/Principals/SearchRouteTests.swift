@@ -27,6 +27,12 @@ import Testing
                 headers: reason.map { [("Ledger-Reason", $0)] } ?? [])
         }
 
+        func search(body: String, as role: Role, reason: String? = nil) async throws -> Answer {
+            try await service.send(
+                "POST", "/v1/search", body, token: try service.audit.key(role),
+                headers: reason.map { [("Ledger-Reason", $0)] } ?? [])
+        }
+
         func accounts(_ answer: Answer) -> [String] {
             (answer.json["accounts"]?.array ?? []).compactMap { account in
                 guard let id = account.members?["id"]?.string else { return nil }
@@ -64,6 +70,32 @@ import Testing
                 #expect(!text.lowercased().contains("ada@example"), "\(text)")
                 #expect(!text.contains("\"ada\""))
             }
+        }
+    }
+
+    @Test(arguments: Role.allCases)
+    func `a term in the body gives the same answer, and is not in the access log`(
+        role: Role
+    ) async throws {
+        let fixture = try await Fixture()
+        for (body, query) in [
+            (#"{"query":"ada@example.com"}"#, "?q=ada@example.com"),
+            ("{\"query\":\"\(fixture.ada.userID)\"}", "?q=\(fixture.ada.userID)"),
+        ] {
+            for reason in ["case 1", nil] {
+                let posted = try await fixture.search(body: body, as: role, reason: reason)
+                let got = try await fixture.search(query, as: role, reason: reason)
+                #expect(posted.summary == got.summary)
+                if got.status == 200 { #expect(posted.body == got.body) }
+            }
+        }
+        #expect(fixture.lines.allSatisfy { !$0.details.contains("example") })
+        for body in [
+            #"{"query":""}"#, #"{}"#, #"{"query":1}"#, #"{"query":"\u0000"}"#, "",
+            "{\"query\":\"\(String(repeating: "x", count: 321))\"}",
+        ] {
+            let refused = try await fixture.search(body: body, as: .admin, reason: "case 1")
+            #expect(refused.summary == "400 INVALID_REQUEST", "\(body)")
         }
     }
 

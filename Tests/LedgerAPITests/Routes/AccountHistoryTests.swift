@@ -61,6 +61,40 @@ import Testing
         #expect(past.lines.allSatisfy { !$0.isDisclosed })
     }
 
+    @Test func `the account shows holds, merges and factors, personal data with a reason`()
+        async throws
+    {
+        let past = try await Past()
+        let admin = try past.service.audit.key(.admin)
+        let held = try await past.service.send(
+            "POST", "/v1/accounts/\(past.ada.userID)/holds", token: admin,
+            headers: [("Ledger-Reason", "court order 9")])
+        let hold = try #require(held.text("hold"))
+        let set = try #require(past.service.ledger.recordings().last?.recorded)
+        let closed = try await past.get(past.ada.userID)
+        #expect(!closed.body.contains("ada@x.example") && !closed.body.contains("court order"))
+        let shown = closed.json["holds"]?.array?.first?.members
+        #expect(shown?["hold"]?.string == hold && shown?["event_id"]?.string == "\(set.id)")
+        #expect(shown?["set_at"]?.string == set.recordedAt.description)
+        #expect(closed.json["merges"] == .array([]) && closed.json["factors"] == .array([]))
+        let query = past.ada.userID + "?disclose=true"
+        #expect(try await past.get(query, reason: "ticket 7").summary == "403 FORBIDDEN")
+        #expect(try await past.get(query, as: .support).summary == "400 INVALID_REQUEST")
+        let early = try await past.get(query + "&as_of=2", as: .support, reason: "ticket 7")
+        #expect(early.summary == "400 INVALID_REQUEST")
+        let open = try await past.get(query, as: .support, reason: "ticket 7")
+        let link = try #require(open.json["links"]?.array?.first?.members)
+        #expect(link["email"]?.string == "ada@x.example", "\(open.body)")
+        #expect(link["email_verified"] != nil)
+        #expect(open.json["holds"]?.array?.first?.members?["reason"]?.string == "court order 9")
+        let line = try #require(past.lines.last)
+        #expect(line.action == "account.read" && line.isDisclosed && line.reason == "ticket 7")
+        let unknown = try await past.get(
+            "\(AccountID(bits: 7))?disclose=true", as: .support, reason: "ticket 8")
+        #expect(unknown.summary == "404 ACCOUNT_NOT_FOUND")
+        #expect(past.lines.last?.isDisclosed == true)
+    }
+
     @Test func `pages of a history continue where the last one ended, and state what they prove`()
         async throws
     {

@@ -177,6 +177,23 @@ import Testing
         #expect(try family.rows(anew) == Self.merged)
     }
 
+    @Test func `newest first, pages lead back, and a merge between two changes none`() async throws
+    {
+        var family = try await Family()
+        let first = try await family.timeline(family.ada.userID, "?order=newest&limit=2")
+        let next = try #require(first.text("next"))
+        #expect(next == "2-6" && first.json["more"] == .bool(true))
+        #expect(try family.rows(first) == [Self.merged[6], Self.merged[2]])
+        try await family.absorb()
+        let rest = try await family.timeline(
+            family.ada.userID, "?order=newest&limit=3&before=\(next)")
+        #expect(try family.rows(rest) == [Self.merged[1], Self.merged[0]])
+        #expect(rest.json["more"] == .bool(false))
+        let anew = try await family.timeline(family.ada.userID, "?order=newest")
+        #expect(try family.rows(anew) == Self.merged.reversed())
+        #expect(anew.json["completeness"]?.members?["complete"] == .bool(true))
+    }
+
     @Test func `personal data requires support and a reason, and is of this timeline only`()
         async throws
     {
@@ -222,6 +239,11 @@ import Testing
         ("?after=2-1", "400 INVALID_REQUEST"), ("?after=2-99", "400 INVALID_REQUEST"),
         ("?after=2-5&as_of=6", "400 INVALID_REQUEST"), ("?after=2-5&as_of=5", "200 OK"),
         ("?after=2-5&as_of=2020-01-01T00:00:00Z", "400 INVALID_REQUEST"),
+        ("?before=2-5", "400 INVALID_REQUEST"),
+        ("?order=newest&after=2-5", "400 INVALID_REQUEST"),
+        ("?order=newest&before=2-99", "400 INVALID_REQUEST"),
+        ("?order=newest&before=2-5&as_of=6", "400 INVALID_REQUEST"),
+        ("?order=newest&before=2-5", "200 OK"), ("?order=up", "400 INVALID_REQUEST"),
         ("?limit=0", "400 INVALID_REQUEST"), ("?from=1", "400 INVALID_REQUEST"),
         ("?as_of=0", "200 OK"), ("?as_of=2020-01-01T00:00:00Z", "200 OK"),
     ])

@@ -121,6 +121,88 @@ import Testing
         #expect(rest.json["folded"]?.members?["size"] == rest.json["folded"]?.members?["log_size"])
     }
 
+    @Test func `newest first, the last attempt comes first`() async throws {
+        let story = try await Story()
+        let first = try await story.get("?order=newest&limit=2")
+        #expect(
+            story.rows(first) == ["bob provider_taken open", "cleo held_by_other open"])
+        let next = try #require(first.text("next"))
+        let rest = try await story.get("?order=newest&before=\(next)")
+        #expect(story.rows(rest) == ["ada held_by_other open"])
+        #expect(rest.json["more"] == .bool(false))
+    }
+
+    @Test func `support notes that a conflict was looked at, until its next attempt`() async throws
+    {
+        let story = try await Story()
+        let service = story.service
+        let rows = try await story.get().json["conflicts"]?.array?.compactMap(\.members) ?? []
+        let first = try #require(rows.first?["event_id"]?.string)
+        #expect(rows[0]["first_attempt"]?.members?["event_id"]?.string == first)
+        #expect(rows[0]["review"] == nil)
+        let path = "/v1/conflicts/\(first)/review"
+        func send(
+            _ method: String, _ path: String, _ body: String? = nil, as role: Role = .support
+        ) async throws -> Answer {
+            try await service.send(method, path, body, token: try service.audit.key(role))
+        }
+        let note = #"{"note":"Two people. Beide haben geantwortet: \u00fc"}"#
+        #expect(try await send("PUT", path, note, as: .auditor).summary == "403 FORBIDDEN")
+        let written = try await send("PUT", path, note)
+        #expect(written.summary == "200 OK", "\(written.body)")
+        let line = try #require(service.audit.access.accesses().last)
+        #expect(line.action == "conflict.review" && line.event?.description == first)
+        #expect(!line.details.contains("people"))
+        let review = written.json["conflict"]?.members?["review"]?.members
+        #expect(review?["note"]?.string == "Two people. Beide haben geantwortet: ü")
+        #expect(review?["by"]?.string == line.principal)
+        #expect(review?["at"]?.string == service.clock.now.description)
+        for role in Role.allCases {
+            for answer in [
+                try await story.get(as: role),
+                try await send("GET", "/v1/conflicts/\(first)", as: role),
+            ] {
+                #expect(answer.body.contains("geantwortet") == (role != .auditor), "\(role)")
+                #expect(answer.body.contains("\"review\""))
+            }
+        }
+        func counts() async throws -> [String?] {
+            let answer = try await send("GET", "/v1/conflicts/counts", as: .auditor)
+            return ["open", "resolved", "reviewed"].map { answer.text($0) }
+        }
+        #expect(try await counts() == ["3", "0", "1"])
+        _ = try await service.link("google", subject: "bob", by: story.ada)
+        #expect(try await counts() == ["3", "0", "0"])
+        #expect(
+            try await send("GET", "/v1/conflicts/\(first)").json["conflict"]?.members?["review"]
+                == nil)
+        _ = try await send("PUT", path, #"{"note":"again"}"#, as: .admin)
+        #expect(try await counts() == ["3", "0", "1"])
+        let deleted = try await send("DELETE", path)
+        #expect(deleted.summary == "200 OK" && !deleted.body.contains("again"))
+        #expect(try await counts() == ["3", "0", "0"])
+        #expect(try await send("DELETE", path).summary == "200 OK")
+    }
+
+    @Test(arguments: [
+        #"{}"#, #"{"note":""}"#, #"{"note":"a\u0007b"}"#, #"{"note":7}"#,
+        "{\"note\":\"\(String(repeating: "x", count: 1_001))\"}",
+    ])
+    func `a malformed note is refused`(body: String) async throws {
+        let story = try await Story()
+        let rows = try await story.get().json["conflicts"]?.array?.compactMap(\.members) ?? []
+        let first = try #require(rows.first?["event_id"]?.string)
+        let key = try story.service.audit.key(.support)
+        let answer = try await story.service.send(
+            "PUT", "/v1/conflicts/\(first)/review", body, token: key)
+        #expect(answer.summary == "400 INVALID_REQUEST", "\(answer.body)")
+        for unknown in ["x", EventID(bits: 7).description] {
+            let answer = try await story.service.send(
+                "PUT", "/v1/conflicts/\(unknown)/review", #"{"note":"a"}"#, token: key)
+            #expect(answer.summary == "404 EVENT_NOT_FOUND")
+        }
+    }
+
     @Test func `an account's conflicts are those as caller or holder`() async throws {
         let story = try await Story()
         let bob = try await story.get("?account=\(story.bob.userID)")
@@ -135,7 +217,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "?state=closed", "?account=x", "?after=-1", "?after=x", "?limit=0", "?reason=x",
+        "?before=1", "?order=newest&after=1", "?order=first", "?state=closed", "?account=x",
+        "?after=-1", "?after=x", "?limit=0", "?reason=x",
         "?state=open&state=open", "?disclose=true",
     ])
     func `an invalid query is refused`(query: String) async throws {

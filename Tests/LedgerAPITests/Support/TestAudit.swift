@@ -17,6 +17,7 @@ struct TestAudit {
     private let streams: EventStreams
     /// The messages that support sees.
     var messages = InMemoryMessages()
+    private let conflicts: InMemoryConflicts
     private let limiter = AuditRequestLimiter()
     private let ledger: InMemoryLedger
     private let clock: TestClock
@@ -26,6 +27,7 @@ struct TestAudit {
     ) throws {
         self.clock = clock
         self.ledger = ledger
+        conflicts = InMemoryConflicts(ledger)
         access = InMemoryAccess(now: { clock.now })
         self.events = events ?? InMemoryEvents(ledger)
         streams = EventStreams(
@@ -40,7 +42,7 @@ struct TestAudit {
     var services: AuditServices {
         AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs, histories: ledger,
-            searches: InMemorySearch(ledger), conflicts: ledger, messages: messages,
+            searches: InMemorySearch(ledger), conflicts: conflicts, messages: messages,
             streams: streams, limiter: limiter)
     }
 

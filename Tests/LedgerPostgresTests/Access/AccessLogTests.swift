@@ -67,6 +67,39 @@ struct AccessLogTests {
         }
     }
 
+    @Test func `the reason for a hold is found near the time of its event`() async throws {
+        try await ScratchDatabase.with { database in
+            try await withGate(database.runtimeURL) { gate in
+                let log = PostgresAccessLog(url: database.runtimeURL, gate: gate) { _ in }
+                let (hold, account) = (HoldID(bits: 8), AccountID(bits: 1))
+                for (number, action) in [AccessAction.setLegalHold, .liftLegalHold].enumerated() {
+                    var access = access(number)
+                    access.action = action
+                    access.account = account
+                    access.details = ["hold": hold.description]
+                    access.reason = action.rawValue
+                    try await log.record(access, in: .default)
+                }
+                let set = try await log.accesses(matching: AccessQuery(limit: 1), in: .default)
+                let time = try #require(set.elements.first).at
+                func reason(
+                    _ hold: HoldID, _ account: AccountID, after seconds: Int64
+                ) async throws -> String? {
+                    let mark = LogMark(
+                        position: LogPosition(1), recordedAt: time.adding(seconds: seconds))
+                    return try await log.reason(
+                        of: PlacedHold(hold: hold, event: EventID(bits: 1), mark: mark),
+                        on: account, in: .default)
+                }
+                #expect(try await reason(hold, account, after: 0) == "account.hold")
+                #expect(try await reason(hold, account, after: 299) == "account.hold")
+                #expect(try await reason(hold, account, after: 301) == nil)
+                #expect(try await reason(HoldID(bits: 9), account, after: 0) == nil)
+                #expect(try await reason(hold, AccountID(bits: 2), after: 0) == nil)
+            }
+        }
+    }
+
     @Test func `a continuing reader misses no line of two processes`() async throws {
         let perProcess = 400
         try await ScratchDatabase.with { database in
@@ -114,6 +147,17 @@ struct AccessLogTests {
         let own = try await log.accesses(matching: query, in: .default)
         #expect(own.elements == all.filter { $0.principal == query.principal })
         query.principal = nil
+        query.order = .newest
+        query.limit = 300
+        var back: [LoggedAccess] = []
+        var page: CursorPage<LoggedAccess>
+        repeat {
+            page = try await log.accesses(matching: query, in: .default)
+            back += page.elements
+            query.after = page.cursor
+        } while page.hasMore
+        #expect(back == all.reversed())
+        query = AccessQuery(limit: 10_000)
         for index in [0, 1, all.count / 2, all.count - 1] {
             let time = all[index].at
             query.from = .time(time)

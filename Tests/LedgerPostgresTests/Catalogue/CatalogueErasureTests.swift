@@ -24,6 +24,9 @@ import Testing
                 INSERT INTO factors (tenant_id, factor_id, account_id, kind, version, sealed,
                     wrapping_key, counter, credential)
                 VALUES ('default', gen_random_uuid(), '\(ada)', 'totp', 1, 'secret', 'key', 1, 'x');
+                INSERT INTO conflict_reviews (tenant_id, first_position, last_position, caller_id, note,
+                    principal, reviewed_at)
+                VALUES ('default', 1, 1, '\(ada)', 'looked at', 'api_key:x', now());
                 INSERT INTO messages (tenant_id, message_id, account_id, channel, template, language,
                     wrapping_key, sealed, recipient_key, recipient_digest, created_at, expires_at,
                     next_attempt_at)

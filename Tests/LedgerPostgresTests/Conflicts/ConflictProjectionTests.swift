@@ -229,15 +229,19 @@ import Testing
         }
     }
 
-    @Test func `pages are in the order of the last attempts and miss no later one`()
+    @Test func `pages are in the order of the last attempts, or in the reverse one`()
         async throws
     {
         try await Self.withConflicts { database, expected in
             let reads = ConflictReads(url: database.runtimeURL) { _ in }
             let ordered = expected.sorted { $0.last.position < $1.last.position }
             for state in [nil, Conflict.State.open, .resolved] {
-                for account in [nil] + Set(ordered.flatMap(\.callers)).map({ Optional($0) }) {
+                for (account, order)
+                    in ([nil] + Set(ordered.flatMap(\.callers)).map { Optional($0) })
+                    .flatMap({ account in ReadingOrder.allCases.map { (account, $0) } })
+                {
                     var query = ConflictQuery(limit: 2)
+                    query.order = order
                     query.state = state
                     query.account = account
                     var found: [Conflict] = []
@@ -248,7 +252,8 @@ import Testing
                         found += page.page.elements
                         query.after = page.page.cursor.map { LogPosition($0) }
                     } while page.page.hasMore
-                    #expect(found == ordered.filter { query.wants($0) })
+                    let all = order == .oldest ? ordered : ordered.reversed()
+                    #expect(found == all.filter { query.wants($0) })
                 }
             }
             await reads.close()

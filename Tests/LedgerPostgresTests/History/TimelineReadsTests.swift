@@ -45,6 +45,12 @@ import Testing
                     }
                     #expect(rows.map(\.recorded) == expected.rows.map(\.recorded))
                     #expect(rows.map(\.changes) == expected.rows.map(\.changes))
+                    let last = try #require(
+                        await reads.timeline(
+                            of: account, .newest, after: nil, asOf: nil, limit: 10,
+                            isDisclosing: false, in: .default))
+                    #expect(last.rows.map(\.recorded) == rows.reversed().prefix(10).map(\.recorded))
+                    #expect(last.hasMore == (rows.count > 10))
                 }
                 await reads.close()
             }

@@ -62,6 +62,44 @@ struct EventReadsTests {
         }
     }
 
+    @Test func `events are found by actor, identity and request`() async throws {
+        try await HistoryFixture.with { fixture in
+            let reads = reads(fixture.database)
+            let all = try await reads.events(
+                matching: EventQuery(limit: 100), in: .default, isDisclosing: false
+            ).elements.compactMap(\.recorded)
+            #expect(try await positions(reads) { $0.actor = .system } == [0])
+            #expect(try await positions(reads) { $0.request = RequestID(bits: 7) } == [])
+            for recorded in all {
+                if case .account(let holder, _) = recorded.actor {
+                    let text = recorded.actor.columnText
+                    let own = try await positions(reads) { $0.actor = .account(holder) }
+                    #expect(own == Self.positions(all) { $0.actor.columnText == text })
+                    let none = try await positions(reads) {
+                        $0.actor = .apiKey(APIKeyID(bits: holder.bits))
+                    }
+                    #expect(none == [])
+                }
+                if let identity = recorded.event.fact.attributes.identity {
+                    let named = try await positions(reads) { $0.identity = identity }
+                    #expect(named.contains(recorded.position.value))
+                    #expect(
+                        named
+                            == Self.positions(all) {
+                                String(decoding: EntryEncoding.encode($0), as: UTF8.self)
+                                    .contains("\(identity)")
+                            })
+                }
+            }
+        }
+    }
+
+    private static func positions(
+        _ log: [RecordedEvent], _ isWanted: (RecordedEvent) -> Bool
+    ) -> [Int64] {
+        log.filter(isWanted).map(\.position.value)
+    }
+
     @Test func `personal data is included on request`() async throws {
         try await HistoryFixture.with { fixture in
             let reads = reads(fixture.database)
@@ -253,6 +291,43 @@ struct EventReadsTests {
         }
     }
 
+    @Test func `newest first, pages lead back to the first event, and new ones change none`()
+        async throws
+    {
+        try await HistoryFixture.with { fixture in
+            let reads = reads(fixture.database)
+            for limit in [1, 2, 5, 100] {
+                for type in [nil, Event.Name.signedIn] {
+                    var query = EventQuery(limit: limit)
+                    query.order = .newest
+                    query.type = type
+                    var seen: [Int64] = []
+                    var page: CursorPage<ShownEvent>
+                    repeat {
+                        page = try await reads.events(
+                            matching: query, in: .default, isDisclosing: false)
+                        seen += page.elements.map(\.position.value)
+                        query.after = page.cursor.map { LogPosition($0) }
+                    } while page.hasMore
+                    let all = try await positions(reads) { $0.type = type }
+                    #expect(seen == all.reversed(), "\(limit)")
+                }
+            }
+            var query = EventQuery(limit: 100)
+            query.order = .newest
+            query.from = .position(LogPosition(3))
+            query.through = .position(LogPosition(5))
+            let part = try await reads.events(matching: query, in: .default, isDisclosing: false)
+            #expect(part.elements.map(\.position.value) == [5, 4, 3] && !part.hasMore)
+            query.after = LogPosition(3)
+            let none = try await reads.events(matching: query, in: .default, isDisclosing: false)
+            #expect(none.elements.isEmpty && none.cursor == 3 && !none.hasMore)
+            let empty = try await reads.events(
+                matching: query, in: tenant("acme"), isDisclosing: false)
+            #expect(empty.elements.isEmpty && !empty.hasMore)
+        }
+    }
+
     /// Reads page after page while events are appended, until none follow the last one.
     private func follow(
         _ reads: EventReads, until isOver: Flag, _ change: (inout EventQuery) -> Void
@@ -301,6 +376,15 @@ struct EventReadsTests {
             #expect(second.elements.map(\.position.value) == [count - 1])
             #expect(second.elements.first?.damage != nil)
             #expect(second.cursor == count - 1 && !second.hasMore)
+            query.order = .newest
+            query.after = nil
+            query.outcome = .accepted
+            let back = try await reads.events(matching: query, in: .default, isDisclosing: false)
+            #expect(back.elements.isEmpty && back.cursor == 10 && back.hasMore)
+            query.after = LogPosition(10)
+            let start = try await reads.events(matching: query, in: .default, isDisclosing: false)
+            #expect(start.elements.isEmpty && start.cursor == 0 && !start.hasMore)
+            query.order = .oldest
             query.outcome = nil
             query.after = nil
             query.from = .time(Timestamp(seconds: 12_345))

@@ -34,24 +34,29 @@ import Testing
     }
 
     @Test(arguments: Array(UInt64(1)...6), [1, 3, 7])
-    func `pages make the whole, whatever their size`(seed: UInt64, limit: Int) throws {
+    func `pages make the whole, whatever their size and order`(seed: UInt64, limit: Int) throws {
         let log = try RandomLog(seed: seed, commands: 120)
+        for order in ReadingOrder.allCases { try expectPages(log, limit: limit, order) }
+    }
+
+    private func expectPages(_ log: RandomLog, limit: Int, _ order: ReadingOrder) throws {
         let moment = log.steps.count - 1
         for account in log.steps[moment].state.accounts.keys {
             let whole = try Self.page(log, of: account, at: moment, after: nil, limit: 10_000)
+            let all = order == .oldest ? whole.rows : whole.rows.reversed()
             var rows: [TimelineRow] = []
             var cursor: TimelineCursor?
             while true {
                 let page = try Self.page(
-                    log, of: account, at: moment, after: cursor?.position, limit: limit)
+                    log, of: account, at: moment, after: cursor?.position, limit: limit, order)
                 #expect(page.eventCount == whole.eventCount)
                 #expect(page.rows.count == limit || !page.hasMore)
                 rows += page.rows
                 guard page.hasMore else { break }
                 cursor = page.next
             }
-            #expect(rows.map(\.recorded) == whole.rows.map(\.recorded))
-            #expect(rows.map(\.changes) == whole.rows.map(\.changes))
+            #expect(rows.map(\.recorded) == all.map(\.recorded))
+            #expect(rows.map(\.changes) == all.map(\.changes))
         }
     }
 
@@ -106,9 +111,11 @@ import Testing
     }
 
     private static func page(
-        _ log: RandomLog, of account: AccountID, at moment: Int, after: LogPosition?, limit: Int
+        _ log: RandomLog, of account: AccountID, at moment: Int, after: LogPosition?, limit: Int,
+        _ order: ReadingOrder = .oldest
     ) throws -> TimelinePage {
-        var fold = TimelineFold(of: account, in: .default, after: after, limit: limit)
+        var fold = TimelineFold(
+            of: account, in: .default, after: after, limit: limit, order: order)
         while let wanted = fold.wanted {
             for step in log.steps[...moment]
             where step.recorded.accounts.contains(where: { $0.id == wanted }) {

@@ -5,8 +5,12 @@ extension ResolvedAccount {
     /// The maximum number of sessions in a response, the most recently opened ones.
     static let sessionsMax = 100
 
-    /// The answer of `GET /v1/accounts/{id}`, also printed by the command line.
-    package var json: [UInt8] {
+    /// The answer of `GET /v1/accounts/{id}` without personal data, also printed by the command
+    /// line.
+    package var json: [UInt8] { json(disclosing: nil) }
+
+    /// The answer of `GET /v1/accounts/{id}`.
+    package func json(disclosing data: AccountPersonalData?) -> [UInt8] {
         var writer = JSONWriter(reserving: 4096)
         writer.object { writer in
             writer.named("account", found.account.id)
@@ -15,7 +19,7 @@ extension ResolvedAccount {
                 writer.named("merged_into", found.account.id)
             }
             writer.named("as_of", found.asOf)
-            writer.members(of: found.account)
+            writer.members(of: found.account, disclosing: data)
             writer.named("rests_on", found.basis)
             writer.named("log", found.log)
         }
@@ -119,7 +123,9 @@ extension AccountChanges {
 
 extension JSONWriter {
     /// Writes the state of an account at one moment.
-    fileprivate mutating func members(of account: ReplayedAccount) {
+    fileprivate mutating func members(
+        of account: ReplayedAccount, disclosing data: AccountPersonalData? = nil
+    ) {
         member("status", account.status.rawValue)
         named("opened", account.opened)
         named("erased", account.erased)
@@ -130,7 +136,9 @@ extension JSONWriter {
         name("links")
         array { writer in
             for link in account.links {
-                writer.link(link, unlinkDue: account.unlinkDues[link.identity])
+                writer.link(
+                    link, unlinkDue: account.unlinkDues[link.identity],
+                    email: data?.emails[link.identity])
             }
         }
         name("ways_to_sign_in")
@@ -140,19 +148,66 @@ extension JSONWriter {
         named("sessions", account.sessions)
         name("second_factors")
         texts(account.secondFactors.map(\.description))
+        name("factors")
+        array { writer in
+            for factor in account.factors { writer.factor(factor) }
+        }
         name("absorbed")
         texts(account.merges.map(\.absorbed.description))
+        name("merges")
+        array { writer in
+            for merge in account.merges { writer.merge(merge) }
+        }
         name("legal_holds")
         texts(account.holds.map(\.description))
+        name("holds")
+        array { writer in
+            for hold in account.placedHolds {
+                writer.hold(hold, reason: data?.holdReasons[hold.hold])
+            }
+        }
     }
 
-    mutating func link(_ link: Account.Link, unlinkDue: Timestamp? = nil) {
+    private mutating func factor(_ factor: HeldFactor) {
+        object { writer in
+            writer.named("factor_id", factor.id)
+            writer.member("type", factor.kind.rawValue)
+            writer.named("position", factor.position)
+            writer.member("removal_due", factor.removalDue?.description)
+        }
+    }
+
+    private mutating func merge(_ merge: Merge) {
+        object { writer in
+            writer.named("absorbed", merge.absorbed)
+            writer.named("event_id", merge.id)
+            writer.named("position", merge.position)
+        }
+    }
+
+    private mutating func hold(_ hold: PlacedHold, reason: String?) {
+        object { writer in
+            writer.named("hold", hold.hold)
+            writer.member("set_at", hold.mark.recordedAt.description)
+            writer.named("position", hold.mark.position)
+            writer.named("event_id", hold.event)
+            writer.member("reason", reason)
+        }
+    }
+
+    mutating func link(
+        _ link: Account.Link, unlinkDue: Timestamp? = nil, email: Email? = nil
+    ) {
         object { writer in
             writer.named("identity_id", link.identity)
             writer.member("provider", link.provider.description)
             writer.member("linked_at", link.linkedAt.description)
             writer.named("position", link.position)
             writer.member("unlink_due", unlinkDue?.description)
+            guard let email else { return }
+            writer.member("email", email.address)
+            writer.name("email_verified")
+            writer.flag(email.isVerified)
         }
     }
 

@@ -11,6 +11,30 @@ extension Schema {
         ])
     fileprivate static let sessions = list(session)
     fileprivate static let links = list(link)
+    fileprivate static let factors = list(
+        object(
+            "AccountFactor",
+            [
+                .required("factor_id", .factor),
+                .required("type", .choice(FactorKind.allCases.map(\.rawValue))),
+                .required("position", .number, "Where it was enrolled"),
+                .optional("removal_due", .time, "When it is removed, as support planned"),
+            ]))
+    fileprivate static let merges = list(
+        object(
+            "AccountMerge",
+            [
+                .required("absorbed", .account), .required("event_id", .event),
+                .required("position", .number),
+            ]))
+    fileprivate static let holds = list(
+        object(
+            "AccountHold",
+            [
+                .required("hold", .uuid(ExampleValue.hold)), .required("set_at", .time),
+                .required("position", .number), .required("event_id", .event),
+                .optional("reason", .text("case 1"), "With `disclose=true`: why it was set"),
+            ]))
     /// An event in the history of one account.
     fileprivate static let historyEvents = list(
         object(
@@ -30,7 +54,8 @@ extension [Property] {
         .required("absorbed", .list(.account)),
         .required(
             "second_factors", .list(.factor), "The factors that every sign-in needs one of"),
-        .required("legal_holds", .list(.uuid(ExampleValue.hold))),
+        .required("factors", .factors), .required("merges", .merges),
+        .required("legal_holds", .list(.uuid(ExampleValue.hold))), .required("holds", .holds),
     ]
     /// The members for an account that was merged into another one.
     fileprivate static let merged: [Property] = [

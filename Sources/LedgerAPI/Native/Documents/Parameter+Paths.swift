@@ -28,6 +28,12 @@ extension Parameter {
 
     static let after = Parameter(
         name: "after", schema: .number, about: "The last position of the previous page")
+    static let before = Parameter(
+        name: "before", schema: .number,
+        about: "With `order=newest`, instead of `after`: the last position of the previous page")
+    static let order = Parameter(
+        name: "order", schema: .choice(ReadingOrder.allCases.map(\.rawValue)),
+        about: "Whether the oldest or the newest element comes first; `oldest` by default")
     static let from = Parameter(
         name: "from", schema: .moment, about: "The first position or RFC 3339 time, inclusive")
     static let to = Parameter(

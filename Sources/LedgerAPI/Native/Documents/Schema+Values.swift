@@ -75,6 +75,9 @@ extension Schema {
             .optional(
                 "unlink_due", .time,
                 "When it is unlinked, because support planned it; in the state of an account"),
+            .optional(
+                "email", .text("grace@example.com"), "Its e-mail now, with `disclose=true`"),
+            .optional("email_verified", .flag(true).orNull),
         ])
     static let basis = choice([
         HistoryBasis.log.rawValue, HistoryBasis.decisionState.rawValue,

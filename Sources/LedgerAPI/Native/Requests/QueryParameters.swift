@@ -61,6 +61,28 @@ struct QueryParameters: Sendable {
         try value(name, "a position or an RFC 3339 time") { Moment($0) }
     }
 
+    /// Returns the order of a page, and the last element that was seen in it: `after`, or `before`
+    /// with `order=newest`.
+    ///
+    /// - Throws: 400 for the one that belongs to the other order.
+    func order<Cursor>(
+        _ wanted: String, _ read: (String) -> Cursor?
+    ) throws(APIError) -> (order: ReadingOrder, after: Cursor?) {
+        let order =
+            try value("order", "oldest or newest", ReadingOrder.init(rawValue:)) ?? .oldest
+        let (own, other) = order == .oldest ? ("after", "before") : ("before", "after")
+        guard values[other] == nil else {
+            throw Self.flaw(
+                other, order == .oldest ? "requires order=newest" : "requires order=oldest")
+        }
+        return (order, try value(own, wanted, read))
+    }
+
+    /// Returns the order of a page, and the last position that was seen in it.
+    func order() throws(APIError) -> (order: ReadingOrder, after: LogPosition?) {
+        try order("a position: digits without a leading zero") { LogPosition(digits: $0) }
+    }
+
     /// Returns a Boolean; false when it is absent.
     func flag(_ name: String) throws(APIError) -> Bool {
         try value(name, "true or false") { ["true": true, "false": false][$0] } ?? false

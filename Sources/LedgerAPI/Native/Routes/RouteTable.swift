@@ -31,7 +31,9 @@ enum RouteTable {
         DisableRoute.self, EnablePreviewRoute.self, EnableRoute.self, EndSessionsPreviewRoute.self,
         EndSessionsRoute.self, FactorRemovalPreviewRoute.self, FactorRemovalRoute.self,
         FactorRemovalStopRoute.self, UnlinkPreviewRoute.self, PlanUnlinkRoute.self,
-        StopUnlinkRoute.self, SearchRoute.self,
+        StopUnlinkRoute.self, SearchRoute.self, SearchByBodyRoute.self,
+        ConflictRoute.self, ConflictCountsRoute.self, ReviewConflictRoute.self,
+        UnreviewConflictRoute.self,
     ]
 
     /// The routes that describe the others; an operator can switch them off.

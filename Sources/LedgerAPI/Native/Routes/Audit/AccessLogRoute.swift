@@ -3,15 +3,15 @@ internal import HTTP
 internal import JSON
 internal import Ledger
 
-/// `GET /v1/access-log`: the recorded accesses, in order; reading them is recorded as well.
+/// `GET /v1/access-log`: the recorded accesses, in order or newest first; reading them is recorded as well.
 struct AccessLogRoute: Route {
     static let method = "GET"
     static let path = "/v1/access-log"
     static let operation = Operation(
-        id: "list_accesses", tag: .log, summary: "The recorded accesses, in order",
+        id: "list_accesses", tag: .log, summary: "The recorded accesses, in order or newest first",
         access: .principal(.accessLogReaders),
         parameters: [
-            .after, .from, .to,
+            .order, .after, .before, .from, .to,
             Parameter(
                 name: "principal",
                 schema: .text(
@@ -29,7 +29,9 @@ struct AccessLogRoute: Route {
         let auditRequest = try await call.auditRequest(.listAccesses)
         let parameters = try QueryParameters(call)
         var query = AccessQuery(limit: try parameters.limit())
-        query.after = try parameters.position("after")?.value
+        let start = try parameters.order()
+        query.order = start.order
+        query.after = start.after?.value
         query.from = try parameters.moment("from")
         query.through = try parameters.moment("to")
         query.principal = try parameters.value(

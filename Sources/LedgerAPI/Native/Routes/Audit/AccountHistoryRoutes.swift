@@ -9,17 +9,54 @@ struct AccountAsOfRoute: Route {
     static let operation = Operation(
         id: "get_account_as_of", tag: .accounts, summary: "An account as of a moment",
         about: "Replayed from the log. For a merged account, its survivor.",
-        access: .principal(.readers), parameters: [.asOf, ReasonHeader.parameter],
-        answers: .json(ResolvedAccount.schema), refusals: .ofAccount)
+        access: .principal(.readers), parameters: [.asOf, .disclose, ReasonHeader.parameter],
+        answers: .json(ResolvedAccount.schema), refusals: .ofHistory)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let past = try await call.past(.readAccount)
         let moment = try past.query.moment("as_of")
-        try await past.record()
-        return .json(
-            bytes: try await past.read { (histories, account, tenant) throws(HistoryFault) in
-                try await histories.resolvedAccount(account, asOf: moment, in: tenant)?.json
-            })
+        let isDisclosing = try await past.auditRequest.isDisclosing(past.query)
+        guard !isDisclosing || moment == nil else {
+            throw QueryParameters.flaw("as_of", "must be left out with disclose=true")
+        }
+        if !isDisclosing { try await past.record() }
+        let resolved: ResolvedAccount
+        do {
+            resolved = try await past.read { (histories, account, tenant) throws(HistoryFault) in
+                try await histories.resolvedAccount(account, asOf: moment, in: tenant)
+            }
+        } catch {
+            if isDisclosing { try await past.record(isDisclosed: true) }
+            throw error
+        }
+        guard isDisclosing else { return .json(bytes: resolved.json) }
+        // Not before: only now is it known whose data the response shows.
+        let shown = resolved.found.account
+        let isMerged = resolved.requested != shown.id
+        try await past.record(
+            isDisclosed: true, more: isMerged ? ["accounts": shown.id.description] : [:])
+        return .json(bytes: resolved.json(disclosing: try await Self.data(of: shown, call)))
+    }
+
+    /// The maximum number of holds whose reasons are looked up.
+    private static let holdsMax = 20
+
+    /// Returns the e-mails of an account's identities, and the reasons for its holds.
+    private static func data(
+        of account: ReplayedAccount, _ call: RouteCall
+    ) async throws(APIError) -> AccountPersonalData {
+        let audit = call.services.audit
+        do {
+            var data = AccountPersonalData(
+                emails: try await audit.searches.emails(of: [account.id], in: call.tenant))
+            for hold in account.placedHolds.suffix(holdsMax) {
+                data.holdReasons[hold.hold] = try await audit.accesses.reason(
+                    of: hold, on: account.id, in: call.tenant)
+            }
+            return data
+        } catch {
+            throw .faulted(error)
+        }
     }
 }
 
@@ -92,19 +129,25 @@ struct AccountTimelineRoute: Route {
         summary: "The events of an account and of all accounts merged with it",
         access: .principal(.readers),
         parameters: [
+            .order,
             Parameter(
                 name: "after", schema: .text("41-42"),
                 about: "The `next` value of the previous page"),
+            Parameter(
+                name: "before", schema: .text("41-42"),
+                about: "With `order=newest`, instead of `after`: the `next` value of the previous"
+                    + " page"),
             .asOf, .limit, .disclose, ReasonHeader.parameter,
         ],
         answers: .json(TimelinePage.schema), refusals: .ofHistory)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let past = try await call.past(.readTimeline)
-        let cursor = try past.query.timelineCursor()
+        let (order, cursor) = try past.query.timelineOrder()
         let moment = try past.query.moment("as_of")
         if let cursor, let moment, moment != .position(cursor.asOf) {
-            throw QueryParameters.flaw("as_of", "is already part of after: leave it out")
+            let name = order == .oldest ? "after" : "before"
+            throw QueryParameters.flaw("as_of", "is already part of \(name): leave it out")
         }
         let limit = try past.query.limit()
         let isDisclosing = try await past.auditRequest.isDisclosing(past.query)
@@ -112,7 +155,7 @@ struct AccountTimelineRoute: Route {
         do {
             page = try await past.read { (histories, account, tenant) throws(HistoryFault) in
                 try await histories.timeline(
-                    of: account, after: cursor, asOf: moment, limit: limit,
+                    of: account, order, after: cursor, asOf: moment, limit: limit,
                     isDisclosing: isDisclosing, in: tenant)
             }
         } catch {
@@ -181,14 +224,16 @@ struct HistoryCall: Sendable {
         ["as_of", "from", "to"].first { name in
             guard case .position(let position)? = try? query.moment(name) else { return false }
             return position.value >= size
-        } ?? ((try? query.timelineCursor()) == nil ? nil : "after")
+        } ?? ["after", "before"].first { query[$0] != nil }
     }
 }
 
 extension QueryParameters {
-    /// Returns the cursor in `after`.
-    fileprivate func timelineCursor() throws(APIError) -> TimelineCursor? {
-        try value("after", "the next value of the previous page") { TimelineCursor($0) }
+    /// Returns the order of a timeline, and the cursor of the previous page.
+    fileprivate func timelineOrder() throws(APIError) -> (
+        order: ReadingOrder, after: TimelineCursor?
+    ) {
+        try order("the next value of the previous page") { TimelineCursor($0) }
     }
 }
 

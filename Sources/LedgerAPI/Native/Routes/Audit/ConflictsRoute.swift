@@ -15,7 +15,7 @@ struct ConflictsRoute: Route {
                 schema: .choice([
                     Conflict.State.open.rawValue, Conflict.State.resolved.rawValue,
                 ]), about: "Only conflicts in this state"),
-            .account, .after, .limit,
+            .account, .order, .after, .before, .limit,
             ReasonHeader.parameter,
         ],
         answers: .json(ConflictPage.schema))
@@ -24,7 +24,7 @@ struct ConflictsRoute: Route {
         let auditRequest = try await call.auditRequest(.listConflicts)
         let parameters = try QueryParameters(call)
         var query = ConflictQuery(limit: try parameters.limit())
-        query.after = try parameters.position("after")
+        (query.order, query.after) = try parameters.order()
         query.state = try parameters.value("state", "open or resolved") {
             Conflict.State(rawValue: $0)
         }
@@ -34,7 +34,7 @@ struct ConflictsRoute: Route {
             return .json(
                 bytes: try await call.services.audit.conflicts.conflicts(
                     matching: query, in: call.tenant
-                ).json)
+                ).json(showingNotes: auditRequest.principal.role.maySeePersonalData))
         } catch {
             throw .faulted(error)
         }

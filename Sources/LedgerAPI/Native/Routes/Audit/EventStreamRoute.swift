@@ -16,8 +16,8 @@ struct EventStreamRoute: Route {
         summary: "The log in commit order, as endless server-sent events",
         access: .principal(.readers),
         parameters: [
-            .after, .eventType, .account, .eventProvider, .outcome, .from,
-            StreamEventID.parameter, ReasonHeader.parameter,
+            .after, .eventType, .account, .eventProvider, .outcome, .actor, .eventIdentity,
+            .eventRequest, .from, StreamEventID.parameter, ReasonHeader.parameter,
         ],
         answers: .text(
             "text/event-stream", "id: 41-\(ExampleValue.event)\nevent: SignedIn\ndata: {}\n\n"),

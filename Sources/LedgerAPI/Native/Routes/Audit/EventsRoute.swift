@@ -2,16 +2,16 @@ internal import HTTP
 import JSON
 internal import Ledger
 
-/// `GET /v1/events`: the log in commit order, filtered.
+/// `GET /v1/events`: the log in commit order or newest first, filtered.
 struct EventsRoute: Route {
     static let method = "GET"
     static let path = "/v1/events"
     static let operation = Operation(
-        id: "list_events", tag: .log, summary: "The log in commit order, filtered",
+        id: "list_events", tag: .log, summary: "The log in commit order or newest first, filtered",
         access: .principal(.readers),
         parameters: [
-            .after, .eventType, .account, .eventProvider, .outcome, .from, .to, .limit, .disclose,
-            ReasonHeader.parameter,
+            .order, .after, .before, .eventType, .account, .eventProvider, .outcome, .actor,
+            .eventIdentity, .eventRequest, .from, .to, .limit, .disclose, ReasonHeader.parameter,
         ],
         answers: .json(EventsAnswer.schema),
         refusals: [.forbidden, .accountNotNamed, .proofFailed])
@@ -48,13 +48,16 @@ extension EventQuery {
     /// - Throws: 400 for a malformed value.
     init(_ parameters: QueryParameters, limit: Int) throws(APIError) {
         self.init(limit: limit)
-        after = try parameters.position("after")
+        (order, after) = try parameters.order()
         type = try parameters.value(
             "type", "the name of an event, such as ProviderLinked", Event.Name.init(rawValue:))
         account = try parameters.value("account", "an account id") { AccountID($0) }
         provider = try parameters.value("provider", "a provider name", ProviderName.init)
         outcome = try parameters.value(
             "outcome", "accepted or refused", Event.Outcome.init(rawValue:))
+        actor = try parameters.value("actor", ActorFilter.form, ActorFilter.init)
+        identity = try parameters.value("identity", "an identity id") { IdentityID($0) }
+        request = try parameters.value("request", "the id of a request") { RequestID($0) }
         from = try parameters.moment("from")
         through = try parameters.moment("to")
     }
@@ -89,4 +92,14 @@ extension Parameter {
     static let outcome = Parameter(
         name: "outcome", schema: .choice(["accepted", "refused"]),
         about: "Only events with this outcome")
+    static let actor = Parameter(
+        name: "actor",
+        schema: .text(
+            "account:\(ExampleValue.account)", Schema.TextRules(pattern: ActorFilter.pattern)),
+        about: "Only events of this actor: \(ActorFilter.form)")
+    static let eventIdentity = Parameter(
+        name: "identity", schema: .identity, about: "Only events that name this identity")
+    static let eventRequest = Parameter(
+        name: "request", schema: .uuid(ExampleValue.session),
+        about: "Only events of the request with this id")
 }

@@ -29,11 +29,54 @@ struct SearchRoute: Route {
             SearchTerm(text, named: RequestName.requestID(named:))
         }
         guard let term else { throw QueryParameters.flaw("q", "is missing") }
+        return try await call.found(by: term, auditRequest)
+    }
+}
+
+/// `POST /v1/search`: the same with the term in the body, which proxies do not log.
+struct SearchByBodyRoute: Route {
+    static let method = "POST"
+    static let path = "/v1/search"
+    static let operation = Operation(
+        id: "search_by_body", tag: .log,
+        summary: "The same search, with the term in the body",
+        about: "For a term that is personal data: proxies log addresses, and no bodies. Anything"
+            + " but an id requires a role that may see personal data and a reason.",
+        access: .principal(.readers), parameters: [ReasonHeader.parameter],
+        body: SearchBody.self, answers: .json(SearchResult.schema), refusals: [.forbidden])
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let auditRequest = try await call.auditRequest(.search)
+        _ = try QueryParameters(call)
+        let text = try call.body().text(SearchBody.query)
+        let term = SearchTerm(text, named: RequestName.requestID(named:))
+        guard let term else {
+            throw .invalidRequest(
+                RequestFlaw("query must be \(SearchTerm.form)", at: .field("query")))
+        }
+        return try await call.found(by: term, auditRequest)
+    }
+}
+
+/// The body of a search.
+enum SearchBody: BodyForm {
+    static let name = "SearchRequest"
+    static let query = RequiredText(
+        name: "query", bytesMax: SearchTerm.bytesMax,
+        about: "The term: \(SearchTerm.form)", example: ExampleValue.account)
+    static let members: [any BodyMember] = [query]
+}
+
+extension RouteCall {
+    /// Searches, and records what was found before it is shown.
+    fileprivate func found(
+        by term: SearchTerm, _ auditRequest: AuditRequest
+    ) async throws(APIError) -> HTTPResponse {
         let comparesPersonalData = try await auditRequest.comparesPersonalData(term)
         let found: SearchResult
         do {
-            found = try await call.services.audit.searches.found(
-                by: term, comparesPersonalData: comparesPersonalData, in: call.tenant)
+            found = try await services.audit.searches.found(
+                by: term, comparesPersonalData: comparesPersonalData, in: tenant)
         } catch {
             throw .faulted(error)
         }
