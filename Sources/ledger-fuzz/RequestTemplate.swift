@@ -166,6 +166,9 @@ enum RequestTemplates {
             "GET /v1/account",
             "Host: a\n" + bearer
                 + "X-Request-Id: r-1\nX-Forwarded-For: 203.0.113.7\nUser-Agent: u\n", ""),
+        request(
+            "GET /v1/account/activity?before=0190a1b2-c3d4-7000-8000-000000000001&limit=2",
+            "Host: a\n" + bearer, ""),
         request("GET /t/default/v1/account", "Host: a\n" + bearer, ""),
         request(
             "POST /v1/account/merge/preview", json + bearer,

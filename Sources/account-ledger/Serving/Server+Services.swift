@@ -41,6 +41,13 @@ extension Server {
             streams: streams())
     }
 
+    private func activities() -> ActivityReads {
+        let log = log
+        return ActivityReads(url: configuration.databaseURL, macs: keys.wrapping.macs) {
+            log.write(.error, "activity fault", ["detail": .text($0)])
+        }
+    }
+
     /// Makes the event streams, which read on their own connection so that no request waits for them.
     private func streams() -> EventStreams {
         let log = log
@@ -60,7 +67,7 @@ extension Server {
     ) -> APIServices {
         let passkeys = PasskeyChecks(store: credentials, key: keys.refresh)
         return APIServices(
-            commands: commands, accounts: workers.reads, audit: audit(),
+            commands: commands, accounts: workers.reads, activities: activities(), audit: audit(),
             // Their existence was checked at the start.
             tenants: Tenants(url: configuration.databaseURL, known: Set(tenants.keys)),
             configurations: tenants,

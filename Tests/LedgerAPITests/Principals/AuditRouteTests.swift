@@ -120,6 +120,7 @@ import Testing
         "POST /v1/account/factors", "DELETE /v1/account/factors/{factor_id}",
         "POST /v1/account/recovery-codes", "POST /v1/account/factors/{factor_id}/keep",
         "POST /v1/auth/link/{provider}", "DELETE /v1/auth/link/{provider}", "GET /v1/account",
+        "GET /v1/account/activity",
         "POST /v1/account/identities/{identity_id}/keep",
         "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz", "GET /openapi.json",
         "GET /docs",
