@@ -146,6 +146,7 @@ let package = Package(
                 .embedInCode("V031_planned_unlinks.sql"),
                 .embedInCode("V032_former_addresses.sql"),
                 .embedInCode("V034_conflict_reviews.sql"),
+                .embedInCode("V035_daily_figures.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),

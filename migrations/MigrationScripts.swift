@@ -37,6 +37,7 @@ package enum MigrationScripts {
         ("V031_planned_unlinks.sql", PackageResources.V031_planned_unlinks_sql),
         ("V032_former_addresses.sql", PackageResources.V032_former_addresses_sql),
         ("V034_conflict_reviews.sql", PackageResources.V034_conflict_reviews_sql),
+        ("V035_daily_figures.sql", PackageResources.V035_daily_figures_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

@@ -114,7 +114,8 @@ final class FuzzService: Sendable {
             keys: access, accesses: access, events: events, proofs: proofs,
             histories: ledger, searches: InMemorySearch(ledger),
             conflicts: InMemoryConflicts(ledger),
-            messages: InMemoryMessages(),
+            messages: InMemoryMessages(), overviews: InMemoryOverview(ledger),
+            holds: InMemoryHolds(ledger), owners: InMemoryOwners(ledger),
             streams: EventStreams(events: events, watch: events, countMax: 64))
         return API(
             APIServices(

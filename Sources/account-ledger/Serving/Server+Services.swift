@@ -38,6 +38,15 @@ extension Server {
             messages: MessageReads(url: configuration.databaseURL) {
                 log.write(.error, "message reader fault", ["detail": .text($0)])
             },
+            overviews: OverviewReads(url: configuration.databaseURL) {
+                log.write(.error, "overview fault", ["detail": .text($0)])
+            },
+            holds: HoldReads(url: configuration.databaseURL) {
+                log.write(.error, "hold reader fault", ["detail": .text($0)])
+            },
+            owners: OwnerReads(url: configuration.databaseURL, macs: keys.wrapping.macs) {
+                log.write(.error, "owner reader fault", ["detail": .text($0)])
+            },
             streams: streams())
     }
 

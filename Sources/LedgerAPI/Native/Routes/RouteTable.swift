@@ -34,7 +34,7 @@ enum RouteTable {
         FactorRemovalStopRoute.self, UnlinkPreviewRoute.self, PlanUnlinkRoute.self,
         StopUnlinkRoute.self, SearchRoute.self, SearchByBodyRoute.self,
         ConflictRoute.self, ConflictCountsRoute.self, ReviewConflictRoute.self,
-        UnreviewConflictRoute.self,
+        UnreviewConflictRoute.self, OverviewRoute.self, HoldsRoute.self, IdentityOwnersRoute.self,
     ]
 
     /// The routes that describe the others; an operator can switch them off.
