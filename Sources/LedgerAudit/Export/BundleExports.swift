@@ -3,6 +3,7 @@ package import Ledger
 package import LedgerEngine
 import LedgerExport
 import Synchronization
+import TransparencyLog
 
 /// Exports bundles for clients: each is written to a temporary file and read from there, so that a slow
 /// client delays no read of the log.
