@@ -43,6 +43,15 @@ static const unsigned char account_sign_in_mjs[] = {
 static const unsigned char account_style_css[] = {
 #embed "account/style.css"
 };
+static const unsigned char bundle_verify_css[] = {
+#embed "bundle/verify.css"
+};
+static const unsigned char bundle_verify_html[] = {
+#embed "bundle/verify.html"
+};
+static const unsigned char bundle_verify_mjs[] = {
+#embed "bundle/verify.mjs"
+};
 static const unsigned char console_charts_mjs[] = {
 #embed "console/charts.mjs"
 };
@@ -136,8 +145,6 @@ static const unsigned char lib_passkeys_mjs[] = {
 static const unsigned char lib_qr_mjs[] = {
 #embed "lib/qr.mjs"
 };
-static const unsigned char texts_de_more_mjs[] = {
-#embed "texts/de-more.mjs"
 static const unsigned char proof_bundle_files_mjs[] = {
 #embed "proof/bundle-files.mjs"
 };
@@ -170,6 +177,9 @@ static const unsigned char proof_tlog_proof_mjs[] = {
 };
 static const unsigned char proof_witness_mjs[] = {
 #embed "proof/witness.mjs"
+};
+static const unsigned char texts_de_more_mjs[] = {
+#embed "texts/de-more.mjs"
 };
 static const unsigned char texts_de_mjs[] = {
 #embed "texts/de.mjs"
@@ -218,6 +228,9 @@ static const struct page_asset assets[] = {
     {"account/security.mjs", SCRIPT, account_security_mjs, sizeof account_security_mjs},
     {"account/sign-in.mjs", SCRIPT, account_sign_in_mjs, sizeof account_sign_in_mjs},
     {"account/style.css", STYLE, account_style_css, sizeof account_style_css},
+    {"bundle/verify.css", STYLE, bundle_verify_css, sizeof bundle_verify_css},
+    {"bundle/verify.html", HTML, bundle_verify_html, sizeof bundle_verify_html},
+    {"bundle/verify.mjs", SCRIPT, bundle_verify_mjs, sizeof bundle_verify_mjs},
     {"console/charts.mjs", SCRIPT, console_charts_mjs, sizeof console_charts_mjs},
     {"console/console.mjs", SCRIPT, console_console_mjs, sizeof console_console_mjs},
     {"console/dialogs.mjs", SCRIPT, console_dialogs_mjs, sizeof console_dialogs_mjs},
@@ -249,7 +262,6 @@ static const struct page_asset assets[] = {
     {"lib/languages.mjs", SCRIPT, lib_languages_mjs, sizeof lib_languages_mjs},
     {"lib/passkeys.mjs", SCRIPT, lib_passkeys_mjs, sizeof lib_passkeys_mjs},
     {"lib/qr.mjs", SCRIPT, lib_qr_mjs, sizeof lib_qr_mjs},
-    {"texts/de-more.mjs", SCRIPT, texts_de_more_mjs, sizeof texts_de_more_mjs},
     {"proof/bundle-files.mjs", SCRIPT, proof_bundle_files_mjs, sizeof proof_bundle_files_mjs},
     {"proof/bundle.mjs", SCRIPT, proof_bundle_mjs, sizeof proof_bundle_mjs},
     {"proof/bytes.mjs", SCRIPT, proof_bytes_mjs, sizeof proof_bytes_mjs},
@@ -261,6 +273,7 @@ static const struct page_asset assets[] = {
     {"proof/tar.mjs", SCRIPT, proof_tar_mjs, sizeof proof_tar_mjs},
     {"proof/tlog-proof.mjs", SCRIPT, proof_tlog_proof_mjs, sizeof proof_tlog_proof_mjs},
     {"proof/witness.mjs", SCRIPT, proof_witness_mjs, sizeof proof_witness_mjs},
+    {"texts/de-more.mjs", SCRIPT, texts_de_more_mjs, sizeof texts_de_more_mjs},
     {"texts/de.mjs", SCRIPT, texts_de_mjs, sizeof texts_de_mjs},
     {"texts/en-more.mjs", SCRIPT, texts_en_more_mjs, sizeof texts_en_more_mjs},
     {"texts/en.mjs", SCRIPT, texts_en_mjs, sizeof texts_en_mjs},
