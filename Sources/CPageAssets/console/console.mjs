@@ -174,6 +174,7 @@ async function leaveBy(change, text) {
   try {
     guard.pause();
     await change();
+    document.dispatchEvent(new Event("session-over"));
     for (const leave of leaving.splice(0)) leave();
     views += 1;
     hush();
