@@ -79,6 +79,9 @@ static const unsigned char console_index_html[] = {
 static const unsigned char console_keys_mjs[] = {
 #embed "console/keys.mjs"
 };
+static const unsigned char console_picture_mjs[] = {
+#embed "console/picture.mjs"
+};
 static const unsigned char console_repair_steps_mjs[] = {
 #embed "console/repair-steps.mjs"
 };
@@ -126,6 +129,9 @@ static const unsigned char console_view_hold_mjs[] = {
 };
 static const unsigned char console_view_merge_mjs[] = {
 #embed "console/view-merge.mjs"
+};
+static const unsigned char console_view_picture_mjs[] = {
+#embed "console/view-picture.mjs"
 };
 static const unsigned char console_view_relink_mjs[] = {
 #embed "console/view-relink.mjs"
@@ -264,6 +270,7 @@ static const struct page_asset assets[] = {
     {"console/icon.svg", PICTURE, console_icon_svg, sizeof console_icon_svg},
     {"console/index.html", HTML, console_index_html, sizeof console_index_html},
     {"console/keys.mjs", SCRIPT, console_keys_mjs, sizeof console_keys_mjs},
+    {"console/picture.mjs", SCRIPT, console_picture_mjs, sizeof console_picture_mjs},
     {"console/repair-steps.mjs", SCRIPT, console_repair_steps_mjs, sizeof console_repair_steps_mjs},
     {"console/repair-words.mjs", SCRIPT, console_repair_words_mjs, sizeof console_repair_words_mjs},
     {"console/routes.mjs", SCRIPT, console_routes_mjs, sizeof console_routes_mjs},
@@ -280,6 +287,7 @@ static const struct page_asset assets[] = {
     {"console/view-erase.mjs", SCRIPT, console_view_erase_mjs, sizeof console_view_erase_mjs},
     {"console/view-hold.mjs", SCRIPT, console_view_hold_mjs, sizeof console_view_hold_mjs},
     {"console/view-merge.mjs", SCRIPT, console_view_merge_mjs, sizeof console_view_merge_mjs},
+    {"console/view-picture.mjs", SCRIPT, console_view_picture_mjs, sizeof console_view_picture_mjs},
     {"console/view-relink.mjs", SCRIPT, console_view_relink_mjs, sizeof console_view_relink_mjs},
     {"console/view-search.mjs", SCRIPT, console_view_search_mjs, sizeof console_view_search_mjs},
     {"console/view-timelines.mjs", SCRIPT, console_view_timelines_mjs, sizeof console_view_timelines_mjs},
