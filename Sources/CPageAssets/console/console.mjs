@@ -212,7 +212,8 @@ document.addEventListener("click", (event) => {
 // A page that comes out of the browser's memory, as by its back button, shows nothing before it has asked again.
 addEventListener("pagehide", () => {
   for (const leave of leaving.splice(0)) leave();
-  document.getElementById("main")?.replaceChildren();
+  for (const id of ["bar", "main"]) document.getElementById(id)?.replaceChildren();
+  hush();
   for (const each of document.querySelectorAll("dialog")) each.remove();
 });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
