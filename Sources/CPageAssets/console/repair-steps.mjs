@@ -5,9 +5,9 @@ import { field, form } from "../lib/form.mjs";
 import { Refused } from "../lib/api.mjs";
 import { repairSentence } from "./repair-words.mjs";
 import { refusalSentence } from "./words.mjs";
+import { reasonFault, reasonHeader } from "./dialogs.mjs";
 import { id, time } from "./format.mjs";
 
-const reasonLengthMax = 255;
 const reasonHint = "It is kept with the change: a case number rather than a name.";
 
 /** What was typed before the view was opened again, as by Swap or a new sign-in. */
@@ -27,21 +27,9 @@ export function takeCarried(key) {
 
 /** The field of a reason. */
 export function reasonField(value = "") {
-  const made = field("Reason", { maxlength: reasonLengthMax, autocomplete: "off" }, reasonHint);
+  const made = field("Reason", { autocomplete: "off" }, reasonHint);
   made.input.value = value;
   return made;
-}
-
-/**
- * The header of a reason: as it is in ASCII, else as RFC 8187 has it.
- *
- * @param {string} text
- */
-export function reasonHeader(text) {
-  const reason = text.trim();
-  if (/^[\x20-\x7e]*$/.test(reason) && !reason.startsWith("UTF-8''")) return { "Ledger-Reason": reason };
-  const escape = (/** @type {string} */ mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`;
-  return { "Ledger-Reason": `UTF-8''${encodeURIComponent(reason).replace(/[!'()*]/g, escape)}` };
 }
 
 /**
@@ -104,7 +92,7 @@ export async function once(context, button, action) {
 export function steps(context, parts) {
   const typed = parts.typed ?? { reason: "", case: "" };
   const reason = reasonField(typed.reason);
-  const caseField = field("Case", { maxlength: reasonLengthMax, autocomplete: "off" }, "For example the number of a ticket.");
+  const caseField = field("Case", { autocomplete: "off" }, "For example the number of a ticket.");
   caseField.input.value = typed.case;
   const area = el("div", {});
   const words = () => ({ reason: reason.value.trim(), case: caseField.value.trim() });
@@ -121,10 +109,17 @@ export function steps(context, parts) {
   };
   const first = form({
     fields: [reason, ...(parts.fields ?? [])], submit: "Preview", missing: "This is missing.",
-    onsubmit: (button) => once(context, button, async () => {
-      await show();
-      context.say("This is a preview. Nothing was changed.");
-    }),
+    onsubmit: (button) => {
+      const fault = reasonFault(reason.value);
+      if (fault) {
+        reason.fault(fault);
+        return;
+      }
+      once(context, button, async () => {
+        await show();
+        context.say("This is a preview. Nothing was changed.");
+      });
+    },
   });
 
   async function show() {
@@ -141,7 +136,8 @@ export function steps(context, parts) {
     return form({
       fields, submit: parts.submit, missing: "This is missing.",
       onsubmit: (button) => {
-        if (!reason.value.trim()) reason.fault("Enter a reason.");
+        const fault = reasonFault(reason.value);
+        if (fault) reason.fault(fault);
         else if (!parts.check || parts.check(more)) once(context, button, () => act(plan));
       },
     });

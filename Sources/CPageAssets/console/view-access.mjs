@@ -2,7 +2,7 @@
 
 import { el } from "../lib/el.mjs";
 import { doneHeading, steps } from "./repair-steps.mjs";
-import { id } from "./format.mjs";
+import { id, shortID } from "./format.mjs";
 
 const acts = {
   "disable": {
@@ -46,7 +46,7 @@ export async function show(context) {
     },
   });
   return [
-    el("p", {}, "Account ", context.link(`accounts/${account.account}`, id(account.account)),
+    el("p", {}, "Account ", context.link(`accounts/${account.account}`, shortID(account.account)),
       ` is ${account.status === "disabled" ? "disabled" : account.status}, has ${sessions}, and is signed in to by ${
         account.linked_providers.join(", ") || "nothing"}.`),
     el("p", {}, act.intro),

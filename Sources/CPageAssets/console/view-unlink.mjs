@@ -2,8 +2,9 @@
 
 import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
-import { doneHeading, identityList, once, reasonField, reasonHeader, steps } from "./repair-steps.mjs";
-import { id, time } from "./format.mjs";
+import { reasonHeader } from "./dialogs.mjs";
+import { doneHeading, identityList, once, reasonField, steps } from "./repair-steps.mjs";
+import { id, shortID, time } from "./format.mjs";
 
 /** @param {any} context */
 export async function show(context) {
@@ -48,7 +49,7 @@ function plan(context, account, link, path) {
     },
   });
   return [
-    el("p", {}, "For the holder of account ", context.link(`accounts/${account.account}`, id(account.account)), ", ", link.provider, " ",
+    el("p", {}, "For the holder of account ", context.link(`accounts/${account.account}`, shortID(account.account)), ", ", link.provider, " ",
       id(link.identity_id), " is unlinked after a day."),
     ...nodes,
   ];
@@ -70,7 +71,7 @@ function stop(context, account, link, path) {
   });
   area.append(forms);
   return [
-    el("p", {}, link.provider, " ", id(link.identity_id), " of account ", context.link(`accounts/${account.account}`, id(account.account)),
+    el("p", {}, link.provider, " ", id(link.identity_id), " of account ", context.link(`accounts/${account.account}`, shortID(account.account)),
       " is unlinked at ", time(link.unlink_due), ", as support planned."),
     area,
   ];
