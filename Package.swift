@@ -51,7 +51,9 @@ let package = Package(
             name: "CPhoneNumber",
             linkerSettings: [.linkedLibrary("phonenumber"), .linkedLibrary("protobuf")]),
         // The files of the pages for people.
-        .target(name: "CPageAssets", exclude: ["account", "lib", "proof", "texts", "tsconfig.json"]),
+        .target(
+            name: "CPageAssets",
+            exclude: ["account", "bundle", "console", "lib", "proof", "texts", "tsconfig.json"]),
         .systemLibrary(
             name: "CQRencode", pkgConfig: "libqrencode",
             providers: [.apt(["libqrencode-dev"])]),
@@ -105,7 +107,8 @@ let package = Package(
         .target(
             name: "LedgerExport",
             dependencies: [
-                "Archive", "Cryptography", "Encodings", "JSON", "Ledger", "TransparencyLog",
+                "Archive", "Cryptography", "Encodings", "JSON", "Ledger", "PageAssets",
+                "TransparencyLog",
             ],
             resources: [
                 .embedInCode("Resources/verify.py"), .embedInCode("Resources/verify.go"),
@@ -274,7 +277,7 @@ let package = Package(
                 "Archive", "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerExport",
                 "TransparencyLog",
             ],
-            resources: [.copy("FormerRelease")]),
+            exclude: ["Page"], resources: [.copy("FormerRelease")]),
         .testTarget(name: "PostgresTests", dependencies: ["LoopbackServers", "Postgres"]),
         .testTarget(
             name: "HTTPTests", dependencies: ["BlockingCalls", "ChildProcesses", "HTTP", "Sockets"]),

@@ -10,7 +10,8 @@ import Testing
     ) async throws {
         let node = try RunningProcess(
             executable: "/usr/bin/env",
-            arguments: ["node", "--no-warnings", "--test", PageTestFiles.unit(name)])
+            arguments: ["node", "--no-warnings", "--test", PageTestFiles.unit(name)],
+            environment: [:])
         let status = try await node.exitStatus(within: .seconds(100))
         #expect(status == 0, "\(node.output.text.suffix(8_000))\(node.errors.text)")
     }

@@ -28,6 +28,8 @@ class Verification {
   events = 0n;
   last = -1n;
   tree = new Tree();
+  /** @type {Uint8Array[]} leaves that are not in the tree yet */
+  pending = [];
   /** The size of the last checkpoint that was confirmed. */
   verifiedSize = 0n;
 
@@ -119,55 +121,45 @@ class Verification {
       need(lines.length <= checkpointsInPartMax, "a part has more checkpoints than entries");
       for (const line of lines) ahead.push(await this.listed(exactJSON(line, "a listed checkpoint")?.note, head, keys));
     }
-    const isWhole = head.account === null;
-    let last = this.last;
-    /** @type {ReturnType<typeof parseLine>[]} */
-    const parsed = [];
-    for (const text of await this.files.lines(nameOf("entries", part), partBytesMax)) {
-      let value;
-      try {
-        value = exactJSON(text, "the line");
-      } catch {
-        throw new Fault("the line is not an event", { position: last + 1n });
+    // The hashes are computed at once, and the lines then checked in their order, so that the first fault is told.
+    const texts = await this.files.lines(nameOf("entries", part), partBytesMax);
+    const lines = await Promise.all(texts.map(readLine));
+    for (const { line, leaf } of lines) {
+      const next = this.last + 1n;
+      if (!line) throw new Fault("the line is not an event", { position: next });
+      const { position } = line;
+      if (head.account === null) {
+        need(position === next, "the entry is missing", { position: next });
+      } else {
+        need(position >= next, "the entries are not in order", { position });
+        await this.prove(line, leaf, head);
       }
-      const line = parseLine(value, last + 1n);
-      if (isWhole) need(line.position === last + 1n, "the entry is missing", { position: last + 1n });
-      else need(line.position > last, "the entries are not in order", { position: line.position });
-      last = line.position;
-      parsed.push(line);
+      await histories.take(line, leaf);
+      this.last = position;
+      this.events += 1n;
+      if (head.account === null) await this.grow(leaf, ahead);
     }
-    const leaves = await Promise.all(parsed.map(({ entry }) => leafHash(entry)));
-    for (const [index, line] of parsed.entries()) {
-      if (!isWhole) await this.prove(line, leaves[index], head);
-      await histories.take(line, leaves[index]);
-    }
-    if (isWhole) await this.grow(leaves, ahead);
-    need(ahead.length === 0, "a checkpoint is beyond the entries of its part", { position: last + 1n });
-    this.events += BigInt(parsed.length);
-    this.last = last;
+    await this.tree.append(this.pending.splice(0));
+    need(ahead.length === 0, "a checkpoint is beyond the entries of its part", { position: this.last + 1n });
     this.onprogress(this.events, head.size);
   }
 
   /**
-   * Appends the leaves of a part, and compares the root with each checkpoint on the way.
+   * Appends a leaf, and compares the root with a checkpoint that ends here.
    *
-   * @param {Uint8Array[]} leaves
+   * @param {Uint8Array} leaf
    * @param {import("./note.mjs").Checkpoint[]} ahead
    */
-  async grow(leaves, ahead) {
-    let start = 0;
-    const end = this.tree.size + BigInt(leaves.length);
-    while (ahead.length > 0 && ahead[0].size <= end) {
-      const checkpoint = /** @type {import("./note.mjs").Checkpoint} */ (ahead.shift());
-      need(checkpoint.size >= this.tree.size, "the checkpoints are not in order", { position: this.tree.size });
-      const count = Number(checkpoint.size - this.tree.size);
-      await this.tree.append(leaves.slice(start, start + count));
-      start += count;
-      await this.compareRoot(checkpoint);
+  async grow(leaf, ahead) {
+    this.pending.push(leaf);
+    while (ahead.length > 0 && ahead[0].size <= this.events) {
+      const { size, root } = /** @type {import("./note.mjs").Checkpoint} */ (ahead.shift());
+      need(size === this.events, "the checkpoints are not in order", { position: this.last });
+      await this.tree.append(this.pending.splice(0));
+      await this.compareRoot({ size, root });
       this.checkpoints += 1n;
-      this.verifiedSize = checkpoint.size;
+      this.verifiedSize = size;
     }
-    await this.tree.append(leaves.slice(start));
   }
 
   /** @param {{size: bigint, root: Uint8Array}} checkpoint */
@@ -191,6 +183,21 @@ class Verification {
       throw new Fault("the proof does not lead from the entry to the checkpoint",
         { position, expected: error.expected, found: error.found });
     }
+  }
+}
+
+/**
+ * Reads a line with its leaf hash; neither when it is not an event.
+ *
+ * @param {string} text
+ */
+async function readLine(text) {
+  try {
+    const line = parseLine(exactJSON(text, "the line"));
+    return { line, leaf: await leafHash(line.entry) };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { line: null, leaf: new Uint8Array() };
   }
 }
 

@@ -117,14 +117,13 @@ export function toUTF8(text) {
  * @param {string} what
  */
 export function exactJSON(text, what) {
-  let value;
   try {
-    value = JSON.parse(text);
+    const value = JSON.parse(text);
+    if (JSON.stringify(value) === text) return value;
   } catch {
-    throw new Fault(`${what} is malformed`);
+    // No JSON, or nested too deeply.
   }
-  need(JSON.stringify(value) === text, `${what} is malformed`);
-  return value;
+  throw new Fault(`${what} is malformed`);
 }
 
 /**

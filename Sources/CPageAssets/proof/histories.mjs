@@ -9,22 +9,15 @@ const disclosuresMax = 64;
  * Reads a line of a bundle's entries.
  *
  * @param {any} line
- * @param {bigint} next the position that a line which is no event may have
  */
-export function parseLine(line, next) {
-  try {
-    const position = fromDecimal(line?.position);
-    const disclosures = line.disclosures ?? [];
-    need(Array.isArray(disclosures) && disclosures.length <= disclosuresMax
-      && disclosures.every((text) => typeof text === "string"), "the line is not an event");
-    return {
-      position, entry: fromBase64(line.entry), disclosures,
-      path: line.path === undefined ? null : pathFromBase64(line.path),
-    };
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    throw new Fault("the line is not an event", { position: next });
-  }
+export function parseLine(line) {
+  const disclosures = line?.disclosures ?? [];
+  need(Array.isArray(disclosures) && disclosures.length <= disclosuresMax
+    && disclosures.every((text) => typeof text === "string"), "the line is not an event");
+  return {
+    position: fromDecimal(line?.position), entry: fromBase64(line.entry), disclosures,
+    path: line.path === undefined ? null : pathFromBase64(line.path),
+  };
 }
 
 export class Histories {
