@@ -40,6 +40,8 @@ export function reasonField(value = "") {
  */
 export function explain(context, error) {
   if (!(error instanceof Refused)) throw error;
+  // The frame says that the session is over.
+  if (error.status === 401) return;
   const survivor = error.code === "ACCOUNT_MERGED" && error.details.merged_into;
   if (survivor) {
     context.warn("The account was merged into another one. Nothing was changed.",
@@ -47,7 +49,7 @@ export function explain(context, error) {
     return;
   }
   if (error.code === "REAUTHENTICATION_REQUIRED") {
-    const to = location.pathname.split("/console/")[1] ?? "";
+    const to = location.pathname.split("/console/")[1] + location.search;
     const address = `${context.root}console/sign-in?${new URLSearchParams({ fresh: "1", to })}`;
     context.warn("You signed in a while ago. Sign in again to go on; nothing was changed.",
       el("p", {}, el("a", { href: address }, "Sign in again")));
@@ -181,7 +183,7 @@ function expiry(plan) {
 export function identityList(label, identities, more = () => []) {
   if (identities.length === 0) return el("p", {}, `${label}: none`);
   const name = el("h3", {}, label);
-  return el("div", {}, name, el("ul", { "aria-label": label }, ...identities.map((identity) => el("li", {},
+  return el("div", {}, name, el("ul", { class: "rows", "aria-label": label }, ...identities.map((identity) => el("li", {},
     el("b", {}, identity.provider), " ", id(identity.identity_id),
     ...(identity.linked_at ? [" linked ", time(identity.linked_at)] : []), ...more(identity)))));
 }

@@ -2,7 +2,7 @@
 
 import { el } from "../lib/el.mjs";
 import { doneHeading, steps } from "./repair-steps.mjs";
-import { id, shortID } from "./format.mjs";
+import { id } from "./format.mjs";
 
 const acts = {
   "disable": {
@@ -34,9 +34,9 @@ export async function show(context) {
     submit: act.submit,
     preview: (reason) => context.api.call("POST", `${path}/preview`, undefined, { headers: reason }),
     describe: ({ covers }) => [
-      el("ul", { "aria-label": "Effects" }, ...act.effects.map((text) => el("li", {}, text))),
+      el("ul", { class: "rows", "aria-label": "Effects" }, ...act.effects.map((text) => el("li", {}, text))),
       covers.length > 1 && el("div", {}, el("h3", {}, "Concerns these accounts, which were merged"),
-        el("ul", { "aria-label": "Accounts" }, ...covers.map((each) => el("li", {}, id(each))))),
+        el("ul", { class: "rows", "aria-label": "Accounts" }, ...covers.map((each) => el("li", {}, id(each))))),
     ],
     act: (plan, reason, typed) => context.api.call("POST", path, { case: typed.case }, { headers: reason }),
     done: (answer) => {
@@ -46,7 +46,7 @@ export async function show(context) {
     },
   });
   return [
-    el("p", {}, "Account ", context.link(`accounts/${account.account}`, shortID(account.account)),
+    el("p", {}, "Account ", context.link(`accounts/${account.account}`, id(account.account)),
       ` is ${account.status === "disabled" ? "disabled" : account.status}, has ${sessions}, and is signed in to by ${
         account.linked_providers.join(", ") || "nothing"}.`),
     el("p", {}, act.intro),

@@ -3,7 +3,7 @@
 import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
 import { once } from "./repair-steps.mjs";
-import { id, shortID, time } from "./format.mjs";
+import { id, time } from "./format.mjs";
 
 const pageSize = 50;
 const noteLengthMax = 1000;
@@ -41,7 +41,7 @@ export async function show(context) {
   append(first);
   return [
     tabs(context, state, account, counts),
-    account && el("p", {}, "Of account ", context.link(`accounts/${account}`, shortID(account)), ". ",
+    account && el("p", {}, "Of account ", context.link(`accounts/${account}`, id(account)), ". ",
       context.link(`conflicts?state=${state}`, "Conflicts of all accounts")),
     lag(first.folded),
     first.conflicts.length === 0 && !first.more && el("p", {}, empty[state]),
@@ -107,7 +107,7 @@ function row(context, conflict) {
 
 function who(context, party, verb) {
   const account = party.now ?? party.then;
-  return el("span", { class: "party" }, context.link(`accounts/${account}`, shortID(account)), ` ${verb}`,
+  return el("span", { class: "party" }, context.link(`accounts/${account}`, id(account)), ` ${verb}`,
     party.now && party.then && party.now !== party.then ? ", then another account" : "");
 }
 

@@ -42,13 +42,13 @@ export async function show(context) {
       context.say("The account was erased.");
       return [
         doneHeading("The account was erased"),
-        el("ul", { "aria-label": "Erased accounts" }, ...covers.map((each) => el("li", {}, context.link(`accounts/${each}`, shortID(each))))),
+        el("ul", { class: "rows", "aria-label": "Erased accounts" }, ...covers.map((each) => el("li", {}, context.link(`accounts/${each}`, id(each))))),
         el("p", {}, "The history stays, without the person."),
       ];
     },
   });
   return [
-    el("p", {}, "Account ", context.link(`accounts/${account.account}`, shortID(account.account)), " is erased for good: no undoing, no relink."),
+    el("p", {}, "Account ", context.link(`accounts/${account.account}`, id(account.account)), " is erased for good: no undoing, no relink."),
     el("p", {}, el("label", { for: "basis" }, "Basis"), " ", basis),
     ...nodes,
   ];
@@ -58,13 +58,13 @@ function describe(context, plan) {
   const identities = plan.linked_identities === 1 ? "one linked identity" : `${plan.linked_identities} linked identities`;
   const nodes = [
     el("h3", {}, "Accounts that are erased"),
-    el("ul", { "aria-label": "Accounts that are erased" }, ...plan.covers.map((each) => el("li", {}, context.link(`accounts/${each}`, shortID(each)),
+    el("ul", { class: "rows", "aria-label": "Accounts that are erased" }, ...plan.covers.map((each) => el("li", {}, context.link(`accounts/${each}`, id(each)),
       each === plan.survivor && plan.covers.length > 1 ? " the account that stayed after the merges" : ""))),
     el("h3", {}, "Is destroyed"),
-    el("ul", { "aria-label": "Is destroyed" }, el("li", {}, `E-mail addresses, phone numbers, provider ids, reasons and cases of ${plan.events} events`),
+    el("ul", { class: "rows", "aria-label": "Is destroyed" }, el("li", {}, `E-mail addresses, phone numbers, provider ids, reasons and cases of ${plan.events} events`),
       el("li", {}, `${identities}: the person signs up again as a new account`), el("li", {}, "Sessions, passwords, passkeys and messages")),
     el("h3", {}, "Stays"),
-    el("ul", { "aria-label": "Stays" }, el("li", {}, `${plan.events} events, without the person, and every proof of them`),
+    el("ul", { class: "rows", "aria-label": "Stays" }, el("li", {}, `${plan.events} events, without the person, and every proof of them`),
       el("li", {}, "The access log, with the reason of this erasure")),
   ];
   if (plan.holds.length === 0) return nodes;

@@ -6,7 +6,7 @@ import { form } from "../lib/form.mjs";
 import { reasonFault, reasonHeader } from "./dialogs.mjs";
 import { newID } from "./session.mjs";
 import { once, reasonField } from "./repair-steps.mjs";
-import { id, shortID, time } from "./format.mjs";
+import { id, time } from "./format.mjs";
 
 /** @param {any} context */
 export async function show(context) {
@@ -22,7 +22,7 @@ export async function show(context) {
   };
   const holds = (all) => {
     if (all.length === 0) return [el("p", {}, "The account has no legal hold.")];
-    return [el("ul", { "aria-label": "Legal holds" }, ...all.map(holdRow))];
+    return [el("ul", { class: "rows", "aria-label": "Legal holds" }, ...all.map(holdRow))];
   };
   const holdRow = (each) => {
     const button = el("button", { type: "button" }, "Lift legal hold");
@@ -60,7 +60,7 @@ export async function show(context) {
   });
   list.append(...holds(account.holds));
   return [
-    el("p", {}, "Account ", context.link(`accounts/${account.account}`, shortID(account.account)),
+    el("p", {}, "Account ", context.link(`accounts/${account.account}`, id(account.account)),
       ". While it has a legal hold, neither it nor an account merged with it can be erased."),
     setting, list,
   ];

@@ -3,7 +3,7 @@
 import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
 import { carry, doneHeading, explain, identityList, steps, takeCarried } from "./repair-steps.mjs";
-import { id, shortID } from "./format.mjs";
+import { id } from "./format.mjs";
 
 const verified = { true: "e-mail verified", false: "e-mail NOT verified" };
 
@@ -80,7 +80,7 @@ function mergeForms(context, stays, goes) {
 
 function summary(context, account) {
   const providers = account.linked_providers.join(", ") || "no identity";
-  return el("span", {}, context.link(`accounts/${account.account}`, shortID(account.account)),
+  return el("span", {}, context.link(`accounts/${account.account}`, id(account.account)),
     ` ${providers}, ${account.event_count} ${account.event_count === "1" ? "event" : "events"}`);
 }
 

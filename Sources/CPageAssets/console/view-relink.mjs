@@ -2,7 +2,7 @@
 
 import { el } from "../lib/el.mjs";
 import { doneHeading, identityList, steps } from "./repair-steps.mjs";
-import { id, shortID } from "./format.mjs";
+import { id } from "./format.mjs";
 
 /** @param {any} context */
 export async function show(context) {
@@ -29,7 +29,7 @@ export async function show(context) {
     },
   });
   return [
-    el("p", {}, "Identity ", id(identity), " is linked again to account ", context.link(`accounts/${params.id}`, shortID(params.id)),
+    el("p", {}, "Identity ", id(identity), " is linked again to account ", context.link(`accounts/${params.id}`, id(params.id)),
       " from which it was unlinked last."),
     ...nodes,
   ];

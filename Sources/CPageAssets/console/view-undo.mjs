@@ -26,13 +26,13 @@ export async function show(context) {
       context.say("The merge was undone.");
       return [
         doneHeading("The merge was undone"),
-        el("ul", { "aria-label": "The two accounts" }, ...accounts.map((account) => el("li", {},
-          context.link(`accounts/${account.user_id}`, shortID(account.user_id)), ` ${account.linked_providers.join(", ")}`))),
+        el("ul", { class: "rows", "aria-label": "The two accounts" }, ...accounts.map((account) => el("li", {},
+          context.link(`accounts/${account.user_id}`, id(account.user_id)), ` ${account.linked_providers.join(", ")}`))),
       ];
     },
   });
   return [
-    el("p", {}, "At ", time(entry.recorded_at), " account ", context.link(`accounts/${survivor}`, shortID(survivor)), " absorbed ",
+    el("p", {}, "At ", time(entry.recorded_at), " account ", context.link(`accounts/${survivor}`, id(survivor)), " absorbed ",
       id(absorbed), ". Undone, both are as before, each with its own identities."),
     ...nodes,
   ];

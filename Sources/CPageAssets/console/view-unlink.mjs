@@ -4,7 +4,7 @@ import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
 import { reasonHeader } from "./dialogs.mjs";
 import { doneHeading, identityList, once, reasonField, steps } from "./repair-steps.mjs";
-import { id, shortID, time } from "./format.mjs";
+import { id, time } from "./format.mjs";
 
 /** @param {any} context */
 export async function show(context) {
@@ -21,7 +21,7 @@ function choice(context, account, asked) {
   return [
     asked && el("p", {}, "The account does not have this identity now."),
     el("p", {}, account.links.length ? "Choose the identity to unlink." : "The account has no identity."),
-    el("ul", { "aria-label": "Identities of the account" }, ...account.links.map((link) => el("li", {},
+    el("ul", { class: "rows", "aria-label": "Identities of the account" }, ...account.links.map((link) => el("li", {},
       context.link(`accounts/${account.account}/unlink?identity=${link.identity_id}`, link.provider), " ", id(link.identity_id),
       ...(link.unlink_due ? [" is unlinked at ", time(link.unlink_due)] : [])))),
   ];
@@ -49,7 +49,7 @@ function plan(context, account, link, path) {
     },
   });
   return [
-    el("p", {}, "For the holder of account ", context.link(`accounts/${account.account}`, shortID(account.account)), ", ", link.provider, " ",
+    el("p", {}, "For the holder of account ", context.link(`accounts/${account.account}`, id(account.account)), ", ", link.provider, " ",
       id(link.identity_id), " is unlinked after a day."),
     ...nodes,
   ];
@@ -71,7 +71,7 @@ function stop(context, account, link, path) {
   });
   area.append(forms);
   return [
-    el("p", {}, link.provider, " ", id(link.identity_id), " of account ", context.link(`accounts/${account.account}`, shortID(account.account)),
+    el("p", {}, link.provider, " ", id(link.identity_id), " of account ", context.link(`accounts/${account.account}`, id(account.account)),
       " is unlinked at ", time(link.unlink_due), ", as support planned."),
     area,
   ];
