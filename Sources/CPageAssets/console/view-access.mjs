@@ -38,7 +38,7 @@ export async function show(context) {
       covers.length > 1 && el("div", {}, el("h3", {}, "Concerns these accounts, which were merged"),
         el("ul", { class: "rows", "aria-label": "Accounts" }, ...covers.map((each) => el("li", {}, id(each))))),
     ],
-    act: (plan, reason, typed) => context.api.call("POST", path, { case: typed.case }, { headers: reason }),
+    act: (_, reason, typed) => context.api.call("POST", path, { case: typed.case }, { headers: reason }),
     done: (answer) => {
       const text = answer.event ? act.done : act.same;
       context.say(`${text}.`);

@@ -21,7 +21,7 @@ export async function show(context) {
         el("p", {}, `Afterwards it is signed in to by ${account.linked_providers.join(", ")}.`))),
       el("p", {}, "Sessions opened with an identity that is given back end."),
     ],
-    act: (plan, reason, typed) => context.api.call("POST", path, { case: typed.case }, { headers: reason, isRepeatable: true }),
+    act: (_, reason, typed) => context.api.call("POST", path, { case: typed.case }, { headers: reason, isRepeatable: true }),
     done: ({ accounts }) => {
       context.say("The merge was undone.");
       return [

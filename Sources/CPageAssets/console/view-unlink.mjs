@@ -38,7 +38,7 @@ function plan(context, account, link, path) {
       el("p", {}, `Afterwards the account is signed in to by ${made.linked_providers.join(", ")}.`),
       el("p", {}, "The addresses of the account are told at once. Of an account without a confirmed address, reach the holder in another way first."),
     ],
-    act: (made, reason, typed) => context.api.call("POST", `${path}/unlink`, { case: typed.case }, { headers: reason }),
+    act: (_, reason, typed) => context.api.call("POST", `${path}/unlink`, { case: typed.case }, { headers: reason }),
     done: (answer) => {
       context.say("The unlink is planned.");
       return [
