@@ -1,34 +1,37 @@
-// The timelines of both accounts of a conflict, beside each other.
+// The events of the two accounts of a conflict in one order, the newest first.
 
 import { el } from "../lib/el.mjs";
-import { id } from "./format.mjs";
-import { beginsDay, completenessNode, mergedAt, timelineRow } from "./timeline.mjs";
+import { id, isID, shortID, time } from "./format.mjs";
+import { actorWords, rowSentence } from "./words.mjs";
 
-const limit = 50;
+const rowsMax = 100;
 
 /** @param {any} context */
 export async function show(context) {
-  const [caller, holder] = ["caller", "holder"].map((name) => context.query.get(name) ?? "");
-  if (!caller || !holder) return [el("p", {}, "Choose a conflict. ", context.link("conflicts", "Conflicts"))];
-  const columns = await Promise.all([["Tried to link", caller], ["Had the identity", holder]].map(([title, key]) =>
-    column(context, title, key)));
+  const accounts = ["caller", "holder"].map((name) => context.query.get(name) ?? "");
+  if (!accounts.every(isID)) return [el("p", {}, "The address lacks the ids of two accounts.")];
+  const timelines = await Promise.all(accounts.map((account) =>
+    context.api.call("GET", `v1/accounts/${account}/timeline?order=newest&limit=${rowsMax}`)));
+  /** @type {Map<string, any>} an event that touches both is in both */
+  const rows = new Map(timelines.flatMap(({ rows }) => rows.map((row) => [row.position, row])));
+  const newest = [...rows.values()].sort((a, b) => Number(BigInt(b.position) - BigInt(a.position)));
+  const names = ["tried", "has the identity"];
   return [
-    context.staff.role !== "auditor"
-      && el("p", {}, context.link(`accounts/${caller}/merge?absorb=${holder}`, "Merge the accounts")),
-    el("div", { class: "columns" }, ...columns),
-  ];
+    el("dl", { class: "pair" }, ...accounts.flatMap((account, index) => [
+      el("dt", {}, `Account that ${names[index]}`), el("dd", {}, context.link(`accounts/${account}`, id(account)),
+        ` ${timelines[index].accounts.length > 1 ? "with the accounts merged with it" : ""}`),
+    ])),
+    el("ul", { class: "rows", "aria-label": "Events of both accounts" }, ...newest.map((row) => event(context, row, accounts))),
+    timelines.some(({ more }) => more) && el("p", { class: "quiet" }, "Older events are in the timelines of the accounts."),
+  ].filter(Boolean);
 }
 
-async function column(context, title, key) {
-  const path = `v1/accounts/${encodeURIComponent(key)}`;
-  const [account, page] = [await context.api.call("GET", path),
-    await context.api.call("GET", `${path}/timeline?order=newest&limit=${limit}`)];
-  const merged = mergedAt(page.rows, { isNewestFirst: true, absorbed: account.absorbed });
-  return el("section", { "aria-label": title },
-    el("h2", {}, title, " ", context.link(`accounts/${key}`, id(key))),
-    completenessNode(page.completeness),
-    el("ol", { class: "rows", "aria-label": `Timeline: ${title}` }, ...page.rows.map((row, index) => timelineRow(context, row, {
-      account, accounts: page.accounts, merged: merged[index], day: beginsDay(row, page.rows[index - 1]),
-    }))),
-    page.more && el("p", {}, context.link(`accounts/${key}`, "All events")));
+function event(context, row, accounts) {
+  const subject = row.accounts[0].account;
+  const side = ["tried", "has it"][accounts.indexOf(subject)];
+  return el("li", { class: row.outcome === "refused" ? "refused" : null }, el("div", { class: "event" },
+    time(row.recorded_at),
+    el("span", { class: "what" }, `${shortID(subject)}${side ? ` (${side})` : ""} ${rowSentence(row)} `,
+      el("span", { class: "quiet" }, actorWords(row.actor))),
+    context.link(`events/${row.event_id}`, `#${row.position}`)));
 }
