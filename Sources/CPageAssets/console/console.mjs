@@ -90,7 +90,10 @@ async function render({ isFirst = false } = {}) {
   const context = {
     api, staff, tenant, params, root, query: new URLSearchParams(location.search), go, link,
     say: (/** @type {string} */ text) => { if (isShown()) say(text); },
-    warn: (/** @type {string} */ text, /** @type {any[]} */ ...more) => { if (isShown()) warn(text, ...more); },
+    warn: (/** @type {string} */ text, /** @type {any[]} */ ...more) => {
+      // The way on after the end of the session stays.
+      if (isShown() && !guard.isOver()) warn(text, ...more);
+    },
     onleave: (/** @type {() => void} */ leave) => { if (isShown()) leaving.push(leave); else leave(); },
     /** Changes the query of the address; the view stays. */
     setQuery(changes) {
