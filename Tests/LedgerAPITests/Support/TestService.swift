@@ -244,7 +244,7 @@ struct TestService {
         let isOfPage =
             target.hasPrefix("/account") || target.hasPrefix("/assets/")
             || target.contains("/console")
-            || headers.contains { $0.name == "Ledger-CSRF" }
+            || headers.contains { ["Cookie", "Ledger-CSRF"].contains($0.name) }
         if !isOfPage, socket == nil || method != "HEAD" {
             for problem in DescribedAPI.problems(with: response, to: request) {
                 Issue.record("\(problem)")
