@@ -58,14 +58,41 @@ static const unsigned char console_charts_mjs[] = {
 static const unsigned char console_console_mjs[] = {
 #embed "console/console.mjs"
 };
+static const unsigned char console_dialogs_mjs[] = {
+#embed "console/dialogs.mjs"
+};
+static const unsigned char console_format_mjs[] = {
+#embed "console/format.mjs"
+};
+static const unsigned char console_frame_mjs[] = {
+#embed "console/frame.mjs"
+};
+static const unsigned char console_icon_svg[] = {
+#embed "console/icon.svg"
+};
 static const unsigned char console_index_html[] = {
 #embed "console/index.html"
+};
+static const unsigned char console_keys_mjs[] = {
+#embed "console/keys.mjs"
 };
 static const unsigned char console_repair_steps_mjs[] = {
 #embed "console/repair-steps.mjs"
 };
 static const unsigned char console_repair_words_mjs[] = {
 #embed "console/repair-words.mjs"
+};
+static const unsigned char console_routes_mjs[] = {
+#embed "console/routes.mjs"
+};
+static const unsigned char console_session_mjs[] = {
+#embed "console/session.mjs"
+};
+static const unsigned char console_signed_out_mjs[] = {
+#embed "console/signed-out.mjs"
+};
+static const unsigned char console_style_css[] = {
+#embed "console/style.css"
 };
 static const unsigned char console_view_access_mjs[] = {
 #embed "console/view-access.mjs"
@@ -90,6 +117,12 @@ static const unsigned char console_view_undo_mjs[] = {
 };
 static const unsigned char console_view_unlink_mjs[] = {
 #embed "console/view-unlink.mjs"
+};
+static const unsigned char console_watch_mjs[] = {
+#embed "console/watch.mjs"
+};
+static const unsigned char console_words_mjs[] = {
+#embed "console/words.mjs"
 };
 static const unsigned char lib_api_mjs[] = {
 #embed "lib/api.mjs"
@@ -200,9 +233,18 @@ static const struct page_asset assets[] = {
     {"bundle/verify.mjs", SCRIPT, bundle_verify_mjs, sizeof bundle_verify_mjs},
     {"console/charts.mjs", SCRIPT, console_charts_mjs, sizeof console_charts_mjs},
     {"console/console.mjs", SCRIPT, console_console_mjs, sizeof console_console_mjs},
+    {"console/dialogs.mjs", SCRIPT, console_dialogs_mjs, sizeof console_dialogs_mjs},
+    {"console/format.mjs", SCRIPT, console_format_mjs, sizeof console_format_mjs},
+    {"console/frame.mjs", SCRIPT, console_frame_mjs, sizeof console_frame_mjs},
+    {"console/icon.svg", PICTURE, console_icon_svg, sizeof console_icon_svg},
     {"console/index.html", HTML, console_index_html, sizeof console_index_html},
+    {"console/keys.mjs", SCRIPT, console_keys_mjs, sizeof console_keys_mjs},
     {"console/repair-steps.mjs", SCRIPT, console_repair_steps_mjs, sizeof console_repair_steps_mjs},
     {"console/repair-words.mjs", SCRIPT, console_repair_words_mjs, sizeof console_repair_words_mjs},
+    {"console/routes.mjs", SCRIPT, console_routes_mjs, sizeof console_routes_mjs},
+    {"console/session.mjs", SCRIPT, console_session_mjs, sizeof console_session_mjs},
+    {"console/signed-out.mjs", SCRIPT, console_signed_out_mjs, sizeof console_signed_out_mjs},
+    {"console/style.css", STYLE, console_style_css, sizeof console_style_css},
     {"console/view-access.mjs", SCRIPT, console_view_access_mjs, sizeof console_view_access_mjs},
     {"console/view-conflicts.mjs", SCRIPT, console_view_conflicts_mjs, sizeof console_view_conflicts_mjs},
     {"console/view-erase.mjs", SCRIPT, console_view_erase_mjs, sizeof console_view_erase_mjs},
@@ -211,6 +253,8 @@ static const struct page_asset assets[] = {
     {"console/view-relink.mjs", SCRIPT, console_view_relink_mjs, sizeof console_view_relink_mjs},
     {"console/view-undo.mjs", SCRIPT, console_view_undo_mjs, sizeof console_view_undo_mjs},
     {"console/view-unlink.mjs", SCRIPT, console_view_unlink_mjs, sizeof console_view_unlink_mjs},
+    {"console/watch.mjs", SCRIPT, console_watch_mjs, sizeof console_watch_mjs},
+    {"console/words.mjs", SCRIPT, console_words_mjs, sizeof console_words_mjs},
     {"lib/api.mjs", SCRIPT, lib_api_mjs, sizeof lib_api_mjs},
     {"lib/dialog.mjs", SCRIPT, lib_dialog_mjs, sizeof lib_dialog_mjs},
     {"lib/el.mjs", SCRIPT, lib_el_mjs, sizeof lib_el_mjs},
