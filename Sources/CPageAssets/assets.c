@@ -61,6 +61,15 @@ static const unsigned char console_console_mjs[] = {
 static const unsigned char console_dialogs_mjs[] = {
 #embed "console/dialogs.mjs"
 };
+static const unsigned char console_event_filters_mjs[] = {
+#embed "console/event-filters.mjs"
+};
+static const unsigned char console_event_follow_mjs[] = {
+#embed "console/event-follow.mjs"
+};
+static const unsigned char console_event_rows_mjs[] = {
+#embed "console/event-rows.mjs"
+};
 static const unsigned char console_format_mjs[] = {
 #embed "console/format.mjs"
 };
@@ -85,14 +94,29 @@ static const unsigned char console_repair_words_mjs[] = {
 static const unsigned char console_routes_mjs[] = {
 #embed "console/routes.mjs"
 };
+static const unsigned char console_save_mjs[] = {
+#embed "console/save.mjs"
+};
 static const unsigned char console_session_mjs[] = {
 #embed "console/session.mjs"
 };
 static const unsigned char console_signed_out_mjs[] = {
 #embed "console/signed-out.mjs"
 };
+static const unsigned char console_stream_mjs[] = {
+#embed "console/stream.mjs"
+};
 static const unsigned char console_style_css[] = {
 #embed "console/style.css"
+};
+static const unsigned char console_trust_mjs[] = {
+#embed "console/trust.mjs"
+};
+static const unsigned char console_verdicts_mjs[] = {
+#embed "console/verdicts.mjs"
+};
+static const unsigned char console_view_access_log_mjs[] = {
+#embed "console/view-access-log.mjs"
 };
 static const unsigned char console_view_access_mjs[] = {
 #embed "console/view-access.mjs"
@@ -103,8 +127,20 @@ static const unsigned char console_view_conflicts_mjs[] = {
 static const unsigned char console_view_erase_mjs[] = {
 #embed "console/view-erase.mjs"
 };
+static const unsigned char console_view_event_mjs[] = {
+#embed "console/view-event.mjs"
+};
+static const unsigned char console_view_events_mjs[] = {
+#embed "console/view-events.mjs"
+};
+static const unsigned char console_view_export_mjs[] = {
+#embed "console/view-export.mjs"
+};
 static const unsigned char console_view_hold_mjs[] = {
 #embed "console/view-hold.mjs"
+};
+static const unsigned char console_view_log_mjs[] = {
+#embed "console/view-log.mjs"
 };
 static const unsigned char console_view_merge_mjs[] = {
 #embed "console/view-merge.mjs"
@@ -234,6 +270,9 @@ static const struct page_asset assets[] = {
     {"console/charts.mjs", SCRIPT, console_charts_mjs, sizeof console_charts_mjs},
     {"console/console.mjs", SCRIPT, console_console_mjs, sizeof console_console_mjs},
     {"console/dialogs.mjs", SCRIPT, console_dialogs_mjs, sizeof console_dialogs_mjs},
+    {"console/event-filters.mjs", SCRIPT, console_event_filters_mjs, sizeof console_event_filters_mjs},
+    {"console/event-follow.mjs", SCRIPT, console_event_follow_mjs, sizeof console_event_follow_mjs},
+    {"console/event-rows.mjs", SCRIPT, console_event_rows_mjs, sizeof console_event_rows_mjs},
     {"console/format.mjs", SCRIPT, console_format_mjs, sizeof console_format_mjs},
     {"console/frame.mjs", SCRIPT, console_frame_mjs, sizeof console_frame_mjs},
     {"console/icon.svg", PICTURE, console_icon_svg, sizeof console_icon_svg},
@@ -242,13 +281,22 @@ static const struct page_asset assets[] = {
     {"console/repair-steps.mjs", SCRIPT, console_repair_steps_mjs, sizeof console_repair_steps_mjs},
     {"console/repair-words.mjs", SCRIPT, console_repair_words_mjs, sizeof console_repair_words_mjs},
     {"console/routes.mjs", SCRIPT, console_routes_mjs, sizeof console_routes_mjs},
+    {"console/save.mjs", SCRIPT, console_save_mjs, sizeof console_save_mjs},
     {"console/session.mjs", SCRIPT, console_session_mjs, sizeof console_session_mjs},
     {"console/signed-out.mjs", SCRIPT, console_signed_out_mjs, sizeof console_signed_out_mjs},
+    {"console/stream.mjs", SCRIPT, console_stream_mjs, sizeof console_stream_mjs},
     {"console/style.css", STYLE, console_style_css, sizeof console_style_css},
+    {"console/trust.mjs", SCRIPT, console_trust_mjs, sizeof console_trust_mjs},
+    {"console/verdicts.mjs", SCRIPT, console_verdicts_mjs, sizeof console_verdicts_mjs},
+    {"console/view-access-log.mjs", SCRIPT, console_view_access_log_mjs, sizeof console_view_access_log_mjs},
     {"console/view-access.mjs", SCRIPT, console_view_access_mjs, sizeof console_view_access_mjs},
     {"console/view-conflicts.mjs", SCRIPT, console_view_conflicts_mjs, sizeof console_view_conflicts_mjs},
     {"console/view-erase.mjs", SCRIPT, console_view_erase_mjs, sizeof console_view_erase_mjs},
+    {"console/view-event.mjs", SCRIPT, console_view_event_mjs, sizeof console_view_event_mjs},
+    {"console/view-events.mjs", SCRIPT, console_view_events_mjs, sizeof console_view_events_mjs},
+    {"console/view-export.mjs", SCRIPT, console_view_export_mjs, sizeof console_view_export_mjs},
     {"console/view-hold.mjs", SCRIPT, console_view_hold_mjs, sizeof console_view_hold_mjs},
+    {"console/view-log.mjs", SCRIPT, console_view_log_mjs, sizeof console_view_log_mjs},
     {"console/view-merge.mjs", SCRIPT, console_view_merge_mjs, sizeof console_view_merge_mjs},
     {"console/view-relink.mjs", SCRIPT, console_view_relink_mjs, sizeof console_view_relink_mjs},
     {"console/view-undo.mjs", SCRIPT, console_view_undo_mjs, sizeof console_view_undo_mjs},
