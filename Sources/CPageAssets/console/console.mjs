@@ -90,7 +90,10 @@ async function render({ isFirst = false } = {}) {
   const context = {
     api, staff, tenant, params, root, query: new URLSearchParams(location.search), go, link,
     say: (/** @type {string} */ text) => { if (isShown()) say(text); },
-    warn: (/** @type {string} */ text, /** @type {any[]} */ ...more) => { if (isShown()) warn(text, ...more); },
+    warn: (/** @type {string} */ text, /** @type {any[]} */ ...more) => {
+      // The way on after the end of the session stays.
+      if (isShown() && !guard.isOver()) warn(text, ...more);
+    },
     onleave: (/** @type {() => void} */ leave) => { if (isShown()) leaving.push(leave); else leave(); },
     /** Changes the query of the address; the view stays. */
     setQuery(changes) {
@@ -174,6 +177,7 @@ async function leaveBy(change, text) {
   try {
     guard.pause();
     await change();
+    document.dispatchEvent(new Event("session-over"));
     for (const leave of leaving.splice(0)) leave();
     views += 1;
     hush();
@@ -211,7 +215,8 @@ document.addEventListener("click", (event) => {
 // A page that comes out of the browser's memory, as by its back button, shows nothing before it has asked again.
 addEventListener("pagehide", () => {
   for (const leave of leaving.splice(0)) leave();
-  document.getElementById("main")?.replaceChildren();
+  for (const id of ["bar", "main"]) document.getElementById(id)?.replaceChildren();
+  hush();
   for (const each of document.querySelectorAll("dialog")) each.remove();
 });
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

@@ -1,6 +1,6 @@
 // Ids, times and numbers as the console shows them.
 
-import { el } from "../lib/el.mjs";
+import { el, svg } from "../lib/el.mjs";
 
 const clockKey = "console-clock";
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -20,6 +20,7 @@ export function setClock(value) {
   for (const node of document.querySelectorAll("time[data-form]")) {
     node.textContent = timeText(node.getAttribute("datetime") ?? "", node.getAttribute("data-form") ?? "full");
   }
+  document.dispatchEvent(new Event("console-clock"));
 }
 
 /**
@@ -93,16 +94,16 @@ export function shortID(text) {
  * @param {string} text
  */
 export function id(text) {
-  const said = el("span", { class: "hidden", role: "status" });
+  const said = el("span", { class: "said quiet", role: "status" });
   const button = el("button", {
     type: "button", class: "copy", "aria-label": `Copy ${shortID(text)}`, title: "Copy",
     onclick: async () => {
       said.textContent = "";
       const isCopied = await copy(text);
-      button.textContent = isCopied ? "✓" : "⧉";
       said.textContent = isCopied ? "Copied" : `Not copied: ${text}`;
     },
-  }, "⧉");
+  }, svg("svg", { viewBox: "0 0 16 16", width: "1em", height: "1em", "aria-hidden": "true", fill: "none", stroke: "currentColor" },
+    svg("rect", { x: 5, y: 5, width: 9, height: 9, rx: 1 }), svg("path", { d: "M11 5V3a1 1 0 0 0-1-1H3a1 1 0 0 0-1 1v7a1 1 0 0 0 1 1h2" })));
   return el("span", { class: "id", "data-id": text }, el("code", { title: text }, shortID(text)), button, said);
 }
 

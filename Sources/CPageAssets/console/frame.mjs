@@ -14,7 +14,7 @@ export function say(text) {
 
 /** Announces what was refused, with what can be done about it. */
 export function warn(text, ...more) {
-  element("alert").replaceChildren(el("p", {}, text), ...more.filter(Boolean));
+  element("alert").replaceChildren(...text ? [el("p", {}, text)] : [], ...more.filter(Boolean));
 }
 
 /** Removes the messages. */

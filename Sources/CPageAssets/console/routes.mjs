@@ -4,12 +4,13 @@ const all = ["auditor", "support", "admin"];
 const repair = ["support", "admin"];
 
 /**
- * `pattern` has `:names` for parameters. `nav` is the text in the bar. `fallback` leads to another view for a role that may not.
+ * `pattern` has `:names` for parameters. `nav` is the text in the bar.
  *
  * @type {{pattern: string, module: string, title: string, roles: string[], nav?: string, params?: Record<string, string>}[]}
  */
 export const routes = [
   { pattern: "", module: "view-overview.mjs", title: "Overview", roles: all, nav: "Overview" },
+  { pattern: "overview", module: "view-overview.mjs", title: "Overview", roles: all },
   { pattern: "search", module: "view-search.mjs", title: "Search", roles: all, nav: "Search" },
   { pattern: "conflicts", module: "view-conflicts.mjs", title: "Conflicts", roles: all, nav: "Conflicts" },
   { pattern: "conflicts/timelines", module: "view-timelines.mjs", title: "Timeline of both accounts", roles: all },

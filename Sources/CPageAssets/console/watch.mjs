@@ -78,6 +78,7 @@ export function watch(api, { signInAddress }) {
   api.onover = over;
   addEventListener("focus", () => { if (isOver) check(); });
   return {
+    isOver: () => isOver,
     /** Stops the watch, until the next request. */
     pause: () => clearTimeout(timer),
   };

@@ -76,14 +76,14 @@ const reasons = {
   UnlinkRejected: {
     only_provider: "it is the only way to sign in", reauthentication_required: "the last sign-in was too long ago",
   },
-  ProviderLinked: { relink: "by support", anonymous: "without a proof", imported: "from another system" },
+  ProviderLinked: { anonymous: "without a proof", imported: "from another system" },
   ProviderUnlinked: { upgraded: "the account has another identity since", support: "as support had planned" },
   ProviderUnlinkStopped: { only_provider: "since the unlink would have taken the only one" },
   AccountErased: {
     data_subject_request: "the person asked for it", retention: "the time for which data are kept was over",
     operator: "the operator decided it", restored: "again, after a backup had brought it back",
   },
-  AccountsMerged: { account_holder: "the holder proved both", support: "by support" },
+  AccountsMerged: { account_holder: "the holder proved both" },
   AddressChanged: { taken_back: "by a proof of the former one" },
   AddressReleased: { proved: "another person proved it" },
   SessionRevoked: { refresh_token_reused: "a refresh token was used twice" },
@@ -98,7 +98,7 @@ export function reasonWords(type, reason) {
 
 /** Codes that the verb says: they need no words of their own. */
 export const saidByVerb = [
-  "sign_up", "link", "change", "reset", "proved", "holder", "used", "same_kind", "support", "totp", "phone", "passkey",
+  "sign_up", "link", "relink", "change", "reset", "proved", "holder", "used", "same_kind", "support", "totp", "phone", "passkey",
   "recovery_codes", "anonymous", "imported", "upgraded", "taken_back", "only_provider",
 ];
 
@@ -120,9 +120,18 @@ export function sentence({ type, details, provider, reason }) {
  *
  * @param {{type: string, verb: string, provider?: string, reason?: string}} row
  */
-export function rowSentence({ type, verb, provider, reason }) {
-  const why = reasonWords(type, reason);
-  return `${verb}${provider ? ` ${provider}` : ""}${why ? `: ${why}` : ""}`;
+export function rowSentence(row) {
+  const why = reasonWords(row.type, row.reason);
+  return `${rowVerb(row)}${why ? `: ${why}` : ""}`;
+}
+
+/**
+ * The sentence of a row without its reason.
+ *
+ * @param {{verb: string, provider?: string}} row
+ */
+export function rowVerb({ verb, provider }) {
+  return `${verb}${provider ? ` ${provider}` : ""}`;
 }
 
 /** What an event of a first account is for the second one, such as the holder in a conflict. */
@@ -200,3 +209,17 @@ export function refusalSentence(error) {
   if (Object.hasOwn(refusals, code ?? "")) return refusals[code];
   return status >= 500 ? refusals.INTERNAL : "The server refused this.";
 }
+
+/** How a search found something. */
+export const matches = {
+  email: "by e-mail", unverified_email: "by an e-mail that is NOT verified", former_email: "by a former e-mail",
+  unverified_former_email: "by a former e-mail that is NOT verified", provider_id: "by the provider's id",
+  former_provider_id: "by the provider's id of a former identity", account_id: "by its id", identity_id: "by the id of an identity",
+  event_id: "by the id of an event", request_id: "by the id of a request", merge_id: "by the id of a merge",
+  absorbed_account: "as the account that absorbed one of these",
+};
+
+/** States of accounts. */
+export const states = {
+  unopened: "not opened yet", open: "live", live: "live", disabled: "disabled", merged: "absorbed", absorbed: "absorbed", erased: "erased",
+};
