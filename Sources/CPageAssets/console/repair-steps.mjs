@@ -5,9 +5,9 @@ import { field, form } from "../lib/form.mjs";
 import { Refused } from "../lib/api.mjs";
 import { repairSentence } from "./repair-words.mjs";
 import { refusalSentence } from "./words.mjs";
+import { reasonFault, reasonHeader } from "./dialogs.mjs";
 import { id, time } from "./format.mjs";
 
-const reasonLengthMax = 255;
 const reasonHint = "It is kept with the change: a case number rather than a name.";
 
 /** What was typed before the view was opened again, as by Swap or a new sign-in. */
@@ -27,21 +27,9 @@ export function takeCarried(key) {
 
 /** The field of a reason. */
 export function reasonField(value = "") {
-  const made = field("Reason", { maxlength: reasonLengthMax, autocomplete: "off" }, reasonHint);
+  const made = field("Reason", { autocomplete: "off" }, reasonHint);
   made.input.value = value;
   return made;
-}
-
-/**
- * The header of a reason: as it is in ASCII, else as RFC 8187 has it.
- *
- * @param {string} text
- */
-export function reasonHeader(text) {
-  const reason = text.trim();
-  if (/^[\x20-\x7e]*$/.test(reason) && !reason.startsWith("UTF-8''")) return { "Ledger-Reason": reason };
-  const escape = (/** @type {string} */ mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`;
-  return { "Ledger-Reason": `UTF-8''${encodeURIComponent(reason).replace(/[!'()*]/g, escape)}` };
 }
 
 /**
@@ -52,6 +40,8 @@ export function reasonHeader(text) {
  */
 export function explain(context, error) {
   if (!(error instanceof Refused)) throw error;
+  // The frame says that the session is over.
+  if (error.status === 401) return;
   const survivor = error.code === "ACCOUNT_MERGED" && error.details.merged_into;
   if (survivor) {
     context.warn("The account was merged into another one. Nothing was changed.",
@@ -59,7 +49,7 @@ export function explain(context, error) {
     return;
   }
   if (error.code === "REAUTHENTICATION_REQUIRED") {
-    const to = location.pathname.split("/console/")[1] ?? "";
+    const to = location.pathname.split("/console/")[1] + location.search;
     const address = `${context.root}console/sign-in?${new URLSearchParams({ fresh: "1", to })}`;
     context.warn("You signed in a while ago. Sign in again to go on; nothing was changed.",
       el("p", {}, el("a", { href: address }, "Sign in again")));
@@ -104,7 +94,7 @@ export async function once(context, button, action) {
 export function steps(context, parts) {
   const typed = parts.typed ?? { reason: "", case: "" };
   const reason = reasonField(typed.reason);
-  const caseField = field("Case", { maxlength: reasonLengthMax, autocomplete: "off" }, "For example the number of a ticket.");
+  const caseField = field("Case", { autocomplete: "off" }, "For example the number of a ticket.");
   caseField.input.value = typed.case;
   const area = el("div", {});
   const words = () => ({ reason: reason.value.trim(), case: caseField.value.trim() });
@@ -121,10 +111,17 @@ export function steps(context, parts) {
   };
   const first = form({
     fields: [reason, ...(parts.fields ?? [])], submit: "Preview", missing: "This is missing.",
-    onsubmit: (button) => once(context, button, async () => {
-      await show();
-      context.say("This is a preview. Nothing was changed.");
-    }),
+    onsubmit: (button) => {
+      const fault = reasonFault(reason.value);
+      if (fault) {
+        reason.fault(fault);
+        return;
+      }
+      once(context, button, async () => {
+        await show();
+        context.say("This is a preview. Nothing was changed.");
+      });
+    },
   });
 
   async function show() {
@@ -141,7 +138,8 @@ export function steps(context, parts) {
     return form({
       fields, submit: parts.submit, missing: "This is missing.",
       onsubmit: (button) => {
-        if (!reason.value.trim()) reason.fault("Enter a reason.");
+        const fault = reasonFault(reason.value);
+        if (fault) reason.fault(fault);
         else if (!parts.check || parts.check(more)) once(context, button, () => act(plan));
       },
     });
@@ -185,7 +183,7 @@ function expiry(plan) {
 export function identityList(label, identities, more = () => []) {
   if (identities.length === 0) return el("p", {}, `${label}: none`);
   const name = el("h3", {}, label);
-  return el("div", {}, name, el("ul", { "aria-label": label }, ...identities.map((identity) => el("li", {},
+  return el("div", {}, name, el("ul", { class: "rows", "aria-label": label }, ...identities.map((identity) => el("li", {},
     el("b", {}, identity.provider), " ", id(identity.identity_id),
     ...(identity.linked_at ? [" linked ", time(identity.linked_at)] : []), ...more(identity)))));
 }

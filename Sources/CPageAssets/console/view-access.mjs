@@ -34,11 +34,11 @@ export async function show(context) {
     submit: act.submit,
     preview: (reason) => context.api.call("POST", `${path}/preview`, undefined, { headers: reason }),
     describe: ({ covers }) => [
-      el("ul", { "aria-label": "Effects" }, ...act.effects.map((text) => el("li", {}, text))),
+      el("ul", { class: "rows", "aria-label": "Effects" }, ...act.effects.map((text) => el("li", {}, text))),
       covers.length > 1 && el("div", {}, el("h3", {}, "Concerns these accounts, which were merged"),
-        el("ul", { "aria-label": "Accounts" }, ...covers.map((each) => el("li", {}, id(each))))),
+        el("ul", { class: "rows", "aria-label": "Accounts" }, ...covers.map((each) => el("li", {}, id(each))))),
     ],
-    act: (plan, reason, typed) => context.api.call("POST", path, { case: typed.case }, { headers: reason }),
+    act: (_, reason, typed) => context.api.call("POST", path, { case: typed.case }, { headers: reason }),
     done: (answer) => {
       const text = answer.event ? act.done : act.same;
       context.say(`${text}.`);

@@ -6,7 +6,7 @@ import { once } from "./repair-steps.mjs";
 import { id, time } from "./format.mjs";
 
 const pageSize = 50;
-const noteLengthMax = 255;
+const noteLengthMax = 1000;
 const states = { open: "Open", resolved: "Resolved", all: "All" };
 const empty = { open: "No open conflicts.", resolved: "No resolved conflicts.", all: "No conflicts." };
 const ends = {
@@ -59,9 +59,10 @@ function read(context, state, account, before) {
 
 function tabs(context, state, account, counts) {
   const numbers = counts && { open: counts.open, resolved: counts.resolved, all: String(Number(counts.open) + Number(counts.resolved)) };
+  const plus = counts?.more ? "+" : "";
   return el("nav", { "aria-label": "States of conflicts" }, el("ul", { class: "tabs" }, ...Object.entries(states).map(([name, text]) => {
     const query = new URLSearchParams({ state: name, ...(account && { account }) });
-    const link = context.link(`conflicts?${query}`, numbers ? `${text} (${numbers[name]})` : text);
+    const link = context.link(`conflicts?${query}`, numbers ? `${text} (${numbers[name]}${plus})` : text);
     if (name === state) link.setAttribute("aria-current", "page");
     return el("li", {}, link);
   })));
@@ -113,11 +114,15 @@ function who(context, party, verb) {
 /** The note that a conflict was looked at, and the form for it. */
 function review(context, conflict, mayRepair) {
   const area = el("div", { class: "review" });
-  const path = `v1/conflicts/${conflict.event_id ?? conflict.first_attempt.event_id}/review`;
+  const path = `v1/conflicts/${conflict.event_id}/review`;
   let note = conflict.review ?? null;
   const draw = () => {
     area.replaceChildren();
-    if (note) area.append(el("p", {}, `Looked at: ${note.note} `, el("span", { class: "quiet" }, "by ", by(note.by), ", ", time(note.at))));
+    // Auditors see no texts of notes.
+    if (note) {
+      area.append(el("p", {}, note.note ? `Looked at: ${note.note} ` : "Looked at ",
+        el("span", { class: "quiet" }, "by ", by(note.by), ", ", time(note.at))));
+    }
     if (!mayRepair) return;
     if (note) area.append(remove());
     else area.append(write());
@@ -134,12 +139,12 @@ function review(context, conflict, mayRepair) {
     return button;
   };
   const write = () => {
-    const text = field("Note", { maxlength: noteLengthMax, autocomplete: "off" }, "Seen by all staff. No names and no addresses.");
+    const text = field("Note", { maxlength: noteLengthMax, autocomplete: "off" }, "Support and administrators read it. A further attempt makes it void.");
     return el("details", {}, el("summary", {}, "Looked at, nothing to do"), form({
       fields: [text], submit: "Save the note", missing: "Enter a note.",
       onsubmit: (button) => once(context, button, async () => {
         const answer = await context.api.call("PUT", path, { note: text.value.trim() });
-        note = answer.review ?? answer;
+        note = answer.conflict.review;
         draw();
         area.querySelector("button")?.focus();
         context.say("The note was saved.");

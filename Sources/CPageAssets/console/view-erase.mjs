@@ -4,7 +4,7 @@ import { el } from "../lib/el.mjs";
 import { field } from "../lib/form.mjs";
 import { bases } from "./repair-words.mjs";
 import { doneHeading, steps } from "./repair-steps.mjs";
-import { id } from "./format.mjs";
+import { id, shortID } from "./format.mjs";
 
 /** Where reason and basis are while the administrator signs in again. */
 const typedKey = "console-erase";
@@ -42,7 +42,7 @@ export async function show(context) {
       context.say("The account was erased.");
       return [
         doneHeading("The account was erased"),
-        el("ul", { "aria-label": "Erased accounts" }, ...covers.map((each) => el("li", {}, context.link(`accounts/${each}`, id(each))))),
+        el("ul", { class: "rows", "aria-label": "Erased accounts" }, ...covers.map((each) => el("li", {}, context.link(`accounts/${each}`, id(each))))),
         el("p", {}, "The history stays, without the person."),
       ];
     },
@@ -58,13 +58,13 @@ function describe(context, plan) {
   const identities = plan.linked_identities === 1 ? "one linked identity" : `${plan.linked_identities} linked identities`;
   const nodes = [
     el("h3", {}, "Accounts that are erased"),
-    el("ul", { "aria-label": "Accounts that are erased" }, ...plan.covers.map((each) => el("li", {}, context.link(`accounts/${each}`, id(each)),
+    el("ul", { class: "rows", "aria-label": "Accounts that are erased" }, ...plan.covers.map((each) => el("li", {}, context.link(`accounts/${each}`, id(each)),
       each === plan.survivor && plan.covers.length > 1 ? " the account that stayed after the merges" : ""))),
     el("h3", {}, "Is destroyed"),
-    el("ul", { "aria-label": "Is destroyed" }, el("li", {}, `E-mail addresses, phone numbers, provider ids, reasons and cases of ${plan.events} events`),
+    el("ul", { class: "rows", "aria-label": "Is destroyed" }, el("li", {}, `E-mail addresses, phone numbers, provider ids, reasons and cases of ${plan.events} events`),
       el("li", {}, `${identities}: the person signs up again as a new account`), el("li", {}, "Sessions, passwords, passkeys and messages")),
     el("h3", {}, "Stays"),
-    el("ul", { "aria-label": "Stays" }, el("li", {}, `${plan.events} events, without the person, and every proof of them`),
+    el("ul", { class: "rows", "aria-label": "Stays" }, el("li", {}, `${plan.events} events, without the person, and every proof of them`),
       el("li", {}, "The access log, with the reason of this erasure")),
   ];
   if (plan.holds.length === 0) return nodes;
@@ -72,7 +72,7 @@ function describe(context, plan) {
     el("div", { class: "warning" }, el("p", {}, plan.holds.length === 1
       ? "A legal hold protects the account. Nothing can be erased until it is lifted."
       : `${plan.holds.length} legal holds protect the account. Nothing can be erased until they are lifted.`),
-    ...plan.covers.map((each) => el("p", {}, context.link(`accounts/${each}/hold`, "Legal holds of "), id(each)))),
+    ...plan.covers.map((each) => el("p", {}, context.link(`accounts/${each}/hold`, `Legal holds of ${shortID(each)}`)))),
     ...nodes,
   ];
 }

@@ -36,7 +36,7 @@ function askOther(context) {
 }
 
 function mergeForms(context, stays, goes) {
-  const key = [stays.account, goes.account].toSorted().join();
+  const key = [stays.account, goes.account].sort().join();
   /** @type {Record<string, string>} what stays of a provider that both have */
   let keep = {};
   const path = `v1/accounts/${stays.account}/merge`;

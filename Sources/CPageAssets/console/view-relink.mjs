@@ -19,7 +19,7 @@ export async function show(context) {
       identityList("Is linked again", [plan]),
       el("p", {}, `Afterwards the account is signed in to by ${plan.linked_providers.join(", ")}. Sessions that ended stay ended.`),
     ],
-    act: (plan, reason, typed) => context.api.call("POST", path, { case: typed.case }, { headers: reason }),
+    act: (_, reason, typed) => context.api.call("POST", path, { case: typed.case }, { headers: reason }),
     done: (answer) => {
       context.say("The identity was linked again.");
       return [

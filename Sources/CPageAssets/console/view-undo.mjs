@@ -2,7 +2,7 @@
 
 import { el } from "../lib/el.mjs";
 import { doneHeading, identityList, steps } from "./repair-steps.mjs";
-import { id, time } from "./format.mjs";
+import { id, shortID, time } from "./format.mjs";
 
 /** @param {any} context */
 export async function show(context) {
@@ -16,17 +16,17 @@ export async function show(context) {
     preview: (reason) => context.api.call("POST", `${path}/preview`, undefined, { headers: reason }),
     describe: ({ accounts }) => [
       ...accounts.map((account) => el("div", {},
-        el("h3", {}, account.user_id === absorbed ? "The account that was absorbed " : "The account that stayed ", id(account.user_id)),
+        el("h3", {}, account.user_id === absorbed ? "The account that was absorbed " : "The account that stayed ", shortID(account.user_id)),
         identityList("Gets back", account.given_back),
         el("p", {}, `Afterwards it is signed in to by ${account.linked_providers.join(", ")}.`))),
       el("p", {}, "Sessions opened with an identity that is given back end."),
     ],
-    act: (plan, reason, typed) => context.api.call("POST", path, { case: typed.case }, { headers: reason, isRepeatable: true }),
+    act: (_, reason, typed) => context.api.call("POST", path, { case: typed.case }, { headers: reason, isRepeatable: true }),
     done: ({ accounts }) => {
       context.say("The merge was undone.");
       return [
         doneHeading("The merge was undone"),
-        el("ul", { "aria-label": "The two accounts" }, ...accounts.map((account) => el("li", {},
+        el("ul", { class: "rows", "aria-label": "The two accounts" }, ...accounts.map((account) => el("li", {},
           context.link(`accounts/${account.user_id}`, id(account.user_id)), ` ${account.linked_providers.join(", ")}`))),
       ];
     },

@@ -2,7 +2,8 @@
 
 import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
-import { doneHeading, identityList, once, reasonField, reasonHeader, steps } from "./repair-steps.mjs";
+import { reasonHeader } from "./dialogs.mjs";
+import { doneHeading, identityList, once, reasonField, steps } from "./repair-steps.mjs";
 import { id, time } from "./format.mjs";
 
 /** @param {any} context */
@@ -20,7 +21,7 @@ function choice(context, account, asked) {
   return [
     asked && el("p", {}, "The account does not have this identity now."),
     el("p", {}, account.links.length ? "Choose the identity to unlink." : "The account has no identity."),
-    el("ul", { "aria-label": "Identities of the account" }, ...account.links.map((link) => el("li", {},
+    el("ul", { class: "rows", "aria-label": "Identities of the account" }, ...account.links.map((link) => el("li", {},
       context.link(`accounts/${account.account}/unlink?identity=${link.identity_id}`, link.provider), " ", id(link.identity_id),
       ...(link.unlink_due ? [" is unlinked at ", time(link.unlink_due)] : [])))),
   ];
@@ -37,7 +38,7 @@ function plan(context, account, link, path) {
       el("p", {}, `Afterwards the account is signed in to by ${made.linked_providers.join(", ")}.`),
       el("p", {}, "The addresses of the account are told at once. Of an account without a confirmed address, reach the holder in another way first."),
     ],
-    act: (made, reason, typed) => context.api.call("POST", `${path}/unlink`, { case: typed.case }, { headers: reason }),
+    act: (_, reason, typed) => context.api.call("POST", `${path}/unlink`, { case: typed.case }, { headers: reason }),
     done: (answer) => {
       context.say("The unlink is planned.");
       return [

@@ -29,7 +29,7 @@ export class Api {
   /** Reads the session of the page, with its token. */
   async begin() {
     const query = this.returnTo ? `?${new URLSearchParams({ return: this.returnTo })}` : "";
-    this.session = await this.#send("GET", `account/session${query}`, undefined, {});
+    this.session = await this.send("GET", `account/session${query}`, undefined, {});
     return this.session;
   }
 
@@ -48,13 +48,13 @@ export class Api {
     if (this.language) headers["Accept-Language"] = this.language;
     const user = this.session.user_id;
     try {
-      return await this.#send(method, path, body, { ...headers, "Ledger-CSRF": this.session.csrf_token });
+      return await this.send(method, path, body, { ...headers, "Ledger-CSRF": this.session.csrf_token });
     } catch (error) {
       // Another tab has signed in, or the session of the page is over: the request was refused unread.
       if (!(error instanceof Refused && error.status === 403 && error.code === "FORBIDDEN")) throw error;
       await this.begin();
       if (this.session.user_id !== user) throw new Refused({ status: 401, code: "INVALID_ACCESS_TOKEN" });
-      return await this.#send(method, path, body, { ...headers, "Ledger-CSRF": this.session.csrf_token });
+      return await this.send(method, path, body, { ...headers, "Ledger-CSRF": this.session.csrf_token });
     }
   }
 
@@ -64,11 +64,11 @@ export class Api {
    * @param {object | undefined} body
    * @param {Record<string, string>} headers
    */
-  async #send(method, path, body, headers) {
+  async send(method, path, body, headers) {
     const hasKey = Boolean(headers["Idempotency-Key"]);
     let isLost = false;
     for (let tries = 1; ; tries += 1) {
-      const refused = await this.#once(method, path, body, headers);
+      const refused = await this.once(method, path, body, headers);
       if (!(refused instanceof Refused)) return refused;
       if (refused.code === "NETWORK" && hasKey && !isLost) {
         // Perhaps only the answer was lost; the key has it repeated.
@@ -83,7 +83,7 @@ export class Api {
   }
 
   /** @returns {Promise<any>} */
-  async #once(method, path, body, headers) {
+  async once(method, path, body, headers) {
     let response;
     try {
       response = await fetch(path, {
@@ -103,6 +103,6 @@ export class Api {
   }
 }
 
-function randomKey() {
+export function randomKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,7 +1,9 @@
 // Scenarios 8 to 10 of the console: conflicts, merges, undoing, relinks, holds and erasures.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import test from "node:test";
+import { repairSentence } from "../../../Sources/CPageAssets/console/repair-words.mjs";
 import { conflict, link, signInBy, unlink } from "./accounts.mjs";
 import { staffTab } from "./staff.mjs";
 import { withBrowser } from "./tab.mjs";
@@ -190,6 +192,7 @@ test("an account is disabled, enabled and signed out", () =>
       await tab.click(submit);
       await tab.says(said);
     };
+    await tab.sees("heading", "Disable an account");
     await tab.check("disable");
     await act("Disable the account", "The account was disabled.");
     await visit(tab, `accounts/${account.id}/enable`);
@@ -221,7 +224,7 @@ test("support erases nothing; a hold refuses an erasure, and the id that is type
     await tab.wait(`document.querySelector("main").innerText.includes("A legal hold protects the account.")`);
     await tab.lacks("button", "Erase account");
     await tab.check("an erasure that a hold refuses");
-    await tab.click("Legal holds of", "link");
+    await tab.click(`Legal holds of ${account.id.slice(0, 8)}…${account.id.slice(-4)}`, "link");
     await tab.sees("button", "Lift legal hold");
     await tab.fill("Reason", "closed");
     await tab.click("Lift legal hold");
@@ -251,3 +254,15 @@ test("support erases nothing; a hold refuses an erasure, and the id that is type
     await tab.reload();
     await tab.wait(`document.querySelector("main").innerText.includes("Its history stays without the person.")`);
   }));
+
+test("every documented reason of a refused undoing or relink has a sentence of its own", async () => {
+  const text = await readFile(new URL("../../../docs/merges.md", import.meta.url), "utf8");
+  for (const code of ["MERGE_SUPERSEDED", "RELINK_REFUSED"]) {
+    const table = text.slice(text.lastIndexOf(code)).split("\n\n")[1];
+    const reasons = [...table.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, reason]) => reason).filter((reason) => reason !== "reason");
+    assert.ok(reasons.length >= 7, code);
+    const sentences = reasons.map((reason) => repairSentence({ code, details: { reason } }));
+    const other = repairSentence({ code, details: { reason: "another" } });
+    assert.ok(!sentences.includes(other) && new Set(sentences).size === reasons.length, sentences.join("\n"));
+  }
+});

@@ -191,7 +191,9 @@ export class Tab {
 
   /** Presses a key. */
   async press(key) {
-    const codes = { Tab: 9, Enter: 13, Escape: 27, " ": 32, ArrowDown: 40 };
+    const codes = {
+      Tab: 9, Enter: 13, Escape: 27, " ": 32, PageUp: 33, PageDown: 34, End: 35, Home: 36, ArrowLeft: 37, ArrowRight: 39, ArrowDown: 40,
+    };
     const texts = { Enter: "\r", " ": " " };
     for (const type of ["keyDown", "keyUp"]) {
       await this.send("Input.dispatchKeyEvent", {

@@ -90,7 +90,12 @@ export class Client {
   /** A proof that the person of a name signs in at a provider now. */
   async proof(provider, person, purpose = "sign-in") {
     switch (provider) {
-      case "google":
+      case "google": {
+        // Tokens of one second differ by their nonces, so that no attempt is a repetition of another.
+        const nonce = randomBytes(16).toString("hex");
+        const { id_token } = await this.#mint(provider, person, { nonce });
+        return { id_token, nonce };
+      }
       case "apple": {
         const { id_token } = await this.#mint(provider, person);
         return { id_token };
@@ -147,8 +152,8 @@ export class Client {
     return this.as(person, "POST", "/v1/account/factors", { enrolment_token, code: timeCode(secret) });
   }
 
-  #mint(provider, person) {
-    return this.ask("GET", `/dev/idp/${provider}/token?${new URLSearchParams({ name: person.name })}`);
+  #mint(provider, person, more = {}) {
+    return this.ask("GET", `/dev/idp/${provider}/token?${new URLSearchParams({ name: person.name, ...more })}`);
   }
 
   /** A browser flow, from the page that begins it to the code with which it returns. */

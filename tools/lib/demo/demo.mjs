@@ -103,6 +103,6 @@ function report({ account, addresses }) {
     `Made with seed ${seed} by ${client.requests} requests:`, "", ...numbers, "", "Worth opening, with the role admin:", "",
     `  ${page}/console/conflicts   the conflicts, open and resolved`,
     `  ${page}/console/accounts/${account}   ${addresses}`,
-    `  ${page}/console/overview   the figures of the last days`,
+    `  ${page}/console/   the figures of the last days`,
   ].join("\n")}\n`);
 }

@@ -47,7 +47,8 @@ export async function repair({ client, people, count, expectRefusal }) {
   const [first, second] = ["github", "facebook"].map((name) => ({ ...ada, name: `${ada.name} ${name}` }));
   if (!ada.providers.includes("github")) await client.link(ada, "github", first);
   if (!other.providers.includes("facebook")) await client.link(other, "facebook", second);
-  await conflict(ada, other, ada.providers.includes(other.providers[0]) ? "facebook" : other.providers[0]);
+  if (ada.providers.includes(other.providers[0])) await conflict(ada, second, "facebook");
+  else await conflict(ada, other);
   const both = ada.providers.concat("github").filter((each) => other.providers.concat("facebook").includes(each));
   await undo(await merge(ada, other, both.length ? Object.fromEntries(both.map((each) => [each, "survivor"])) : undefined));
   await client.signIn(ada, ada.providers[0]);
@@ -74,17 +75,20 @@ export async function repair({ client, people, count, expectRefusal }) {
   }
 
   // What else support and administrators do.
-  const [disabled, ended, planned, held, erased] = [take(), take(), take(), take(), take()];
-  await client.repair(`${path(disabled)}/disable`, words());
-  count("disabled accounts");
-  await client.repair(`${path(ended)}/end-sessions`, words());
-  count("accounts signed out by support");
-  if (planned.providers.length < 2) await client.link(planned, planned.providers.includes("apple") ? "google" : "apple");
-  await client.repair(`${path(planned)}/identities/${await identity(planned, planned.providers[0])}/unlink`, words());
-  count("planned unlinks");
-  await client.support("POST", `${path(held)}/holds`, undefined, `Court order ${ticket}`);
-  count("legal holds");
-  await client.support("DELETE", `${path(erased)}?basis=data_subject_request`, undefined, `Request for erasure ${ticket}`);
-  count("erased accounts");
+  const rounds = Math.max(1, Math.min(Math.floor(usable.length / 60), Math.floor((usable.length - next) / 5)));
+  for (let round = 0; round < rounds; round += 1) {
+    const [disabled, ended, planned, held, erased] = [take(), take(), take(), take(), take()];
+    await client.repair(`${path(disabled)}/disable`, words());
+    count("disabled accounts");
+    await client.repair(`${path(ended)}/end-sessions`, words());
+    count("accounts signed out by support");
+    if (planned.providers.length < 2) await client.link(planned, planned.providers.includes("apple") ? "google" : "apple");
+    await client.repair(`${path(planned)}/identities/${await identity(planned, planned.providers[0])}/unlink`, words());
+    count("planned unlinks");
+    await client.support("POST", `${path(held)}/holds`, undefined, `Court order ${ticket}`);
+    count("legal holds");
+    await client.support("DELETE", `${path(erased)}?basis=data_subject_request`, undefined, `Request for erasure ${ticket}`);
+    count("erased accounts");
+  }
   return { account: ada.userID, addresses: "an account that was merged, separated, unlinked and linked again" };
 }
