@@ -51,7 +51,9 @@ let package = Package(
             name: "CPhoneNumber",
             linkerSettings: [.linkedLibrary("phonenumber"), .linkedLibrary("protobuf")]),
         // The files of the pages for people.
-        .target(name: "CPageAssets", exclude: ["account", "lib", "texts", "tsconfig.json"]),
+        .target(
+            name: "CPageAssets",
+            exclude: ["account", "bundle", "console", "lib", "proof", "texts", "tsconfig.json"]),
         .systemLibrary(
             name: "CQRencode", pkgConfig: "libqrencode",
             providers: [.apt(["libqrencode-dev"])]),
@@ -105,7 +107,8 @@ let package = Package(
         .target(
             name: "LedgerExport",
             dependencies: [
-                "Archive", "Cryptography", "Encodings", "JSON", "Ledger", "TransparencyLog",
+                "Archive", "Cryptography", "Encodings", "JSON", "Ledger", "PageAssets",
+                "TransparencyLog",
             ],
             resources: [
                 .embedInCode("Resources/verify.py"), .embedInCode("Resources/verify.go"),
@@ -145,6 +148,7 @@ let package = Package(
                 .embedInCode("V030_factors.sql"),
                 .embedInCode("V031_planned_unlinks.sql"),
                 .embedInCode("V032_former_addresses.sql"),
+                .embedInCode("V033_console_sessions.sql"),
                 .embedInCode("V034_conflict_reviews.sql"),
                 .embedInCode("V035_daily_figures.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
@@ -274,7 +278,7 @@ let package = Package(
                 "Archive", "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerExport",
                 "TransparencyLog",
             ],
-            resources: [.copy("FormerRelease")]),
+            exclude: ["Page"], resources: [.copy("FormerRelease")]),
         .testTarget(name: "PostgresTests", dependencies: ["LoopbackServers", "Postgres"]),
         .testTarget(
             name: "HTTPTests", dependencies: ["BlockingCalls", "ChildProcesses", "HTTP", "Sockets"]),
@@ -343,7 +347,7 @@ let package = Package(
             ], exclude: ["Verifiers"]),
         .testTarget(
             name: "PageTests", dependencies: ["LedgerTestSupport"],
-            exclude: ["Browser", "requirements.txt"]),
+            exclude: ["Browser", "Units", "requirements.txt"]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],
     swiftLanguageModes: [.v6],

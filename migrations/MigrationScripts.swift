@@ -36,6 +36,7 @@ package enum MigrationScripts {
         ("V030_factors.sql", PackageResources.V030_factors_sql),
         ("V031_planned_unlinks.sql", PackageResources.V031_planned_unlinks_sql),
         ("V032_former_addresses.sql", PackageResources.V032_former_addresses_sql),
+        ("V033_console_sessions.sql", PackageResources.V033_console_sessions_sql),
         ("V034_conflict_reviews.sql", PackageResources.V034_conflict_reviews_sql),
         ("V035_daily_figures.sql", PackageResources.V035_daily_figures_sql),
     ]

@@ -10,6 +10,9 @@
 static const unsigned char account_account_mjs[] = {
 #embed "account/account.mjs"
 };
+static const unsigned char account_addresses_mjs[] = {
+#embed "account/addresses.mjs"
+};
 static const unsigned char account_changes_mjs[] = {
 #embed "account/changes.mjs"
 };
@@ -40,6 +43,54 @@ static const unsigned char account_sign_in_mjs[] = {
 static const unsigned char account_style_css[] = {
 #embed "account/style.css"
 };
+static const unsigned char bundle_verify_css[] = {
+#embed "bundle/verify.css"
+};
+static const unsigned char bundle_verify_html[] = {
+#embed "bundle/verify.html"
+};
+static const unsigned char bundle_verify_mjs[] = {
+#embed "bundle/verify.mjs"
+};
+static const unsigned char console_charts_mjs[] = {
+#embed "console/charts.mjs"
+};
+static const unsigned char console_console_mjs[] = {
+#embed "console/console.mjs"
+};
+static const unsigned char console_index_html[] = {
+#embed "console/index.html"
+};
+static const unsigned char console_repair_steps_mjs[] = {
+#embed "console/repair-steps.mjs"
+};
+static const unsigned char console_repair_words_mjs[] = {
+#embed "console/repair-words.mjs"
+};
+static const unsigned char console_view_access_mjs[] = {
+#embed "console/view-access.mjs"
+};
+static const unsigned char console_view_conflicts_mjs[] = {
+#embed "console/view-conflicts.mjs"
+};
+static const unsigned char console_view_erase_mjs[] = {
+#embed "console/view-erase.mjs"
+};
+static const unsigned char console_view_hold_mjs[] = {
+#embed "console/view-hold.mjs"
+};
+static const unsigned char console_view_merge_mjs[] = {
+#embed "console/view-merge.mjs"
+};
+static const unsigned char console_view_relink_mjs[] = {
+#embed "console/view-relink.mjs"
+};
+static const unsigned char console_view_undo_mjs[] = {
+#embed "console/view-undo.mjs"
+};
+static const unsigned char console_view_unlink_mjs[] = {
+#embed "console/view-unlink.mjs"
+};
 static const unsigned char lib_api_mjs[] = {
 #embed "lib/api.mjs"
 };
@@ -61,20 +112,71 @@ static const unsigned char lib_passkeys_mjs[] = {
 static const unsigned char lib_qr_mjs[] = {
 #embed "lib/qr.mjs"
 };
+static const unsigned char proof_bundle_files_mjs[] = {
+#embed "proof/bundle-files.mjs"
+};
+static const unsigned char proof_bundle_mjs[] = {
+#embed "proof/bundle.mjs"
+};
+static const unsigned char proof_bytes_mjs[] = {
+#embed "proof/bytes.mjs"
+};
+static const unsigned char proof_entry_mjs[] = {
+#embed "proof/entry.mjs"
+};
+static const unsigned char proof_event_mjs[] = {
+#embed "proof/event.mjs"
+};
+static const unsigned char proof_histories_mjs[] = {
+#embed "proof/histories.mjs"
+};
+static const unsigned char proof_note_mjs[] = {
+#embed "proof/note.mjs"
+};
+static const unsigned char proof_rfc6962_mjs[] = {
+#embed "proof/rfc6962.mjs"
+};
+static const unsigned char proof_tar_mjs[] = {
+#embed "proof/tar.mjs"
+};
+static const unsigned char proof_tlog_proof_mjs[] = {
+#embed "proof/tlog-proof.mjs"
+};
+static const unsigned char proof_witness_mjs[] = {
+#embed "proof/witness.mjs"
+};
+static const unsigned char texts_de_more_mjs[] = {
+#embed "texts/de-more.mjs"
+};
 static const unsigned char texts_de_mjs[] = {
 #embed "texts/de.mjs"
+};
+static const unsigned char texts_en_more_mjs[] = {
+#embed "texts/en-more.mjs"
 };
 static const unsigned char texts_en_mjs[] = {
 #embed "texts/en.mjs"
 };
+static const unsigned char texts_es_more_mjs[] = {
+#embed "texts/es-more.mjs"
+};
 static const unsigned char texts_es_mjs[] = {
 #embed "texts/es.mjs"
+};
+static const unsigned char texts_fr_more_mjs[] = {
+#embed "texts/fr-more.mjs"
 };
 static const unsigned char texts_fr_mjs[] = {
 #embed "texts/fr.mjs"
 };
+static const unsigned char texts_ja_more_mjs[] = {
+#embed "texts/ja-more.mjs"
+};
 static const unsigned char texts_ja_mjs[] = {
 #embed "texts/ja.mjs"
+};
+static const unsigned char texts_zh_Hant_more_mjs[] = {
+#embed "texts/zh-Hant-more.mjs"
 };
 static const unsigned char texts_zh_Hant_mjs[] = {
 #embed "texts/zh-Hant.mjs"
@@ -82,6 +184,7 @@ static const unsigned char texts_zh_Hant_mjs[] = {
 
 static const struct page_asset assets[] = {
     {"account/account.mjs", SCRIPT, account_account_mjs, sizeof account_account_mjs},
+    {"account/addresses.mjs", SCRIPT, account_addresses_mjs, sizeof account_addresses_mjs},
     {"account/changes.mjs", SCRIPT, account_changes_mjs, sizeof account_changes_mjs},
     {"account/combine.mjs", SCRIPT, account_combine_mjs, sizeof account_combine_mjs},
     {"account/forms.mjs", SCRIPT, account_forms_mjs, sizeof account_forms_mjs},
@@ -92,6 +195,22 @@ static const struct page_asset assets[] = {
     {"account/security.mjs", SCRIPT, account_security_mjs, sizeof account_security_mjs},
     {"account/sign-in.mjs", SCRIPT, account_sign_in_mjs, sizeof account_sign_in_mjs},
     {"account/style.css", STYLE, account_style_css, sizeof account_style_css},
+    {"bundle/verify.css", STYLE, bundle_verify_css, sizeof bundle_verify_css},
+    {"bundle/verify.html", HTML, bundle_verify_html, sizeof bundle_verify_html},
+    {"bundle/verify.mjs", SCRIPT, bundle_verify_mjs, sizeof bundle_verify_mjs},
+    {"console/charts.mjs", SCRIPT, console_charts_mjs, sizeof console_charts_mjs},
+    {"console/console.mjs", SCRIPT, console_console_mjs, sizeof console_console_mjs},
+    {"console/index.html", HTML, console_index_html, sizeof console_index_html},
+    {"console/repair-steps.mjs", SCRIPT, console_repair_steps_mjs, sizeof console_repair_steps_mjs},
+    {"console/repair-words.mjs", SCRIPT, console_repair_words_mjs, sizeof console_repair_words_mjs},
+    {"console/view-access.mjs", SCRIPT, console_view_access_mjs, sizeof console_view_access_mjs},
+    {"console/view-conflicts.mjs", SCRIPT, console_view_conflicts_mjs, sizeof console_view_conflicts_mjs},
+    {"console/view-erase.mjs", SCRIPT, console_view_erase_mjs, sizeof console_view_erase_mjs},
+    {"console/view-hold.mjs", SCRIPT, console_view_hold_mjs, sizeof console_view_hold_mjs},
+    {"console/view-merge.mjs", SCRIPT, console_view_merge_mjs, sizeof console_view_merge_mjs},
+    {"console/view-relink.mjs", SCRIPT, console_view_relink_mjs, sizeof console_view_relink_mjs},
+    {"console/view-undo.mjs", SCRIPT, console_view_undo_mjs, sizeof console_view_undo_mjs},
+    {"console/view-unlink.mjs", SCRIPT, console_view_unlink_mjs, sizeof console_view_unlink_mjs},
     {"lib/api.mjs", SCRIPT, lib_api_mjs, sizeof lib_api_mjs},
     {"lib/dialog.mjs", SCRIPT, lib_dialog_mjs, sizeof lib_dialog_mjs},
     {"lib/el.mjs", SCRIPT, lib_el_mjs, sizeof lib_el_mjs},
@@ -99,11 +218,28 @@ static const struct page_asset assets[] = {
     {"lib/languages.mjs", SCRIPT, lib_languages_mjs, sizeof lib_languages_mjs},
     {"lib/passkeys.mjs", SCRIPT, lib_passkeys_mjs, sizeof lib_passkeys_mjs},
     {"lib/qr.mjs", SCRIPT, lib_qr_mjs, sizeof lib_qr_mjs},
+    {"proof/bundle-files.mjs", SCRIPT, proof_bundle_files_mjs, sizeof proof_bundle_files_mjs},
+    {"proof/bundle.mjs", SCRIPT, proof_bundle_mjs, sizeof proof_bundle_mjs},
+    {"proof/bytes.mjs", SCRIPT, proof_bytes_mjs, sizeof proof_bytes_mjs},
+    {"proof/entry.mjs", SCRIPT, proof_entry_mjs, sizeof proof_entry_mjs},
+    {"proof/event.mjs", SCRIPT, proof_event_mjs, sizeof proof_event_mjs},
+    {"proof/histories.mjs", SCRIPT, proof_histories_mjs, sizeof proof_histories_mjs},
+    {"proof/note.mjs", SCRIPT, proof_note_mjs, sizeof proof_note_mjs},
+    {"proof/rfc6962.mjs", SCRIPT, proof_rfc6962_mjs, sizeof proof_rfc6962_mjs},
+    {"proof/tar.mjs", SCRIPT, proof_tar_mjs, sizeof proof_tar_mjs},
+    {"proof/tlog-proof.mjs", SCRIPT, proof_tlog_proof_mjs, sizeof proof_tlog_proof_mjs},
+    {"proof/witness.mjs", SCRIPT, proof_witness_mjs, sizeof proof_witness_mjs},
+    {"texts/de-more.mjs", SCRIPT, texts_de_more_mjs, sizeof texts_de_more_mjs},
     {"texts/de.mjs", SCRIPT, texts_de_mjs, sizeof texts_de_mjs},
+    {"texts/en-more.mjs", SCRIPT, texts_en_more_mjs, sizeof texts_en_more_mjs},
     {"texts/en.mjs", SCRIPT, texts_en_mjs, sizeof texts_en_mjs},
+    {"texts/es-more.mjs", SCRIPT, texts_es_more_mjs, sizeof texts_es_more_mjs},
     {"texts/es.mjs", SCRIPT, texts_es_mjs, sizeof texts_es_mjs},
+    {"texts/fr-more.mjs", SCRIPT, texts_fr_more_mjs, sizeof texts_fr_more_mjs},
     {"texts/fr.mjs", SCRIPT, texts_fr_mjs, sizeof texts_fr_mjs},
+    {"texts/ja-more.mjs", SCRIPT, texts_ja_more_mjs, sizeof texts_ja_more_mjs},
     {"texts/ja.mjs", SCRIPT, texts_ja_mjs, sizeof texts_ja_mjs},
+    {"texts/zh-Hant-more.mjs", SCRIPT, texts_zh_Hant_more_mjs, sizeof texts_zh_Hant_more_mjs},
     {"texts/zh-Hant.mjs", SCRIPT, texts_zh_Hant_mjs, sizeof texts_zh_Hant_mjs},
 };
 

@@ -26,6 +26,8 @@ package struct AuthorizationCodes: Sendable {
             writer.member("nonce", request.nonce)
             writer.member("name", person.name)
             writer.member("email", person.email ?? "")
+            writer.member("role", person.role ?? "")
+            writer.member("auth_time", "\(now)")
             writer.name("until")
             writer.number(now + Self.lifetimeSeconds)
         }
@@ -44,7 +46,12 @@ package struct AuthorizationCodes: Sendable {
             record["client_id"]?.string == DevelopmentIdentityProvider.audience,
             record["redirect_uri"]?.string == fields["redirect_uri"],
             let name = record["name"]?.string, let email = record["email"]?.string,
-            let person = try? TokenRequest(FormFields(["name": name, "email": email]))
+            let role = record["role"]?.string, let time = record["auth_time"]?.string,
+            let person = try? TokenRequest(
+                FormFields([
+                    "name": name, "email": email, "role": role,
+                    "auth_time": provider == DevelopmentIdentityProvider.staffName ? time : "",
+                ]))
         else { return nil }
         return (person, record["nonce"]?.string)
     }

@@ -68,16 +68,26 @@ private enum AuthorizationPage {
     /// The form for a name, or for a refusal.
     static func html(of provider: String, _ fields: FormFields) -> String {
         let hidden = AuthorizationRequest.fieldNames.map { field($0, fields[$0]) }.joined()
+        let isStaff = provider == DevelopmentIdentityProvider.staffName
         return page(
-            "Sign in with \(provider.capitalized)",
+            isStaff ? "Sign in as staff" : "Sign in with \(provider.capitalized)",
             """
             <p>The development identity provider: sign in with any name.</p>
             <form method="post" action="authorize">\(hidden)
-            <label>Name <input name="name" maxlength="100" value="ada" autofocus></label>
-            <button>Sign in</button> <button name="deny" value="1">Cancel</button>
+            <label>Name <input name="name" maxlength="100" value="\(isStaff ? "sam" : "ada")" autofocus></label>
+            \(isStaff ? roles : "")
+            <button>\(isStaff ? "Continue" : "Sign in")</button> <button name="deny" value="1">Cancel</button>
             </form>
             """)
     }
+
+    /// The choice of a role; several are separated by spaces.
+    private static let roles: String = {
+        let options = ["support", "auditor", "admin", "auditor support", "none"].map {
+            "<option value=\"\($0)\">\($0.replacing(" ", with: " and "))</option>"
+        }
+        return "<label>Role <select name=\"role\">\(options.joined())</select></label>"
+    }()
 
     /// The form that carries an answer to the client.
     static func form(to address: String, _ answer: [(name: String, value: String)]) -> String {

@@ -11,6 +11,9 @@ package struct DevelopmentIdentityProvider: Sendable {
     /// The imitated providers of ID tokens.
     package static let names = ["google", "apple"]
 
+    /// The imitated provider of the staff, which is none of the account holders.
+    package static let staffName = "staff"
+
     /// The audience of tokens whose request names none.
     package static let audience = "dev-client"
 
@@ -101,7 +104,12 @@ package struct DevelopmentIdentityProvider: Sendable {
     }
 
     /// The issuer of an imitated provider of ID tokens.
-    func issuer(of name: String) -> String? { providers[name]?.issuer }
+    package func issuer(of name: String) -> String? { providers[name]?.issuer }
+
+    /// Returns the metadata of an imitated provider of ID tokens, as JSON.
+    package func metadata(of name: String) -> [UInt8] {
+        providers[name].map { discovery(of: $0).body } ?? []
+    }
 
     /// Returns the token that the exchange of a code gives for a person.
     func flowToken(of person: TokenRequest, nonce: String?, at name: String) -> MintedToken? {

@@ -54,6 +54,9 @@ package struct ImitatedProvider: Sendable {
             email: request.email, at: now)
         claims["auth_time"] = request.authTime.map { "\($0)" }
         claims["name"] = Self.quoted(request.name)
+        if let role = request.role {
+            claims["groups"] = "[\(role.split(separator: " ").map { Self.quoted(String($0)) }.joined(separator: ","))]"
+        }
         return sign(claims)
     }
 

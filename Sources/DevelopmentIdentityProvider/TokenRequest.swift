@@ -3,6 +3,7 @@ struct TokenRequest: Sendable {
     private static let nameCharactersMax = 100
     private static let emailBytesMax = 320
     private static let audienceBytesMax = 255
+    private static let roleBytesMax = 100
     private static let nonceBytesMax = 1_024
 
     let name: String
@@ -11,6 +12,8 @@ struct TokenRequest: Sendable {
     let audience: String
     let nonce: String?
     let authTime: Int64?
+    /// The role of a person of the staff; nil for none.
+    let role: String?
 
     /// The reason why a field is invalid.
     struct Refused: Error {
@@ -37,6 +40,9 @@ struct TokenRequest: Sendable {
             : try Self.checked(audience, "audience", Self.audienceBytesMax)
         let nonce = fields["nonce"] ?? ""
         self.nonce = nonce.isEmpty ? nil : try Self.checked(nonce, "nonce", Self.nonceBytesMax)
+        let role = fields["role"] ?? ""
+        self.role =
+            role.isEmpty || role == "none" ? nil : try Self.checked(role, "role", Self.roleBytesMax)
         if let text = fields["auth_time"], !text.isEmpty {
             guard let seconds = Int64(text), (0...253_402_300_799).contains(seconds) else {
                 throw Refused(text: "auth_time must be in seconds since 1970")

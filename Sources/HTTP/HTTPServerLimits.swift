@@ -55,11 +55,12 @@ package struct HTTPServerLimits: Sendable {
 
     /// The memory for a header section and its fields; `RequestScanner` enforces it, so that libmicrohttpd
     /// never runs out of memory.
-    var headMemoryBytes: Int { headerBytesMax + 4_096 }
+    var headMemoryBytes: Int { headerBytesMax + 1_024 }
 
     /// The memory of a connection: the header sections of the request and the response.
     ///
-    /// All of it is wiped after each request, so that it is resident once a connection has served one.
+    /// All of it is wiped after each request, so that it is resident once a connection has served one. With sections
+    /// of 8 KiB it is 10 KiB, a size that the allocator does not round up.
     var connectionMemoryBytes: Int { headMemoryBytes + 1_024 }
 
     /// Whether requests may wait besides those with the handler.

@@ -38,7 +38,7 @@ extension RandomCommands {
                         Int.random(in: 0..<3, using: &generator) > 0 ? .plan : .stop,
                         of: known.factor,
                         of: holder.account,
-                        actor: .apiKey(Principal(key: generator.id(), role: .support)),
+                        actor: .principal(Principal(key: generator.id(), role: .support)),
                         reason: "lost", caseReference: "case 5"))
             default: return .removeFactor(RemoveFactor(known.factor, by: .accountHolder(holder)))
             }

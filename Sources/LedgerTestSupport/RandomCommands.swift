@@ -245,7 +245,7 @@ package struct RandomCommands: Sendable {
     /// Returns an erasure, or a change of a legal hold.
     private mutating func administer() -> Command.Intent {
         let account = randomCaller().account
-        let actor = Actor.apiKey(Principal(key: generator.id(), role: .admin))
+        let actor = Actor.principal(Principal(key: generator.id(), role: .admin))
         switch Int.random(in: 0..<4, using: &generator) {
         case 0:
             lastHeld = account
@@ -276,7 +276,7 @@ package struct RandomCommands: Sendable {
         return .changeAccess(
             ChangeAccess(
                 change, of: account,
-                actor: Actor.apiKey(Principal(key: generator.id(), role: .support)),
+                actor: Actor.principal(Principal(key: generator.id(), role: .support)),
                 reason: "stolen", caseReference: "case 6"))
     }
 
@@ -287,7 +287,7 @@ package struct RandomCommands: Sendable {
             Bool.random(using: &generator)
             ? .accountHolder(caller, randomCredential())
             : .support(
-                Actor.apiKey(Principal(key: generator.id(), role: .support)),
+                Actor.principal(Principal(key: generator.id(), role: .support)),
                 MergeAccounts.Case(
                     survivor: caller.account, absorbed: randomCaller().account,
                     reason: "one person", reference: "case 7"))
@@ -314,7 +314,7 @@ package struct RandomCommands: Sendable {
         return .unmergeAccounts(
             UnmergeAccounts(
                 merge: merge.event, survivor: merge.survivor, absorbed: merge.absorbed,
-                actor: .apiKey(Principal(key: generator.id(), role: .support)),
+                actor: .principal(Principal(key: generator.id(), role: .support)),
                 reason: "two people", caseReference: "case 8",
                 isPreview: Int.random(in: 0..<5, using: &generator) == 0))
     }

@@ -30,7 +30,7 @@ struct RandomUnlinkPlans: Sendable {
                 PlanUnlink(
                     Int.random(in: 0..<4, using: &generator) > 0 ? .plan : .stop,
                     of: known.identity, of: known.account,
-                    actor: .apiKey(Principal(key: generator.id(), role: .support)),
+                    actor: .principal(Principal(key: generator.id(), role: .support)),
                     reason: "not theirs", caseReference: "case 9"))
         }
     }

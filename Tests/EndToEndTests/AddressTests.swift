@@ -111,14 +111,16 @@ import Testing
     @Test func `a former address outlives the key that named it, and is taken back`() async throws {
         try await with { deployment, server in
             let ada = try await signUp(server)
-            let token = ada.accessToken
             struct Request: Encodable {
                 let address: String
                 let change: Bool
             }
             let sent = try await server.client.send(
                 "POST", "/v1/account/codes/password",
-                headers: ["Authorization": "Bearer \(token)", "Content-Type": "application/json"],
+                headers: [
+                    "Authorization": "Bearer \(ada.accessToken)",
+                    "Content-Type": "application/json",
+                ],
                 body: JSONEncoder().encode(Request(address: "thief@example.com", change: true)))
             #expect(sent.status == 200, "\(sent)")
             let mail = try await messages(
@@ -128,8 +130,10 @@ import Testing
                 [
                     "current_address": Self.address, "code": try code(in: mail[0]),
                     "challenge_id": sent.text("challenge_id") ?? "",
-                ], token: token)
+                ], token: ada.accessToken)
             #expect(changed.status == 200, "\(changed)")
+            let token = changed.text("access_token") ?? ""
+            #expect(try await shown(server, to: token) == ["thief@example.com": true])
             #expect(try await signIn(server).status == 401)
             let told = try await messages("address_changed", count: 1, of: server)
             #expect(told[0].text.contains("taken back for 7 days"), "\(told[0].text)")
@@ -155,10 +159,30 @@ import Testing
                     "code": try code(in: codes[0]), "password": Self.password,
                 ])
             #expect(returned.status == 200, "\(returned)")
-            #expect(try await signIn(server).text("user_id") == ada.userID)
+            let back = try await signIn(server)
+            #expect(back.text("user_id") == ada.userID)
+            let last = back.text("access_token") ?? ""
+            #expect(try await shown(server, to: last) == [Self.address: true])
             _ = try await messages("new_device", count: 1, of: server)
             try await expectVerified(deployment)
         }
+    }
+
+    /// Returns the addresses of the identities that an account holder sees, and whether they are verified.
+    private func shown(
+        _ server: ServerProcess, to token: String
+    ) async throws -> [String: Bool] {
+        struct Account: Decodable {
+            struct Identity: Decodable {
+                let email: String
+                let email_verified: Bool
+            }
+            let identities: [Identity]
+        }
+        let answer = try await server.client.call("GET", "/v1/account", token: token)
+        let account = try JSONDecoder().decode(Account.self, from: answer.body)
+        return Dictionary(
+            uniqueKeysWithValues: account.identities.map { ($0.email, $0.email_verified) })
     }
 
     @Test func `links, unlinks and a reset are told to the address of the account`() async throws {

@@ -57,7 +57,7 @@ struct HeaderSectionTests {
     @Test func `a long section in chunks is accepted`() async throws {
         try await withServer { server in
             let client = try await RawClient(port: server.port)
-            let fields = (0..<90).map { "X-\($0): \(String(repeating: "v", count: 150))\r\n" }
+            let fields = (0..<60).map { "X-\($0): \(String(repeating: "v", count: 200))\r\n" }
             let request = Array("GET /a HTTP/1.1\r\nHost: h\r\n\(fields.joined())\r\n".utf8)
             for size in [request.count, 1000, 333] {
                 var rest = request[...]
@@ -78,7 +78,7 @@ struct HeaderSectionTests {
     ) async throws {
         let limits = HTTPServerLimits()
         let bytesMax = min(
-            limits.headerBytesMax, limits.headerBytesMax + 4_096 - 64 * (fields + pairs))
+            limits.headerBytesMax, limits.headerBytesMax + 1_024 - 64 * (fields + pairs))
         let query =
             pairs == 0 ? "" : "?" + Array(repeating: "a", count: pairs).joined(separator: "&")
         let start =

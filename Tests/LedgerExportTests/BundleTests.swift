@@ -18,6 +18,7 @@ import TransparencyLog
             report.conclusion
                 == "everything holds: every entry of the log up to the checkpoint is here")
         #expect(try bundle.verifyWithPython() == report.conclusion)
+        #expect(try bundle.verifyWithPage() == report.conclusion)
     }
 
     /// Written at commit 02482e8, before events had versions and a head named them.
@@ -49,6 +50,7 @@ import TransparencyLog
         let fault = #expect(throws: BundleFault.self) { try bundle.verify() }
         #expect(fault?.description == "position 23: \(newer)")
         #expect(try bundle.verifyWithPython().hasPrefix("everything holds"))
+        #expect(try bundle.verifyWithPage().hasPrefix("everything holds"))
     }
 
     @Test func `a bundle of an account holds, with its disclosures`() throws {
@@ -63,6 +65,7 @@ import TransparencyLog
         #expect(report.conclusion.contains("up to seq \(report.events - 1) at position"))
         #expect(report.conclusion.hasSuffix("follows is not proved"))
         #expect(try bundle.verifyWithPython() == report.conclusion)
+        #expect(try bundle.verifyWithPage() == report.conclusion)
     }
 
     /// An account's entries cannot prove that no other one follows, so no program claims it.
@@ -78,6 +81,7 @@ import TransparencyLog
         #expect(cut.conclusion != whole.conclusion)
         #expect(cut.conclusion.hasSuffix("no later entry of the account follows is not proved"))
         #expect(try bundle.verifyWithPython() == cut.conclusion)
+        #expect(try bundle.verifyWithPage() == cut.conclusion)
     }
 
     @Test func `a disclosure that an erasure destroyed is redacted`() throws {
@@ -114,6 +118,7 @@ import TransparencyLog
         #expect(fault?.position == Int64(position))
         #expect(fault?.text.hasPrefix("2 disclosures are WITHHELD") == true)
         #expect(try bundle.verifyWithPython() == "DOES NOT HOLD: \(fault?.description ?? "")")
+        #expect(try bundle.verifyWithPage() == "DOES NOT HOLD: \(fault?.description ?? "")")
     }
 
     @Test(arguments: [true, false])
@@ -160,6 +165,7 @@ import TransparencyLog
         let fault = #expect(throws: BundleFault.self) { try bundle.verify() }
         #expect(fault?.position == 40)
         #expect(try bundle.verifyWithPython() == "DOES NOT HOLD: \(fault?.description ?? "")")
+        #expect(try bundle.verifyWithPage() == "DOES NOT HOLD: \(fault?.description ?? "")")
     }
 
     /// A log rotates its keys: with only the new one, older signatures are reported as unknown.

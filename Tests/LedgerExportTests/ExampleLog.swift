@@ -208,6 +208,11 @@ final class ExampleBundle {
         return output.status == 0 || last.hasPrefix("DOES NOT HOLD") ? last : output.text
     }
 
+    /// Verifies the bundle with its page, without a browser; returns the line that it shows.
+    func verifyWithPage(_ vkey: String? = nil) throws -> String {
+        try VerificationPageRun.verify(path, vkey ?? log.signer.verifier.vkey)
+    }
+
     /// Returns all output of the program in the bundle.
     func pythonOutput(
         _ vkey: String? = nil, _ options: String = ""

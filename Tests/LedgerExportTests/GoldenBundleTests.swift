@@ -42,6 +42,7 @@ import Testing
                 {"name":"VERIFY.md",_},
                 {"name":"verify.py",_},
                 {"name":"verify.go",_},
+                {"name":"verify.html",_},
                 {"name":"checkpoints/000000.jsonl",_},
                 {"name":"entries/000000.jsonl",_}]}
 

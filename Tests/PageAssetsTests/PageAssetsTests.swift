@@ -6,7 +6,7 @@ import Testing
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Sources/CPageAssets")
-    private static let folders = ["account", "lib", "texts"]
+    private static let folders = ["account", "bundle", "console", "lib", "proof", "texts"]
 
     @Test func `every file of the pages is embedded as it is`() throws {
         var files: [String: [UInt8]] = [:]

@@ -9,6 +9,11 @@ enum PageTestFiles {
         folder.appendingPathComponent("Browser/\(name).test.mjs").path
     }
 
+    /// The path of a program that needs neither browser nor server.
+    static func unit(_ name: String) -> String {
+        folder.appendingPathComponent("Units/\(name).test.mjs").path
+    }
+
     /// The path of axe-core, which `tools/test` installs.
     static func axe() throws -> String {
         let environment = folder.deletingLastPathComponent().deletingLastPathComponent()

@@ -35,7 +35,8 @@ import Testing
         "LedgerMessages": ["Encodings", "Ledger"],
         "LedgerWire": [],
         "LedgerExport": [
-            "Archive", "Cryptography", "Encodings", "JSON", "Ledger", "TransparencyLog",
+            "Archive", "Cryptography", "Encodings", "JSON", "Ledger", "PageAssets",
+            "TransparencyLog",
         ],
         "LedgerEngine": [
             "Cryptography", "DurableFiles", "Encodings", "JSON", "Ledger", "LedgerMessages",

@@ -21,6 +21,7 @@ if compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then
 fi
 readonly packages_of_postgres
 readonly packages_of_walk_through=(curl jq oathtool openssl)
+readonly packages_of_demo=(nodejs)
 # Third-party programs for verifying proofs, bundles, tokens and password hashes.
 readonly packages_of_verifiers=(argon2 golang-go golang-golang-x-mod-dev openssl python3 python3-venv)
 # Proxies that tests put in front of the server.

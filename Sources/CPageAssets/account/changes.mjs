@@ -4,7 +4,7 @@ import { Refused } from "../lib/api.mjs";
 import { ask } from "../lib/dialog.mjs";
 import { el } from "../lib/el.mjs";
 import { button, explain, isOwn, nameOf, page, provider, say, show, visit } from "./page.mjs";
-import { combining, security, showAccount } from "./methods.mjs";
+import { addresses, combining, security, showAccount } from "./methods.mjs";
 import { askAgain, showSignIn } from "./sign-in.mjs";
 
 /** Asks whether a way to sign in is to end. */
@@ -94,6 +94,10 @@ export async function resume(intent) {
       case "password": {
         const identity = page.account?.identities.find((each) => each.provider === intent.provider);
         return (await security()).showPasswordChange(identity);
+      }
+      case "changeAddress": {
+        const identity = page.account?.identities.find((each) => each.provider === intent.provider);
+        return (await addresses()).showAddressChange(identity);
       }
       case "enrol": return await (await security()).showEnrolment();
       case "removeFactor": return await (await security()).removeFactorNow(intent.factor);

@@ -4,10 +4,11 @@ import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
 import { createPasskey, usePasskey } from "../lib/passkeys.mjs";
 import { button, page, run, say, show, takeIntent } from "./page.mjs";
+import { addresses } from "./methods.mjs";
 import { arrive, askAgain, finishSignIn, isAgain, showSignIn } from "./sign-in.mjs";
 
 /** Makes a view with a button that leads back to the ways to sign in. */
-function withBack(make) {
+export function withBack(make) {
   make(button(page.t.back, async () => {
     const intent = takeIntent();
     if (isAgain && intent) await askAgain(intent);
@@ -16,11 +17,10 @@ function withBack(make) {
 }
 
 /** The properties of a field for an address. */
-export function addressField(type) {
-  const { t } = page;
+export function addressField(type, label = page.t[type]) {
   return type === "email"
-    ? field(t.email, { type: "email", autocomplete: "email", maxlength: 254 })
-    : field(t.phone, { type: "tel", autocomplete: "tel", maxlength: 32 }, t.phoneHint);
+    ? field(label, { type: "email", autocomplete: "email", maxlength: 254 })
+    : field(label, { type: "tel", autocomplete: "tel", maxlength: 32 }, page.t.phoneHint);
 }
 
 /** The field for a code that was sent. */
@@ -43,7 +43,13 @@ export function showCodeForm(name, type) {
       const { challenge_id: challenge } = await api.call("POST", `v1/auth/codes/${name}`, { address: address.value });
       showCode(address.value, back, (code) => finishSignIn(name, { challenge_id: challenge, code }));
     }),
-  })));
+  }), returning(name)));
+}
+
+/** The button for a person whose address was changed by another one. */
+function returning(name) {
+  return !isAgain && el("div", { class: "choices" },
+    button(page.t.takeBack, async () => (await addresses()).showReturn(name)));
 }
 
 /** Asks for the code that was sent to an address. */
@@ -66,7 +72,7 @@ export function showPasswordForm(name) {
     onsubmit: (target) => run(target, () => finishSignIn(name, { email: email.value, password: password.value })),
   }), el("div", { class: "choices" },
     !isAgain && button(t.signUp, async () => showSignUp(name)),
-    button(t.forgotPassword, async () => showReset(name)))));
+    button(t.forgotPassword, async () => showReset(name))), returning(name)));
 }
 
 function showSignUp(name) {

@@ -2,7 +2,7 @@
 
 import { el } from "../lib/el.mjs";
 import {
-  button, day, isExternal, isOwn, nameOf, page, provider, say, show, visit,
+  button, day, isExternal, isOwn, later, nameOf, page, provider, say, show, visit,
 } from "./page.mjs";
 import { showSignIn } from "./sign-in.mjs";
 
@@ -46,9 +46,20 @@ function row(identity) {
       identity.email && el("span", { class: "email" }, identity.email),
       el("span", { class: "quiet" }, t.linkedOn(day(identity.linked_at))),
       identity.unlink_due && el("span", { class: "warning" }, t.unlinkDue(day(identity.unlink_due)))),
+    changing(identity, id),
     identity.unlink_due && button(t.keep, async () => (await changes()).keepIdentity(identity), { "aria-describedby": id }),
     unlinking,
     isLast && el("p", { class: "quiet why", id: `${id}-why` }, t.onlyMethod));
+}
+
+/** The button that changes an address; a password changes with the e-mail address that it has in common. */
+function changing(identity, id) {
+  const { account, t } = page;
+  const { type } = provider(identity.provider);
+  const isShared = type === "password" && account?.identities.some((each) =>
+    each.email === identity.email && provider(each.provider).type === "email");
+  const text = isShared ? null : t.changeAddress[type];
+  return text && button(text, async () => (await addresses()).showAddressChange(identity), { "aria-describedby": id });
 }
 
 /** The buttons for what can be added: only what the tenant offers and the account lacks. */
@@ -71,10 +82,13 @@ function additions() {
 }
 
 /** The module of passwords, passkeys and second factors, which the first view does without. */
-export const security = () => import("./security.mjs");
+export const security = () => later(import("./security.mjs"));
 
 /** The module of unlinking, and of what goes on after a sign-in. */
-export const changes = () => import("./changes.mjs");
+export const changes = () => later(import("./changes.mjs"));
+
+/** The module of changes of an address. */
+export const addresses = () => later(import("./addresses.mjs"));
 
 /** The password and the second factors. */
 function securitySection() {
@@ -105,7 +119,7 @@ function factorRow(factor) {
 }
 
 /** The module of combining two accounts. */
-export const combining = () => import("./combine.mjs");
+export const combining = () => later(import("./combine.mjs"));
 
 async function signOut(everywhere) {
   const { t, api } = page;

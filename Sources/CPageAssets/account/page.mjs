@@ -142,6 +142,18 @@ export function provider(name) {
     ?? { name, display_name: name, type: "oidc", has_flow: false };
 }
 
+/**
+ * Waits for a module that the first view does without, and for the texts of all such modules.
+ *
+ * @template Module
+ * @param {Promise<Module>} module
+ */
+export async function later(module) {
+  const [loaded, { texts }] = await Promise.all([module, import(`../texts/${page.language}-more.mjs`)]);
+  Object.assign(page.t, texts);
+  return loaded;
+}
+
 /** The name of a provider as people know it. */
 export function nameOf(name) {
   const { type, display_name: displayName } = provider(name);

@@ -14,7 +14,7 @@ import { addressField, codeField, newPasswordField } from "./forms.mjs";
 import { askAgain } from "./sign-in.mjs";
 
 /** Runs a change; a sign-in that is too old is repeated, and the change goes on after it. */
-async function change(intent, action) {
+export async function change(intent, action) {
   try {
     return await action();
   } catch (error) {

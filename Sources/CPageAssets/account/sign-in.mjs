@@ -3,12 +3,12 @@
 import { el } from "../lib/el.mjs";
 import { Refused } from "../lib/api.mjs";
 import {
-  button, hasIntent, isExternal, keepIntent, nameOf, page, say, show, takeIntent, visit, warn,
+  button, hasIntent, isExternal, keepIntent, later, nameOf, page, say, show, takeIntent, visit, warn,
 } from "./page.mjs";
 import { changes, showAccount } from "./methods.mjs";
 
 /** The forms, which the first view does without. */
-const forms = () => import("./forms.mjs");
+const forms = () => later(import("./forms.mjs"));
 
 /** Whether the person signs in again to go on with something; then no account is opened. */
 export let isAgain = false;

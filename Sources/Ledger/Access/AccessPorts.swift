@@ -32,7 +32,7 @@ package struct AccessQuery: Hashable, Sendable {
     package var from: Moment?
     /// The last record; a time means the last record not after it.
     package var through: Moment?
-    /// `api_key:<id>` or `operator`.
+    /// `api_key:<id>`, `staff:<id>` or `operator`.
     package var principal: String?
     /// The maximum number of records.
     package var limit: Int

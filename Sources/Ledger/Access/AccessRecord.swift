@@ -104,7 +104,7 @@ package struct AccessRecord: Hashable, Sendable {
         self.action = action
     }
 
-    /// The principal: `api_key:<id>` or `operator`.
+    /// The principal: `api_key:<id>`, `staff:<id>` or `operator`.
     package var principalText: String { principal?.description ?? Self.operatorText }
 
     /// The role at that time: `auditor`, `support`, `admin` or `operator`.

@@ -146,12 +146,14 @@ private struct EntryWriter {
             raw("\",\"type\":\"account\"")
         case .system:
             raw("\"type\":\"system\"")
-        case .apiKey(let principal):
+        case .principal(let principal):
             raw("\"id\":\"")
-            principal.key.appendText(to: &bytes)
+            principal.id.appendText(to: &bytes)
             raw("\",\"role\":\"")
             raw(principal.role.rawValue)
-            raw("\",\"type\":\"api_key\"")
+            raw("\",\"type\":\"")
+            raw(principal.kind.rawValue)
+            raw("\"")
         }
     }
 }

@@ -98,7 +98,7 @@ struct EntryScanner {
         try expect("\"id\":")
         let account: AccountID = try id()
         if bytes.consume(",\"role\":") {
-            return .apiKey(try principal(account.bits))
+            return .principal(try principal(account.bits))
         }
         var session: SessionID?
         if bytes.consume(",\"session\":") {
@@ -108,13 +108,16 @@ struct EntryScanner {
         return .account(account, session: session)
     }
 
-    private mutating func principal(_ key: UInt128) throws(EntryFault) -> Principal {
+    private mutating func principal(_ id: UInt128) throws(EntryFault) -> Principal {
         let text = try text()
         guard let role = Role.allCases.first(where: { bytes.holds($0.rawValue, at: text) }) else {
             throw fault("a role")
         }
-        try expect(",\"type\":\"api_key\"}")
-        return Principal(key: APIKeyID(bits: key), role: role)
+        for kind in Principal.Kind.allCases
+        where bytes.consume(",\"type\":\"\(kind.rawValue)\"}") {
+            return Principal(kind, id, role: role)
+        }
+        throw fault("the type of an actor")
     }
 
     /// Skips the details, which are parsed once the type is known.

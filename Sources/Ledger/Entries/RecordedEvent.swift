@@ -4,15 +4,15 @@ package enum Actor: Hashable, Sendable {
     case account(AccountID, session: SessionID?)
     /// The ledger itself, or the operator's command line.
     case system
-    /// An API key, in the role that it had at that time.
-    case apiKey(Principal)
+    /// An API key or a person of the staff, in the role of that time.
+    case principal(Principal)
 
-    /// The actor's type and, for an account or a key, its id: the format of the `actor` columns.
+    /// The actor's type and its id, if it has one: the format of the `actor` columns.
     package var columnText: String {
         switch self {
         case .account(let id, _): "account:\(id)"
         case .system: "system"
-        case .apiKey(let principal): principal.description
+        case .principal(let principal): principal.description
         }
     }
 }

@@ -29,19 +29,55 @@ package enum Role: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// An authenticated API key: an auditor, support or an administrator.
+/// The kind of a ``StaffID``.
+package enum StaffKind {}
+/// The opaque id of one person of the staff, derived from the issuer and the subject.
+package typealias StaffID = EntityID<StaffKind>
+
+/// The kind of the id of a ``Principal``.
+package enum PrincipalKind {}
+
+/// An authenticated auditor, support or administrator: an API key, or a person of the staff.
 package struct Principal: Hashable, Sendable, CustomStringConvertible {
-    package let key: APIKeyID
+    /// The kinds of principals, by their names in entries and in the access log.
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        case apiKey = "api_key"
+        case staff
+    }
+
+    package let kind: Kind
+    package let id: EntityID<PrincipalKind>
     package let role: Role
 
-    /// Describes a principal.
+    /// Describes an API key.
     package init(key: APIKeyID, role: Role) {
-        self.key = key
+        self.init(.apiKey, key.bits, role: role)
+    }
+
+    /// Describes a person of the staff.
+    package init(staff: StaffID, role: Role) {
+        self.init(.staff, staff.bits, role: role)
+    }
+
+    init(_ kind: Kind, _ bits: UInt128, role: Role) {
+        self.kind = kind
+        id = EntityID(bits: bits)
         self.role = role
     }
 
-    /// `api_key:<id>`, the format of the access log.
-    package var description: String { "api_key:\(key)" }
+    /// `api_key:<id>` or `staff:<id>`, the format of the access log.
+    package var description: String { "\(kind.rawValue):\(id)" }
+
+    /// Returns the canonical text of a principal in the access log; nil for another text.
+    package static func canonical(_ text: String) -> String? {
+        for kind in Kind.allCases {
+            let prefix = "\(kind.rawValue):"
+            guard text.hasPrefix(prefix) else { continue }
+            let id = EntityID<PrincipalKind>(canonical: text.dropFirst(prefix.count))
+            return id.map { "\(prefix)\($0)" }
+        }
+        return nil
+    }
 }
 
 /// A stored API key: nothing from which the key could be derived.

@@ -25,7 +25,8 @@ struct NativeSurface: Surface {
 
     /// Each path of a tenant exists twice, bare for `default` and behind `/t/{tenant}`.
     func paths(of route: any Route.Type) -> [String] {
-        route.isTenantScoped ? [route.path, "/t/{tenant}\(route.path)"] : [route.path]
+        let paths = route == ConsolePageRoute.self ? ConsolePageRoute.paths : [route.path]
+        return route.isTenantScoped ? paths + paths.map { "/t/{tenant}\($0)" } : paths
     }
 
     func tenant(in captures: RouteCaptures) -> TenantID? {
@@ -49,7 +50,15 @@ struct NativeSurface: Surface {
     func page(
         of headers: HTTPHeaders, in tenant: TenantID, at now: Timestamp, _ services: APIServices
     ) throws(APIError) -> PageSessions.Session? {
-        try PageRequest.session(of: headers, in: tenant, at: now, services.pages)
+        // Its token is that of another page, and another cookie.
+        if let staff = services.staff, ConsoleRequest.isOne(headers, staff.sessions) { return nil }
+        return try PageRequest.session(of: headers, in: tenant, at: now, services.pages)
+    }
+
+    func staffSecret(
+        of headers: HTTPHeaders, _ sessions: StaffSessions
+    ) throws(APIError) -> StaffSessions.Secret? {
+        try ConsoleRequest.secret(of: headers, sessions)
     }
 
     func hasPageCookie(

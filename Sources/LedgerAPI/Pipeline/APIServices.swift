@@ -34,6 +34,8 @@ package final class APIServices: Sendable {
     package let flows: BrowserFlows
     /// Seals the sessions of the pages for people.
     package let pages: PageSessions
+    /// Serves the console; nil without one.
+    package let staff: StaffServices?
     /// The beginning of the addresses at which browsers reach the service; nil when it is not set.
     package let publicURL: String?
     /// Enrols second factors and checks their codes.
@@ -62,7 +64,7 @@ package final class APIServices: Sendable {
         refreshTokens: RefreshTokens, singleUseIDTokens: SingleUseIDTokens,
         requestDigests: RequestDigests, codes: AddressCodes, passwords: PasswordChecks,
         passkeys: PasskeyChecks, flows: BrowserFlows, pages: PageSessions,
-        publicURL: String?,
+        staff: StaffServices?, publicURL: String?,
         secondFactors: SecondFactors, mergePlans: MergePlanDigests,
         now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt128, observer: any RequestObserver,
@@ -84,6 +86,7 @@ package final class APIServices: Sendable {
         self.passkeys = passkeys
         self.flows = flows
         self.pages = pages
+        self.staff = staff
         self.publicURL = publicURL
         self.secondFactors = secondFactors
         self.mergePlans = mergePlans

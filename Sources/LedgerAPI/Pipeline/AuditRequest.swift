@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Ledger
+internal import LedgerSignIn
 
 /// An authorised request of a principal; nothing has been disclosed yet.
 struct AuditRequest: Sendable {
@@ -8,11 +9,17 @@ struct AuditRequest: Sendable {
     let reason: String?
 
     private let call: RouteCall
+    /// The session of the console; nil for an API key.
+    private let session: StaffSessions.Session?
     private let access: AccessRecord
 
-    init(_ call: RouteCall, by principal: Principal, reason: String?, _ access: AccessRecord) {
+    init(
+        _ call: RouteCall, by authenticated: RouteCall.Authenticated, reason: String?,
+        _ access: AccessRecord
+    ) {
         self.call = call
-        self.principal = principal
+        principal = authenticated.principal
+        session = authenticated.session
         self.reason = reason
         self.access = access
     }
@@ -54,6 +61,14 @@ struct AuditRequest: Sendable {
     func requiredReason() throws(APIError) -> String {
         guard let reason else { throw .reasonMissing }
         return reason
+    }
+
+    /// Checks that a person of the staff has signed in within the last minutes; an API key has nothing to repeat.
+    ///
+    /// - Throws: 403, which is recorded, after an older sign-in.
+    func requireFreshSignIn() async throws(APIError) {
+        guard let session, !session.isFresh(at: call.services.now()) else { return }
+        throw try await refusal([:], as: .refused(.reauthenticationRequired))
     }
 
     /// Records an access; to be called before anything is shown.
@@ -101,12 +116,14 @@ struct AuditRequest: Sendable {
         }
     }
 
-    /// Checks whether the principal's key is still valid, as it was when the request began.
+    /// Checks whether the principal's key or session is still valid, as it was when the request began.
+    ///
+    /// The check is no use of a session, which an open stream must not keep from ending.
     ///
     /// - Throws: 503 when that cannot be determined.
     func isAuthorized() async throws(APIError) -> Bool {
         do {
-            return try await call.principal() == principal
+            return try await call.authenticated(isUse: false).principal == principal
         } catch {
             guard case .faulted = error else { return false }
             throw error
@@ -126,22 +143,29 @@ struct AuditRequest: Sendable {
 }
 
 extension RouteCall {
-    /// Authenticates and authorises a principal by its API key.
+    /// A principal, with the session of the console by which it was authenticated.
+    struct Authenticated {
+        let principal: Principal
+        let session: StaffSessions.Session?
+    }
+
+    /// Authenticates and authorises a principal by its API key, or by its session of the console.
     ///
-    /// Keys are not cached: a revoked key is refused from the next request on.
+    /// Neither is cached: a revoked key and an ended session are refused from the next request on.
     ///
     /// - Parameters:
     ///   - action: the name of the action in the access log.
     ///   - account: the account that the path names.
     ///   - event: the event that the path names.
     /// - Returns: the authorised request, of which only refusals have been recorded yet.
-    /// - Throws: 401 without a valid key of this tenant; 403, which is recorded, for another role;
-    ///   400 for a malformed reason; 503 when too many requests of principals are in progress, or a
+    /// - Throws: 401 without a valid key of this tenant or a live session; 403, which is recorded, for another
+    ///   role, and 403 for a person without a role in this tenant; 400 for a malformed reason; 503 when too many requests of principals are in progress, or a
     ///   refusal cannot be recorded.
     func auditRequest(
         _ action: AccessAction, account: AccountID? = nil, event: EventID? = nil
     ) async throws(APIError) -> AuditRequest {
-        let principal = try await principal()
+        let authenticated = try await authenticated(isUse: true)
+        let principal = authenticated.principal
         // Last, so that a request without a valid key takes no permit.
         try acquirePermit()
         var access = AccessRecord(by: principal, action)
@@ -154,10 +178,22 @@ extension RouteCall {
             throw .forbidden
         }
         access.reason = try surface.reason(of: self)
-        return AuditRequest(self, by: principal, reason: access.reason, access)
+        return AuditRequest(self, by: authenticated, reason: access.reason, access)
     }
 
-    fileprivate func principal() async throws(APIError) -> Principal {
+    fileprivate func authenticated(isUse: Bool) async throws(APIError) -> Authenticated {
+        if let secret = try staffSecret() {
+            guard let session = try await staffSession(of: secret, isUse: isUse) else {
+                throw .apiKeyInvalid
+            }
+            guard let role = session.role(in: tenant) else { throw .forbidden }
+            return Authenticated(
+                principal: Principal(staff: session.person.id, role: role), session: session)
+        }
+        return Authenticated(principal: try await keyHolder(), session: nil)
+    }
+
+    private func keyHolder() async throws(APIError) -> Principal {
         let token: String
         do {
             token = try bearerToken()

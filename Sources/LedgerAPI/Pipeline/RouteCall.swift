@@ -63,6 +63,9 @@ final class RouteCall: Sendable {
     /// Whether the client prefers the text among the described answers to JSON.
     var prefersText: Bool { AcceptHeader.prefersText(request.headers) }
 
+    /// The path of the request, percent-encoded.
+    var path: String { request.path }
+
     /// The names in the query, in their order.
     var queryNames: [String] { request.query.map(\.name) }
 
@@ -93,6 +96,32 @@ final class RouteCall: Sendable {
         let client = services.trustedProxies.clientAddress(
             peer: request.peerAddress, forwardedFor: request.headers.all("X-Forwarded-For"))
         return IPAddress(client)?.network(ipv6Bits: 64).text ?? client
+    }
+
+    /// Returns the secret of the console's session that sends the request; nil for another client.
+    ///
+    /// - Throws: 403 for a request that has the session's cookie and is not the console's.
+    func staffSecret() throws(APIError) -> StaffSessions.Secret? {
+        guard let staff = services.staff else { return nil }
+        return try surface.staffSecret(of: request.headers, staff.sessions)
+    }
+
+    /// Returns the live session of the console; nil when it has ended.
+    ///
+    /// - Parameters:
+    ///   - secret: The secret that the browser has.
+    ///   - isUse: Whether the request keeps the session from ending.
+    /// - Returns: The session.
+    /// - Throws: 503 when that cannot be determined.
+    func staffSession(
+        of secret: StaffSessions.Secret?, isUse: Bool
+    ) async throws(APIError) -> StaffSessions.Session? {
+        guard let staff = services.staff, let secret else { return nil }
+        do {
+            return try await staff.session(of: secret, isUse: isUse, at: services.now())
+        } catch {
+            throw .faulted(error)
+        }
     }
 
     /// Returns the token of `Authorization`, which is not checked.

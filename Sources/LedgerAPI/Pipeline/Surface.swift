@@ -50,6 +50,13 @@ protocol Surface: Sendable {
         of headers: HTTPHeaders, in tenant: TenantID, at now: Timestamp, _ services: APIServices
     ) throws(APIError) -> PageSessions.Session?
 
+    /// Returns the secret of the console's session that sends a request; nil for another client.
+    ///
+    /// - Throws: the error for a request that has the session's cookie and is not the console's.
+    func staffSecret(
+        of headers: HTTPHeaders, _ sessions: StaffSessions
+    ) throws(APIError) -> StaffSessions.Secret?
+
     /// Whether a request has the cookie of a page after a sign-in, and nothing else by which it is authenticated.
     func hasPageCookie(
         _ headers: HTTPHeaders, in tenant: TenantID, at now: Timestamp, _ services: APIServices

@@ -51,6 +51,8 @@ package struct UserProvidersFold {
         case merge(AccountsMerged)
         /// With the restored rows of links that are returned.
         case unmerge(AccountsUnmerged, [Key: Row])
+        /// The rows of identities that use an e-mail address get its new text.
+        case address(AddressChanged, Email)
     }
 
     private var net: Net
@@ -76,7 +78,13 @@ package struct UserProvidersFold {
         case .erased(let fact): erase(fact.account)
         case .merged(let fact): add(.merge(fact), at: event.position)
         case .unmerged(let fact): try unmerge(fact, event)
-        case .none: break
+        case .none:
+            // Erased, it changes no row that is left.
+            if case .addressChanged(let fact) = event.recorded.event,
+                let email = event.disclosed.email?.address
+            {
+                add(.address(fact, Email(email, isVerified: true)), at: event.position)
+            }
         }
     }
 

@@ -7,6 +7,7 @@ package enum BundleFiles {
     package static let instructions = "VERIFY.md"
     package static let pythonProgram = "verify.py"
     package static let goProgram = "verify.go"
+    package static let page = "verify.html"
     package static let manifest = "manifest.json"
 
     /// Returns the name of the checkpoints of one part.

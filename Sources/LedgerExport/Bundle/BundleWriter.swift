@@ -28,6 +28,9 @@ package final class BundleWriter {
     /// The verification program in every bundle.
     package static let pythonProgram = PackageResources.verify_py
 
+    /// The page with the same checks for a browser in every bundle.
+    package static let page = VerificationPage.bytes
+
     private let archive: ArchiveWriter
     private let head: BundleHead
     private var files: [(name: String, file: File)] = []
@@ -58,6 +61,7 @@ package final class BundleWriter {
         try add(BundleFiles.instructions, Array(Instructions.text(of: head).utf8))
         try add(BundleFiles.pythonProgram, Self.pythonProgram)
         try add(BundleFiles.goProgram, PackageResources.verify_go)
+        try add(BundleFiles.page, VerificationPage.bytes)
     }
 
     /// Adds the next part.

@@ -30,6 +30,7 @@ enum Instructions {
             | `consistency.jsonl` | older checkpoints, each with the proof that this one extends it (RFC 6962, 2.1.2) |
             | `entries/*.jsonl` | one event per line: its position, the exact bytes of its entry in base64\(more(head)) |
             | `checkpoints/*.jsonl` | in a bundle of the whole log: every checkpoint, in the part of its last entry |
+            | `verify.py`, `verify.go`, `verify.html` | programs that verify the bundle |
             | `manifest.json` | the length and the SHA-256 of each file |
 
             ## 1. The key
@@ -74,6 +75,12 @@ enum Instructions {
             packages `golang-go` and `golang-golang-x-mod-dev`:
 
                 GO111MODULE=off GOPATH=/usr/share/gocode go run verify.go . 'YOUR_KEY'
+
+            ## 5. In a browser
+
+            `verify.html` is opened from the disk, needs no connection and no server, and reads the bundle's tar file
+            or directory that is chosen in it. It makes the checks of step 3, and checks the signature of every
+            checkpoint. Its source is readable; here, too, a forger can have changed it.
 
             ## Personal data
 

@@ -54,6 +54,8 @@ package struct BundleVerification {
         ] {
             _ = try members.whole(name)
         }
+        // Bundles of former releases have no page.
+        if members.name == BundleFiles.page { _ = try members.whole(BundleFiles.page) }
         let log = LogCheck(head, keys)
         var part = 0
         while members.name != BundleFiles.manifest {

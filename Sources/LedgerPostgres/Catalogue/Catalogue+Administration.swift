@@ -36,6 +36,12 @@ extension Catalogue {
                 .bytes("mac", .nullable),
             ]),
         CatalogueTable(
+            "console_sessions", server: .all,
+            columns: [
+                .bytes("token_digest"), .uuid("staff_id"), .text("content"), .time("used_at"),
+                .time("expires_at"),
+            ]),
+        CatalogueTable(
             "access_heads", server: .upsert,
             columns: [
                 .text("tenant_id", .auditor), .int8("next_position", .auditor),

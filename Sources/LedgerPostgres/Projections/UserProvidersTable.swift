@@ -102,6 +102,8 @@ struct UserProvidersTable {
             case .merge(let fact): try merge(fact, of: tenant, on: connection)
             case .unmerge(let fact, let given):
                 try unmerge(fact, giving: given, of: tenant, through: &rows, on: connection)
+            case .address(let fact, let email):
+                try change(fact, to: email, of: tenant, on: connection)
             }
         }
     }
@@ -186,6 +188,25 @@ struct UserProvidersTable {
                     Self.identities(fact.moved),
                 ]),
         ])
+    }
+
+    /// Writes the new text of an address into the rows of the identities whose subject it is.
+    ///
+    /// They may be none: an address stays with its account when its identities are unlinked.
+    private func change(
+        _ fact: AddressChanged, to email: Email, of tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) {
+        _ = try connection.query(
+            Statement(
+                "\(name)_address",
+                """
+                UPDATE \(name) SET email = $4, email_verified = true
+                WHERE tenant_id = $1 AND user_id = ANY ($2::uuid[]) AND provider_id = $3
+                """),
+            [
+                .text(tenant.description), .uuids(fact.accounts.map(\.bits)),
+                .text(fact.address.description), .text(email.address),
+            ])
     }
 
     /// Deletes the returned rows of the survivor, and writes those that both accounts have again.

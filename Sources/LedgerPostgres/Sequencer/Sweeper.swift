@@ -2,7 +2,7 @@ import Ledger
 import Postgres
 
 /// Deletes expired records: answers of idempotency keys, spent ID tokens, challenges, counts of codes, and what
-/// remains of messages.
+/// remains of messages; and ended sessions of the console.
 ///
 /// Several processes may each run one: rows locked by another transaction are left for the next
 /// round.
@@ -105,6 +105,16 @@ package final class Sweeper: Sendable {
         return [.uuids(ids)]
     }
 
+    // They belong to no tenant.
+    private static let staffSessions = Statement(
+        "delete_console_sessions",
+        """
+        DELETE FROM console_sessions WHERE token_digest IN (
+            SELECT token_digest FROM console_sessions
+            WHERE expires_at <= statement_timestamp() - make_interval(secs => $1::bigint)
+            LIMIT $2 FOR UPDATE SKIP LOCKED)
+        """)
+
     private static let clockDifferenceSeconds: Int64 = 3_600
     /// How long support can see what became of a message.
     private static let messageSeconds: Int64 = 90 * 86_400
@@ -150,6 +160,12 @@ package final class Sweeper: Sendable {
             + sweep(Self.challenges, olderThan: 0)
             + sweep(Self.codeCounts, olderThan: Self.clockDifferenceSeconds)
             + sweep(Self.messages, olderThan: Self.messageSeconds)
+            + session.run { connection in
+                try connection.query(
+                    Self.staffSessions,
+                    [.int8(Self.clockDifferenceSeconds), .int8(Self.batchLimit)]
+                ).rowsAffected
+            }
     }
 
     private func sweep(_ kind: Kind, olderThan seconds: Int64) async throws -> Int {

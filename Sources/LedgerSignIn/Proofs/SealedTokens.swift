@@ -39,9 +39,9 @@ struct SealedTokens: Sendable {
 
     /// Reads a token; nil unless it was sealed for the context and has not expired.
     func open(
-        _ text: String, _ context: String, at now: Timestamp
+        _ text: String, _ context: String, at now: Timestamp, bytesMax: Int = Self.bytesMax
     ) -> (members: JSONMembers, token: SingleUseIDToken)? {
-        guard text.utf8.count <= Self.bytesMax, let box = Base64URL.decode(text),
+        guard text.utf8.count <= bytesMax, let box = Base64URL.decode(text),
             let plaintext = AESGCM.open(box, key: key, additional: Array(context.utf8)),
             let members = JSONValue(parsing: plaintext)?.members,
             let until = members["until"]?.microseconds, now < until,

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// The claims of a checked ID token.
 ///
 /// All of it is personal data except the times; `description` therefore shows none of it.
@@ -18,6 +20,17 @@ package struct IDTokenClaims: Sendable, CustomStringConvertible, CustomReflectab
     package let expiresAt: Int64
     /// When the person last proved who they are, in whole seconds since 1970.
     package let authTime: Int64?
+    /// Every claim of the token.
+    let members: JSONMembers
+
+    /// Returns the texts of a claim that is a list of them or a single one; none for another claim.
+    package func texts(_ name: String) -> [String] {
+        switch members[name] {
+        case .string(let text): [text]
+        case .array(let elements): elements.compactMap(\.string)
+        default: []
+        }
+    }
 
     /// A text without personal data.
     package var description: String {

@@ -37,7 +37,8 @@ struct IDTokenRules {
             name: text("name", bytesMax: IDTokenRules.nameBytesMax),
             issuedAt: Int64(issuedAt),
             expiresAt: Int64(expiresAt),
-            authTime: authTime.map { seconds in Int64(seconds) })
+            authTime: authTime.map { seconds in Int64(seconds) },
+            members: claims)
     }
 
     private func checkedIssuer() throws(IDTokenFault) -> String {

@@ -14,7 +14,7 @@ enum AccessLogCommand {
             .init(name: "to", placeholder: "MOMENT", meaning: "position or RFC 3339 time"),
             .init(
                 name: "principal", placeholder: "NAME",
-                meaning: "only this principal: api_key:ID or operator"),
+                meaning: "only this principal: api_key:ID, staff:ID or operator"),
         ],
         settings: [.databaseURL],
         details: """

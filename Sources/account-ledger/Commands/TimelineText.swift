@@ -107,7 +107,7 @@ struct TimelineText {
     private func name(_ actor: Actor) -> String {
         switch actor {
         case .account(let account, _): "the holder of \(name(account))"
-        case .apiKey(let principal): "\(principal.role.rawValue), api_key:\(principal.key)"
+        case .principal(let principal): "\(principal.role.rawValue), \(principal)"
         case .system: "the system"
         }
     }

@@ -9,7 +9,8 @@ extension ImitatedProvider {
     /// Their issuers begin with the base, which is the same for every process of a ledger.
     static func all(keys directory: KeyDirectory, base: String) throws(Fault) -> [ImitatedProvider]
     {
-        try DevelopmentIdentityProvider.names.map { name throws(Fault) in
+        let names = DevelopmentIdentityProvider.names + [DevelopmentIdentityProvider.staffName]
+        return try names.map { name throws(Fault) in
             ImitatedProvider(
                 name: name, nonce: name == "apple" ? .sha256 : .raw,
                 issuer: "\(base)\(DevelopmentIdentityProvider.pathPrefix)\(name)",

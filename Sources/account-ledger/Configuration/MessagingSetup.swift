@@ -20,7 +20,6 @@ struct MessagingSetup: Sendable {
         .publicURL, .smtpURL, .smtpUser, .smtpPassword, .smtpPasswordFile, .mailFrom, .smsHookURL,
         .smsHookSecretFile, .twilioAccount, .twilioTokenFile, .twilioURL, .smsFrom,
     ]
-    private static let secretBytesMax = 4_096
 
     let mode: LedgerOpened.Mode
     /// The beginning of links; nil when it is not set.
@@ -156,16 +155,8 @@ struct MessagingSetup: Sendable {
     private static func secret(
         _ setting: Setting, _ environment: Environment
     ) throws(Fault) -> String? {
-        guard let path = environment.given(setting) else { return nil }
-        guard let data = FileManager.default.contents(atPath: path), data.count <= secretBytesMax,
-            var text = String(data: data, encoding: .utf8)
-        else { throw Fault("\(setting.name): can't read the file") }
-        while let last = text.unicodeScalars.last, last == "\n" || last == "\r" {
-            text.unicodeScalars.removeLast()
+        try environment.given(setting).map { path throws(Fault) in
+            try SecretFile.text(path: path, of: setting.name)
         }
-        guard !text.isEmpty, text.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
-            throw Fault("\(setting.name): the file must hold one line")
-        }
-        return text
     }
 }

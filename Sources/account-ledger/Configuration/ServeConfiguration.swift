@@ -30,6 +30,8 @@ struct ServeConfiguration: Sendable {
     let webhookRetries: [Int64]
     /// Whether the API's documents and their page are served.
     let servesDocuments: Bool
+    /// Path of the file of the staff's identity provider; nil without one.
+    let staffPath: String?
     /// The channels of messages.
     let messaging: MessagingSetup
 
@@ -75,6 +77,7 @@ struct ServeConfiguration: Sendable {
         servesDocuments = try environment.value(.docs, wants: "on or off") {
             ["on": true, "off": false][$0]
         }
+        staffPath = environment.given(.staff)
         messaging = try MessagingSetup(environment, mode: mode)
         try checkMode()
     }

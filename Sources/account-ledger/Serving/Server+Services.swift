@@ -85,6 +85,7 @@ extension Server {
             requestDigests: requestDigests, codes: codes, passwords: passwords,
             passkeys: passkeys,
             flows: BrowserFlows(key: keys.refresh), pages: PageSessions(key: keys.refresh),
+            staff: staff?.services(key: keys.refresh, url: configuration.databaseURL, log: log),
             publicURL: publicURL,
             secondFactors: SecondFactors(
                 store: credentials, codes: codes,

@@ -44,6 +44,8 @@ struct Server: Sendable {
     let passwords: PasswordChecks
     /// The beginning of the addresses at which browsers reach the service; nil when it is not set.
     let publicURL: String?
+    /// The identity provider of the staff; nil without a console.
+    let staff: StaffSetup?
     let workers: Workers
 
     /// Checks the configuration against the database, and binds.
@@ -71,6 +73,16 @@ struct Server: Sendable {
                 throw Fault(
                     "tenant \(tenant) has browser flows, but \(Setting.publicURL.name) is not set")
             }
+        }
+        let givenStaff = try configuration.staffPath.map { path throws(Fault) in
+            try StaffSetup(path: path)
+        }
+        guard
+            givenStaff == nil || configuration.messaging.publicURL != nil
+                || configuration.mode == .development
+        else {
+            throw Fault(
+                "\(Setting.staff.name) is set, but \(Setting.publicURL.name) is not set")
         }
         let opened = try Self.openings(configuration)
         let keys = try opened.keys(from: configuration.keys, mode: configuration.mode)
@@ -100,7 +112,8 @@ struct Server: Sendable {
         let tenants =
             given
             ?? TenantSetup.development(
-                imitated, api: base, tenants: [.default] + opened.soundTenants,
+                imitated.filter { $0.name != DevelopmentIdentityProvider.staffName }, api: base,
+                tenants: [.default] + opened.soundTenants,
                 limits: configuration.limits)
         self.tenants = tenants
         identityProvider =
@@ -109,6 +122,7 @@ struct Server: Sendable {
                 api: base, providers: imitated,
                 tokenProviders: ImitatedTokenProvider.all(secrets),
                 codes: AuthorizationCodes.all(secrets)) : nil
+        staff = givenStaff ?? identityProvider.map { StaffSetup($0) }
         publicURL =
             configuration.messaging.publicURL
             ?? (configuration.mode == .development ? base : nil)

@@ -27,6 +27,7 @@ enum Setting: String, CaseIterable, Sendable {
     case webhookRetrySeconds = "LEDGER_WEBHOOK_RETRY_SECONDS"
     case docs = "LEDGER_DOCS"
     case publicURL = "LEDGER_PUBLIC_URL"
+    case staff = "LEDGER_STAFF"
     case smtpURL = "LEDGER_SMTP_URL"
     case smtpUser = "LEDGER_SMTP_USER"
     case smtpPassword = "LEDGER_SMTP_PASSWORD"
@@ -45,7 +46,7 @@ enum Setting: String, CaseIterable, Sendable {
     var defaultText: String? {
         switch self {
         case .databaseURL, .keys, .providers, .trustedProxies, .corsOrigins, .sealerState,
-            .publicURL, .smtpURL, .smtpUser, .smtpPassword, .smtpPasswordFile, .mailFrom,
+            .publicURL, .staff, .smtpURL, .smtpUser, .smtpPassword, .smtpPasswordFile, .mailFrom,
             .smsHookURL, .smsHookSecretFile, .twilioAccount, .twilioTokenFile, .smsFrom:
             nil
         case .migrateURL: "DATABASE_URL"
@@ -86,7 +87,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .stopSeconds: 1...300
         case .databaseURL, .migrateURL, .listen, .adminListen, .providers, .keys, .mode,
             .trustedProxies, .corsOrigins, .issuer, .audience, .logLevel, .sealerState, .origin,
-            .webhookRetrySeconds, .docs, .publicURL, .smtpURL, .smtpUser, .smtpPassword,
+            .webhookRetrySeconds, .docs, .publicURL, .staff, .smtpURL, .smtpUser, .smtpPassword,
             .smtpPasswordFile, .mailFrom, .smsHookURL, .smsHookSecretFile, .twilioAccount,
             .twilioTokenFile, .twilioURL, .smsFrom:
             nil
@@ -128,6 +129,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .docs: "on, or off: without /docs, /openapi.json and /v1/audit/openapi.json"
         case .publicURL:
             "beginning of links in messages and of the addresses of browser flows, without a slash at its end"
+        case .staff: "path of the JSON file with the identity provider of the staff; enables the console"
         case .smtpURL: "smtps://host:port or, with STARTTLS, smtp://host:port of a mail server"
         case .smtpUser: "user at the mail server"
         case .smtpPassword: "password at the mail server, or:"

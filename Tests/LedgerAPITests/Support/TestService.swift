@@ -65,6 +65,7 @@ struct TestService {
     let ledger: InMemoryLedger
     let audit: TestAudit
     let challenges: InMemoryChallenges
+    let staff: TestStaff
     let services: APIServices
     let api: API
     let accessTokens: AccessTokens
@@ -113,6 +114,7 @@ struct TestService {
         self.configured = configured
         self.ledger = ledger
         self.challenges = challenges
+        staff = TestStaff(key: options.spendingKey, clock: clock)
         var audit = try TestAudit(ledger, events: options.events, clock: clock)
         audit.messages = options.messages
         self.audit = audit
@@ -190,7 +192,8 @@ struct TestService {
                 pause: { [pauses = options.pauses] in pauses.add($0) }),
             passkeys: PasskeyChecks(store: ledger, key: options.spendingKey),
             flows: BrowserFlows(key: options.spendingKey),
-            pages: PageSessions(key: options.spendingKey), publicURL: "https://ledger.example",
+            pages: PageSessions(key: options.spendingKey), staff: staff.services,
+            publicURL: "https://ledger.example",
             secondFactors: SecondFactors(
                 store: ledger, codes: codes,
                 passkeys: PasskeyChecks(store: ledger, key: options.spendingKey),

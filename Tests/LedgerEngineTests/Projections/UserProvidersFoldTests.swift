@@ -36,6 +36,28 @@ import Testing
         #expect(changes(of: fold).values.first?.email == Email("new@example.com", isVerified: nil))
     }
 
+    @Test func `a change of an address applies after earlier links, and before later sign-ins`()
+        throws
+    {
+        var fold = UserProvidersFold(from: LogPosition(0))
+        try fold.apply(linked(at: 1))
+        let fact = AddressChanged(
+            account: account, survivor: nil, address: AddressID(bits: 5),
+            former: AddressID(bits: 6), kind: .email, cause: .change)
+        var disclosed = DisclosedValues()
+        _ = disclosed.add(Disclosure(.email, "new@example.com"))
+        try fold.apply(event(.addressChanged(fact), at: 2, disclosed: disclosed))
+        try fold.apply(signedIn(at: 3, email: "last@example.com"))
+        #expect(fold.steps.count == 3)
+        #expect(
+            fold.steps.dropFirst().first
+                == .address(fact, Email("new@example.com", isVerified: true)))
+        // Erased, the address is unknown, and so is that of a phone.
+        var erased = UserProvidersFold(from: LogPosition(0))
+        try erased.apply(event(.addressChanged(fact), at: 1))
+        #expect(erased.steps.isEmpty)
+    }
+
     @Test func `a second link, and a sign-in after the unlink, are faults`() throws {
         var fold = UserProvidersFold(from: LogPosition(0))
         try fold.apply(linked(at: 1))

@@ -16,7 +16,7 @@ import TransparencyLog
 
         func append(to forger: inout Forger, victim: Guest, other: Guest) throws {
             let holder = Actor.account(victim.account, session: victim.caller.session)
-            let support = Actor.apiKey(Principal(key: APIKeyID(bits: 7), role: .support))
+            let support = Actor.principal(Principal(key: APIKeyID(bits: 7), role: .support))
             switch self {
             case .providerLinked:
                 try forger.link("thief", of: "facebook", to: victim.account, by: holder)

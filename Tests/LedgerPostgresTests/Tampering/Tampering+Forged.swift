@@ -55,7 +55,7 @@ extension Tampering {
         Tampering(forged: "a merge by support is forged", review: 29) { forger, ledger in
             try forger.merge(
                 ledger.ada.account, into: ledger.carol.account,
-                by: .apiKey(Principal(key: APIKeyID(bits: 1), role: .support)))
+                by: .principal(Principal(key: APIKeyID(bits: 1), role: .support)))
         },
         Tampering(forged: "a legal hold is forged", review: 30) { forger, ledger in
             try forger.append(

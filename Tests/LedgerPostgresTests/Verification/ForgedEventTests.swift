@@ -7,7 +7,7 @@ import Testing
 @Suite struct ForgedEventTests {
     private typealias Forging = (inout Forger, HistoryFixture) throws -> Void
 
-    private static let support = Actor.apiKey(
+    private static let support = Actor.principal(
         Principal(key: APIKeyID(bits: 7), role: .support))
 
     private static func link(_ forger: inout Forger, _ fixture: HistoryFixture) throws {

@@ -7,7 +7,7 @@ import Testing
     static let policy = TenantPolicy(
         providers: Set(["apple", "google", "facebook"].map(provider)))
 
-    static let support = Actor.apiKey(
+    static let support = Actor.principal(
         Principal(key: APIKeyID(bits: 9), role: .support))
 
     /// Two accounts: Ada's with Apple and Google, and another one with a second Google identity and Facebook.

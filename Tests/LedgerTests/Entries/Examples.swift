@@ -203,9 +203,9 @@ enum Examples {
     private static func actor(_ name: Event.Name, isSystem: Bool) -> Actor {
         switch name {
         case .accountErased, .legalHoldSet, .legalHoldLifted:
-            .apiKey(Principal(key: id(9), role: .admin))
+            .principal(Principal(key: id(9), role: .admin))
         case .accountDisabled, .accountEnabled, .sessionsEnded:
-            .apiKey(Principal(key: id(9), role: .support))
+            .principal(Principal(key: id(9), role: .support))
         default:
             isSystem ? .system : .account(account, session: session)
         }

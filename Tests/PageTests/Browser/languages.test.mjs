@@ -6,9 +6,12 @@ import { chooseLanguage, languages } from "../../../Sources/CPageAssets/lib/lang
 import { newName, sentCode, signInAt } from "./people.mjs";
 import { base, withBrowser } from "./tab.mjs";
 
-/** The texts of each language. */
-const texts = Object.fromEntries(await Promise.all(languages.map(async (language) =>
-  [language, (await import(`../../../Sources/CPageAssets/texts/${language}.mjs`)).texts])));
+/** The texts of each language: those of the first view, and the others. */
+const texts = Object.fromEntries(await Promise.all(languages.map(async (language) => {
+  const parts = await Promise.all([language, `${language}-more`].map((name) =>
+    import(`../../../Sources/CPageAssets/texts/${name}.mjs`)));
+  return [language, Object.assign({}, ...parts.map((part) => part.texts))];
+})));
 
 /** The paths of all texts, with the numbers of their parameters. */
 function shape(value, path = "") {

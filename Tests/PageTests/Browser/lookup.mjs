@@ -3,7 +3,7 @@
 function make() {
   const selectors = {
     button: "button", link: "a[href]", textbox: "input:not([type=radio])", radio: "input[type=radio]",
-    heading: "h1, h2, h3", listitem: "li", list: "ul, ol", dialog: "dialog[open]", img: "[role=img]",
+    heading: "h1, h2, h3", listitem: "li", list: "ul, ol", dialog: "dialog[open]", img: "[role=img]", summary: "summary",
   };
   const clean = (text) => (text ?? "").replace(/\s+/g, " ").trim();
   const name = (node) => clean(

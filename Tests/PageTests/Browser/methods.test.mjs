@@ -85,6 +85,92 @@ test("a person signs up by an e-mail code, adds a phone and a password, and chan
     assert.equal((await tab.items("Linked accounts")).length, 3);
   }));
 
+test("a person changes an address, and the former one takes it back", () => withBrowser(async (open) => {
+  const [tab, thief] = await Promise.all([open(), open()]);
+  const [email, other] = [`${newName()}@example.com`, `${newName("eve")}@example.com`];
+  for (const each of [tab, thief]) {
+    await each.open(`${base}/account`);
+    await each.click("Sign in with a code by e-mail");
+    await each.fill("E-mail address", email);
+    await each.click("Send a code");
+    await enterCode(each, email);
+    await each.sees("heading", "Linked accounts");
+  }
+  await thief.click("Set a password");
+  await thief.fill("E-mail address", email);
+  await thief.click("Send a code");
+  await thief.fill("New password", "correct horse battery");
+  await enterCode(thief, email, "Add");
+  await thief.says("Password added");
+  assert.equal((await thief.items("Linked accounts")).filter((text) => text.includes("Change")).length, 1);
+  await thief.click("Change the e-mail address");
+  await thief.fill("New e-mail address", other);
+  await thief.check("change of an address");
+  await thief.click("Send a code");
+  await thief.sees("textbox", "Code");
+  await thief.check("code of a change");
+  await enterCode(thief, other, "Change");
+  await thief.says("The address was changed.");
+  assert.ok((await thief.items("Linked accounts")).every((text) => text.includes(other)));
+  await thief.click("Change the e-mail address");
+  const another = `${newName()}@example.com`;
+  await thief.fill("New e-mail address", another);
+  await thief.click("Send a code");
+  await enterCode(thief, another, "Change");
+  await thief.says("Too many tries. Next possible try:", "alert");
+
+  // The change has ended the other session.
+  await tab.reload();
+  await tab.click("Sign in with a code by e-mail");
+  await tab.click("Take back a former address");
+  await tab.fill("Former e-mail address", email);
+  await tab.check("return to a former address");
+  await tab.click("Send a code");
+  await tab.fill("New password", "staple correct horse");
+  await enterCode(tab, email);
+  await tab.says("Your address is back. Sign in with it.");
+  await tab.click("Sign in with a password");
+  await tab.fill("E-mail address", email);
+  await tab.fill("Password", "staple correct horse");
+  await tab.click("Sign in");
+  await tab.says("You are signed in.");
+  assert.ok((await tab.items("Linked accounts")).every((text) => text.includes(email)));
+  await thief.reload();
+  await thief.sees("heading", "Sign in");
+}));
+
+test("a phone number is changed", () => withBrowser(async (open) => {
+  const tab = await open();
+  const digits = String(process.pid).padStart(6, "0").slice(-6);
+  const [phone, other] = [`+4915124${digits}`, `+4915125${digits}`];
+  await tab.open(`${base}/account`);
+  await tab.click("Sign in with a code by text message");
+  await tab.fill("Phone number", phone);
+  await tab.click("Send a code");
+  await enterCode(tab, phone);
+  await tab.says("Welcome");
+  await tab.click("Change the phone number");
+  await tab.fill("Current phone number", other);
+  await tab.fill("New phone number", other);
+  await tab.click("Send a code");
+  await enterCode(tab, other, "Change");
+  await tab.says("This is no longer linked.", "alert");
+  await tab.fill("Code", "");
+  await tab.click("Cancel");
+  await tab.click("Change the phone number");
+  await tab.fill("Current phone number", phone);
+  await tab.fill("New phone number", other);
+  await tab.click("Send a code");
+  await enterCode(tab, other, "Change");
+  await tab.says("The address was changed.");
+  await tab.click("Sign out");
+  await tab.click("Sign in with a code by text message");
+  await tab.fill("Phone number", other);
+  await tab.click("Send a code");
+  await enterCode(tab, other);
+  await tab.says("You are signed in.");
+}));
+
 test("a person signs up with a password", () => withBrowser(async (open) => {
   const tab = await open();
   const email = `${newName()}@example.com`;

@@ -260,7 +260,8 @@ export class Tab {
 
   /** Changes the answers of a path, as a server with other texts would have them. */
   async change(path, edit) {
-    this.onpaused = async ({ requestId, responseHeaders }) => {
+    await this.#intercept([{ urlPattern: `${base}${path}`, requestStage: "Response" }], async (paused) => {
+      const { requestId, responseHeaders } = paused;
       const { body } = await this.send("Fetch.getResponseBody", { requestId });
       const answer = JSON.parse(Buffer.from(body, "base64").toString());
       edit(answer);
@@ -269,13 +270,12 @@ export class Tab {
         responseHeaders: responseHeaders.filter(({ name }) => name !== "Content-Length"),
         body: Buffer.from(JSON.stringify(answer)).toString("base64"),
       });
-    };
-    await this.send("Fetch.enable", { patterns: [{ urlPattern: `${base}${path}`, requestStage: "Response" }] });
+    });
   }
 
   /** Refuses the next request for a path, as a server that is busy. */
   async refuseOnce(path) {
-    this.onpaused = async ({ requestId }) => {
+    await this.#intercept([{ urlPattern: `${base}${path}` }], async ({ requestId }) => {
       this.onpaused = () => {};
       await this.send("Fetch.fulfillRequest", {
         requestId, responseCode: 503,
@@ -283,14 +283,14 @@ export class Tab {
         body: Buffer.from(`{"error":{"code":"UNAVAILABLE","message":"busy"}}`).toString("base64"),
       });
       await this.send("Fetch.disable");
-    };
-    await this.send("Fetch.enable", { patterns: [{ urlPattern: `${base}${path}` }] });
+    });
   }
 
   /** Holds the next request for a path back; returns a function that lets it go on, or with a reason loses it. */
   async hold(path) {
-    const paused = new Promise((resolve) => { this.onpaused = resolve; });
-    await this.send("Fetch.enable", { patterns: [{ urlPattern: `*${path}` }] });
+    let hold;
+    const paused = new Promise((resolve) => { hold = resolve; });
+    await this.#intercept([{ urlPattern: `*${path}` }], hold);
     return async (errorReason) => {
       const { requestId } = await paused;
       const method = errorReason ? "Fetch.failRequest" : "Fetch.continueRequest";
@@ -301,13 +301,34 @@ export class Tab {
 
   /** Loses each request for one of some paths; with `stage: "Response"`, the server does what they ask for. */
   async lose(paths, { stage: requestStage = "Request", onlyOnce = false } = {}) {
-    this.onpaused = async ({ requestId }) => {
+    const patterns = paths.map((path) => ({ urlPattern: `*${path}`, requestStage }));
+    await this.#intercept(patterns, async ({ requestId }) => {
       // A repetition may come before the end of the interception, which lets it go on.
       if (onlyOnce) this.onpaused = () => {};
       await this.send("Fetch.failRequest", { requestId, errorReason: "ConnectionReset" });
       if (onlyOnce) await this.send("Fetch.disable");
+    });
+  }
+
+  /** Calls a function with each request for one of some patterns, which waits for it. */
+  async #intercept(patterns, onpaused) {
+    // The browser answers before its network process intercepts, so requests of a path of their own show when it does.
+    const probe = "/intercepted";
+    let begins;
+    const hasBegun = new Promise((resolve) => { begins = resolve; });
+    this.onpaused = async (paused) => {
+      if (!paused.request.url.endsWith(probe)) {
+        await onpaused(paused);
+        return;
+      }
+      begins(true);
+      await this.send("Fetch.failRequest", { requestId: paused.requestId, errorReason: "Aborted" });
     };
-    await this.send("Fetch.enable", { patterns: paths.map((path) => ({ urlPattern: `*${path}`, requestStage })) });
+    await this.send("Fetch.enable", { patterns: [...patterns, { urlPattern: `*${probe}` }] });
+    const origin = await this.evaluate(`location.protocol === "about:" ? ${JSON.stringify(base)} : location.origin`);
+    do {
+      await this.evaluate(`fetch(${JSON.stringify(origin + probe)}, { mode: "no-cors" }).catch(() => {})`);
+    } while (!await Promise.race([hasBegun, false]));
   }
 
   /** Permits the page to use the clipboard; returns a function for its text. */

@@ -195,10 +195,17 @@ struct TenantReplay {
             for link in fact.restored {
                 userProviders[key(fact.survivor, link)] = linkRows[link.position]
             }
+        case .addressChanged(let fact):
+            guard let email = disclosed.email else { break }
+            let subject = fact.address.description
+            for (key, row) in userProviders
+            where fact.accounts.contains(key.account) && row.providerID == subject {
+                userProviders[key]?.email = Email(email.address, isVerified: true)
+            }
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored,
-            .rulesSet, .addressConfirmed, .addressReleased, .addressChanged, .passwordSet,
+            .rulesSet, .addressConfirmed, .addressReleased, .passwordSet,
             .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
             .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,

@@ -203,6 +203,13 @@ extension MemoryProjections.Partition {
                     throw ProjectionRefusal(reason: "an added row already exists")
                 }
             }
+        case .address(let fact, let email):
+            for (key, row) in userProviders
+            where fact.accounts.contains(key.account)
+                && row.providerID == fact.address.description
+            {
+                userProviders[key]?.email = email
+            }
         }
     }
 

@@ -154,10 +154,12 @@ extension TimelineRow {
         let actor = Schema.object(
             "Actor",
             [
-                .required("kind", .choice(["account_holder", "api_key", "system"])),
+                .required("kind", .choice(["account_holder", "api_key", "staff", "system"])),
                 .optional("account", .account),
                 .optional("session_id", .uuid(ExampleValue.session)),
-                .optional("key", .uuid(ExampleValue.session)), .optional("role", .role),
+                .optional("key", .uuid(ExampleValue.session)),
+                .optional("staff", .uuid(ExampleValue.session), "A person of the staff"),
+                .optional("role", .role),
             ])
         return .object(
             "TimelineRow",

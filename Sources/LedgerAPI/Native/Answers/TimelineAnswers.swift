@@ -124,9 +124,9 @@ extension JSONWriter {
                 writer.member("kind", "account_holder")
                 writer.named("account", account)
                 writer.member("session_id", session?.description)
-            case .apiKey(let principal):
-                writer.member("kind", "api_key")
-                writer.named("key", principal.key)
+            case .principal(let principal):
+                writer.member("kind", principal.kind.rawValue)
+                writer.named(principal.kind == .staff ? "staff" : "key", principal.id)
                 writer.member("role", principal.role.rawValue)
             case .system:
                 writer.member("kind", "system")

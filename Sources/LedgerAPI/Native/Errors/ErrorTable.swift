@@ -90,13 +90,13 @@ extension ErrorAnswer {
             case .apiKeyMissing:
                 Self(401, .invalidAPIKey, "An API key is required").challenge(Challenge.plain)
             case .apiKeyInvalid:
-                Self(401, .invalidAPIKey, "The API key is invalid, expired or revoked")
+                Self(401, .invalidAPIKey, "The API key is invalid, expired or revoked, or the session is over")
                     .challenge(Challenge.invalidToken)
-            case .forbidden: Self(403, .forbidden, "This API key's role does not permit this")
+            case .forbidden: Self(403, .forbidden, "The role does not permit this")
             case .accountNotNamed:
                 Self(
                     403, .forbidden,
-                    "This API key's role may see personal data of one account only: name it with account=",
+                    "The role may see personal data of one account only: name it with account=",
                     details: ["parameter": "account"])
             case .reasonMissing:
                 Self(

@@ -60,7 +60,7 @@ extension RouteCall {
         _ key: String, of account: AccountID, by principal: Principal? = nil, method: String,
         path: String, content: [UInt8]
     ) -> IdempotencyKey {
-        let parts = [method, path, key, principal?.key.description].compactMap(\.self)
+        let parts = [method, path, key, principal?.id.description].compactMap(\.self)
         return services.requestDigests.idempotencyKey(
             scope: Array(parts.joined(separator: "\0").utf8), content: content, of: account,
             at: now)

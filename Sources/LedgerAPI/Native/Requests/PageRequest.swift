@@ -56,7 +56,7 @@ enum PageFlowCookie {
 /// A browser sends the cookie with requests that any site makes, so the cookie alone permits nothing: a page repeats
 /// its session's token in a field that other sites can't send without permission by CORS, which they don't get.
 enum PageRequest {
-    private static let tokenField = "Ledger-CSRF"
+    static let tokenField = "Ledger-CSRF"
     private static let siteField = "Sec-Fetch-Site"
     private static let ownSite = "same-origin"
 

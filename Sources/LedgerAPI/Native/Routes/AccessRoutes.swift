@@ -42,7 +42,7 @@ extension AccessRoute {
         let auditRequest = try await call.auditRequest(request.action, account: call.namedAccount)
         let account = try call.account()
         let body = try call.body()
-        let actor = Actor.apiKey(auditRequest.principal)
+        let actor = Actor.principal(auditRequest.principal)
         guard !request.isPreview else {
             let plan = try await auditRequest.execute(
                 ChangeAccess.Preview(request.change, of: account, actor: actor))

@@ -19,7 +19,7 @@ struct ErasurePreviewRoute: Route {
         _ = try QueryParameters(call)
         let account = try call.account()
         let planned = try await auditRequest.execute(
-            EraseAccount.Preview(account: account, actor: .apiKey(auditRequest.principal)))
+            EraseAccount.Preview(account: account, actor: .principal(auditRequest.principal)))
         let digest = call.services.mergePlans.issue(
             planDigest(planned.plan.bytes), for: account, in: call.tenant, at: call.now)
         return .json(
@@ -54,10 +54,12 @@ struct EraseAccountRoute: Route {
         refusals: [
             .refused(.unknownAccount), .refused(.legalHold), .refused(.erasurePlanChanged),
             .refused(.accountMerged(into: AccountID(bits: 0))),
+            .refused(.reauthenticationRequired),
         ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let auditRequest = try await call.auditRequest(.eraseAccount, account: call.namedAccount)
+        try await auditRequest.requireFreshSignIn()
         let query = try QueryParameters(call)
         let basis = try query.value(
             "basis", Self.bases.joined(separator: ", ")
@@ -68,7 +70,7 @@ struct EraseAccountRoute: Route {
         let command = EraseAccount(
             account: account, basis: basis ?? .dataSubjectRequest,
             agreement: try agreement(to: query, account, call),
-            actor: .apiKey(auditRequest.principal))
+            actor: .principal(auditRequest.principal))
         let erased = try await auditRequest.execute(command, details: query.details)
         return .json(
             ErasedAnswer(

@@ -23,7 +23,7 @@ struct FactorRemovalPreviewRoute: Route {
         _ = try call.body()
         let plan = try await request.execute(
             PlanFactorRemoval.Preview(
-                of: factor, of: account, actor: .apiKey(request.principal)),
+                of: factor, of: account, actor: .principal(request.principal)),
             details: ["factor": factor.description])
         return .json(FactorRemovalAnswer(plan: plan, event: nil))
     }
@@ -84,7 +84,7 @@ extension RouteCall {
         let reference = try CaseReference.read(try body())
         let changed = try await request.execute(
             PlanFactorRemoval(
-                change, of: factor, of: account, actor: .apiKey(request.principal),
+                change, of: factor, of: account, actor: .principal(request.principal),
                 reason: try request.requiredReason(), caseReference: reference),
             details: ["case": reference, "factor": factor.description])
         return .json(FactorRemovalAnswer(plan: changed.plan, event: changed.event))

@@ -24,7 +24,7 @@ struct LiftLegalHoldRoute: Route {
             throw .refused(.unknownHold)
         }
         let command = LiftLegalHold(
-            account: account, hold: hold, actor: .apiKey(auditRequest.principal))
+            account: account, hold: hold, actor: .principal(auditRequest.principal))
         try await auditRequest.execute(command, details: ["hold": hold.description])
         return .json(bytes: Self.done)
     }

@@ -20,7 +20,7 @@ struct UnlinkPreviewRoute: Route {
         _ = try call.body()
         let sessions = try await call.sessions(of: identity, at: account)
         let plan = try await request.execute(
-            PlanUnlink.Preview(of: identity, of: account, actor: .apiKey(request.principal)),
+            PlanUnlink.Preview(of: identity, of: account, actor: .principal(request.principal)),
             details: ["identity": identity.description])
         return .json(PlannedUnlinkAnswer(plan: plan, event: nil, sessions: sessions))
     }
@@ -121,7 +121,7 @@ extension RouteCall {
         let reference = try CaseReference.read(try body())
         let changed = try await request.execute(
             PlanUnlink(
-                change, of: identity, of: account, actor: .apiKey(request.principal),
+                change, of: identity, of: account, actor: .principal(request.principal),
                 reason: try request.requiredReason(), caseReference: reference),
             details: ["case": reference, "identity": identity.description])
         return .json(PlannedUnlinkAnswer(plan: changed.plan, event: changed.event))

@@ -26,7 +26,7 @@ struct RelinkPreviewRoute: Route {
         let plan = try await auditRequest.execute(
             RelinkProvider.Preview(
                 account: account, identity: identity, former: former,
-                actor: .apiKey(auditRequest.principal)),
+                actor: .principal(auditRequest.principal)),
             details: ["identity": identity.description])
         return .json(RelinkAnswer(plan: plan, event: nil))
     }
@@ -52,7 +52,7 @@ struct RelinkRoute: Route {
         let relinked = try await auditRequest.execute(
             RelinkProvider(
                 account: account, identity: identity, former: former,
-                actor: .apiKey(auditRequest.principal), reason: reason, caseReference: reference,
+                actor: .principal(auditRequest.principal), reason: reason, caseReference: reference,
                 isPreview: false),
             details: ["case": reference, "identity": identity.description])
         return .json(RelinkAnswer(plan: relinked.plan, event: relinked.event))

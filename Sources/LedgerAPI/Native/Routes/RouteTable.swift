@@ -48,6 +48,8 @@ enum RouteTable {
     static let pages: [any Route.Type] = [
         StartFlowRoute.self, AgreedFlowRoute.self, FlowCallbackRoute.self, FlowFormRoute.self,
         AccountPageRoute.self, PageAssetRoute.self, PageSessionRoute.self, PageSignOutRoute.self,
-        BeginPageFlowRoute.self, PageCallbackRoute.self, QRCodeRoute.self,
+        BeginPageFlowRoute.self, PageCallbackRoute.self, QRCodeRoute.self, ConsoleAddressRoute.self,
+        ConsolePageRoute.self, ConsoleSignInRoute.self, ConsoleCallbackRoute.self,
+        ConsoleSessionRoute.self, ConsoleSignOutRoute.self, ConsoleRoleRoute.self,
     ]
 }

@@ -66,7 +66,7 @@ extension RouteCall {
         _ hold: HoldID, on account: AccountID, by auditRequest: AuditRequest
     ) async throws(APIError) -> HTTPResponse {
         let command = SetLegalHold(
-            account: account, newHold: hold, actor: .apiKey(auditRequest.principal))
+            account: account, newHold: hold, actor: .principal(auditRequest.principal))
         let hold = try await auditRequest.execute(command, details: ["hold": hold.description])
         return .json(HoldAnswer(account: account, hold: hold))
     }

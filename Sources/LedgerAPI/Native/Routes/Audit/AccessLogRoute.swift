@@ -17,7 +17,7 @@ struct AccessLogRoute: Route {
                 schema: .text(
                     AccessRecord.operatorText,
                     Schema.TextRules(
-                        pattern: "^(operator|api_key:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")
+                        pattern: "^(operator|(api_key|staff):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")
                 ), about: "Only accesses by this principal"),
             .limit,
             ReasonHeader.parameter,
@@ -34,7 +34,7 @@ struct AccessLogRoute: Route {
         query.from = try parameters.moment("from")
         query.through = try parameters.moment("to")
         query.principal = try parameters.value(
-            "principal", "api_key:<id> or operator", Self.principal)
+            "principal", "api_key:<id>, staff:<id> or operator", Self.principal)
         try await auditRequest.record(parameters)
         do {
             return .json(
@@ -47,10 +47,7 @@ struct AccessLogRoute: Route {
     }
 
     private static func principal(_ text: String) -> String? {
-        guard text != AccessRecord.operatorText else { return text }
-        let prefix = "api_key:"
-        guard text.hasPrefix(prefix) else { return nil }
-        return APIKeyID(canonical: text.dropFirst(prefix.count)).map { "\(prefix)\($0)" }
+        text == AccessRecord.operatorText ? text : Principal.canonical(text)
     }
 }
 

@@ -80,7 +80,7 @@ struct SupportMergeRequest {
         keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
         reason = try auditRequest.requiredReason()
         reference = needsCase ? try CaseReference.read(body) : ""
-        actor = .apiKey(auditRequest.principal)
+        actor = .principal(auditRequest.principal)
     }
 
     /// The details for the access log.

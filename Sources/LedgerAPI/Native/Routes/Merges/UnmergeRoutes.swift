@@ -18,7 +18,7 @@ struct UnmergePreviewRoute: Route {
         let plan = try await auditRequest.execute(
             UnmergeAccounts.Preview(
                 merge: named.merge, survivor: named.survivor, absorbed: named.absorbed,
-                actor: .apiKey(auditRequest.principal)))
+                actor: .principal(auditRequest.principal)))
         return .json(UnmergeAnswer(plan: plan, event: nil))
     }
 }
@@ -42,7 +42,7 @@ struct UnmergeRoute: Route {
         let named = try await call.mergedAccounts(merge)
         let command = UnmergeAccounts(
             merge: named.merge, survivor: named.survivor, absorbed: named.absorbed,
-            actor: .apiKey(auditRequest.principal), reason: reason, caseReference: reference,
+            actor: .principal(auditRequest.principal), reason: reason, caseReference: reference,
             isPreview: false,
             idempotency: try call.idempotency(
                 of: named.survivor, auditRequest, Self.method, "/v1/merges/\(named.merge)/undo"))

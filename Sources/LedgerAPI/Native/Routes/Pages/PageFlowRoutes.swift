@@ -16,8 +16,6 @@ struct BeginPageFlowRoute: Route {
         id: "begin_page_flow", tag: .account, summary: "Begin a flow of the page",
         access: .anyone, parameters: [origin], body: PageFlowBody.self, answers: [])
 
-    private static let loopbackHosts = ["127.0.0.1", "[::1]", "localhost"]
-
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         guard let page = call.page else { throw .notOfPage }
         let body = try call.body()
@@ -31,7 +29,9 @@ struct BeginPageFlowRoute: Route {
         let flow = call.services.pages.flow(at: name, for: purpose)
         let callback = PageCallbackRoute.path.replacing("{provider}", with: name.description)
         let begun = BrowserFlow(
-            use: use, provider: name, returnTo: try address(of: callback, call),
+            use: use, provider: name,
+            returnTo: LoopbackAddress.of(
+                call.address(of: callback), asReachedBy: try call.values(of: Self.origin).first),
             challenge: flow.challenge)
         let token = call.services.flows.begin(begun, in: call.tenant, at: call.now)
         let address = call.address(of: StartFlowRoute.path) + "?flow=\(token)"
@@ -55,23 +55,6 @@ struct BeginPageFlowRoute: Route {
             throw .invalidRequest(
                 RequestFlaw("purpose must be sign_in, link or merge", at: .field("purpose")))
         }
-    }
-
-    /// Returns the address of a path as the page's own browser reaches it.
-    ///
-    /// The names of this machine are different sites to a browser, whose cookies the flow would miss: a server on
-    /// the loopback interface leads back to the name by which the page was opened.
-    private func address(of path: String, _ call: RouteCall) throws(APIError) -> String {
-        let address = call.address(of: path)
-        guard let origin = try call.values(of: Self.origin).first else { return address }
-        for host in Self.loopbackHosts where address.hasPrefix("http://\(host):") {
-            let rest = address.dropFirst("http://\(host)".count)
-            let port = rest.prefix { $0 != "/" }
-            for other in Self.loopbackHosts where origin == "http://\(other)\(port)" {
-                return "http://\(other)\(rest)"
-            }
-        }
-        return address
     }
 }
 

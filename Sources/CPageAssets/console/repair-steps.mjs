@@ -1,0 +1,196 @@
+// The steps of every repair: a reason, a preview that changes nothing, and the change with its case.
+
+import { el } from "../lib/el.mjs";
+import { field, form } from "../lib/form.mjs";
+import { Refused } from "../lib/api.mjs";
+import { repairSentence } from "./repair-words.mjs";
+import { refusalSentence } from "./words.mjs";
+import { id, time } from "./format.mjs";
+
+const reasonLengthMax = 255;
+const reasonHint = "It is kept with the change: a case number rather than a name.";
+
+/** What was typed before the view was opened again, as by Swap or a new sign-in. */
+let carried = { key: "", reason: "", case: "" };
+
+/** Keeps what was typed for the next view of a key. */
+export function carry(key, typed) {
+  carried = { case: "", ...typed, key };
+}
+
+/** What was kept for a key; only once. */
+export function takeCarried(key) {
+  const typed = carried.key === key ? carried : { reason: "", case: "" };
+  carried = { key: "", reason: "", case: "" };
+  return typed;
+}
+
+/** The field of a reason. */
+export function reasonField(value = "") {
+  const made = field("Reason", { maxlength: reasonLengthMax, autocomplete: "off" }, reasonHint);
+  made.input.value = value;
+  return made;
+}
+
+/**
+ * The header of a reason: as it is in ASCII, else as RFC 8187 has it.
+ *
+ * @param {string} text
+ */
+export function reasonHeader(text) {
+  const reason = text.trim();
+  if (/^[\x20-\x7e]*$/.test(reason) && !reason.startsWith("UTF-8''")) return { "Ledger-Reason": reason };
+  const escape = (/** @type {string} */ mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`;
+  return { "Ledger-Reason": `UTF-8''${encodeURIComponent(reason).replace(/[!'()*]/g, escape)}` };
+}
+
+/**
+ * Announces why something was refused.
+ *
+ * @param {any} context
+ * @param {Error} error
+ */
+export function explain(context, error) {
+  if (!(error instanceof Refused)) throw error;
+  const survivor = error.code === "ACCOUNT_MERGED" && error.details.merged_into;
+  if (survivor) {
+    context.warn("The account was merged into another one. Nothing was changed.",
+      el("p", {}, context.link(`accounts/${survivor}`, "Open the account that stays")));
+    return;
+  }
+  if (error.code === "REAUTHENTICATION_REQUIRED") {
+    const to = location.pathname.split("/console/")[1] ?? "";
+    const address = `${context.root}console/sign-in?${new URLSearchParams({ fresh: "1", to })}`;
+    context.warn("You signed in a while ago. Sign in again to go on; nothing was changed.",
+      el("p", {}, el("a", { href: address }, "Sign in again")));
+    return;
+  }
+  const request = error.requestId && el("p", { class: "quiet" }, `Request ${error.requestId}`);
+  context.warn(repairSentence(error) ?? refusalSentence(error), ...(request ? [request] : []));
+}
+
+/**
+ * Runs an action once at a time for a button, and explains its refusal.
+ *
+ * @param {any} context
+ * @param {HTMLElement} button
+ * @param {() => Promise<void>} action
+ */
+export async function once(context, button, action) {
+  if (button.getAttribute("aria-disabled") === "true") return;
+  button.setAttribute("aria-disabled", "true");
+  try {
+    await action();
+  } catch (error) {
+    explain(context, error);
+  } finally {
+    button.removeAttribute("aria-disabled");
+  }
+}
+
+/**
+ * The forms of a repair.
+ *
+ * @param {any} context
+ * @param {{
+ *   submit: string, typed?: {reason: string, case: string}, fields?: ReturnType<typeof field>[],
+ *   preview: (reason: object) => Promise<any>,
+ *   describe: (plan: any, again: (focus: string) => Promise<void>) => (Node | null | false)[],
+ *   act: ((plan: any, reason: object, typed: {reason: string, case: string}) => Promise<any>) | null,
+ *   done: (answer: any) => Node[], changed?: string, hasCase?: boolean, confirm?: () => ReturnType<typeof field>[],
+ *   mayAct?: (plan: any) => boolean, check?: (fields: ReturnType<typeof field>[]) => boolean,
+ * }} parts `changed` is the code that asks for a new preview
+ */
+export function steps(context, parts) {
+  const typed = parts.typed ?? { reason: "", case: "" };
+  const reason = reasonField(typed.reason);
+  const caseField = field("Case", { maxlength: reasonLengthMax, autocomplete: "off" }, "For example the number of a ticket.");
+  caseField.input.value = typed.case;
+  const area = el("div", {});
+  const words = () => ({ reason: reason.value.trim(), case: caseField.value.trim() });
+  /** Previews another choice: meanwhile nothing is confirmed, and a failure leaves the former preview. */
+  const again = async (/** @type {string} */ focus) => {
+    const buttons = area.querySelectorAll("form button");
+    for (const button of buttons) button.setAttribute("aria-disabled", "true");
+    try {
+      await show();
+      /** @type {HTMLElement | null} */ (area.querySelector(focus))?.focus();
+    } finally {
+      for (const button of buttons) button.removeAttribute("aria-disabled");
+    }
+  };
+  const first = form({
+    fields: [reason, ...(parts.fields ?? [])], submit: "Preview", missing: "This is missing.",
+    onsubmit: (button) => once(context, button, async () => {
+      await show();
+      context.say("This is a preview. Nothing was changed.");
+    }),
+  });
+
+  async function show() {
+    const plan = await parts.preview(reasonHeader(reason.value));
+    const heading = el("h2", { tabindex: "-1" }, "What will happen");
+    area.replaceChildren(heading, ...nodes(parts.describe(plan, again)), ...expiry(plan));
+    if (!parts.mayAct || parts.mayAct(plan)) area.append(confirmation(plan));
+    heading.focus();
+  }
+
+  function confirmation(plan) {
+    const more = parts.confirm?.() ?? [];
+    const fields = parts.hasCase === false ? more : [caseField, ...more];
+    return form({
+      fields, submit: parts.submit, missing: "This is missing.",
+      onsubmit: (button) => {
+        if (!reason.value.trim()) reason.fault("Enter a reason.");
+        else if (!parts.check || parts.check(more)) once(context, button, () => act(plan));
+      },
+    });
+  }
+
+  async function act(plan) {
+    try {
+      const answer = await parts.act?.(plan, reasonHeader(reason.value), words());
+      first.remove();
+      const result = parts.done(answer);
+      area.replaceChildren(...result);
+      area.querySelector("h2")?.focus();
+    } catch (error) {
+      if (!(error instanceof Refused && error.code === parts.changed)) throw error;
+      // Reason and case stay as they were typed.
+      await show();
+      throw error;
+    }
+  }
+  return { nodes: [first, area], words };
+}
+
+/** The heading of a repair that was done; it gets the focus. */
+export function doneHeading(text) {
+  return el("h2", { tabindex: "-1" }, text);
+}
+
+function expiry(plan) {
+  if (!plan?.expires_in) return [];
+  return [el("p", { class: "quiet" }, "The preview is valid until ",
+    time(new Date(Date.now() + plan.expires_in * 1000).toISOString()), ".")];
+}
+
+/**
+ * A list of identities.
+ *
+ * @param {string} label
+ * @param {any[]} identities
+ * @param {(identity: any) => (Node | string)[]} [more]
+ */
+export function identityList(label, identities, more = () => []) {
+  if (identities.length === 0) return el("p", {}, `${label}: none`);
+  const name = el("h3", {}, label);
+  return el("div", {}, name, el("ul", { "aria-label": label }, ...identities.map((identity) => el("li", {},
+    el("b", {}, identity.provider), " ", id(identity.identity_id),
+    ...(identity.linked_at ? [" linked ", time(identity.linked_at)] : []), ...more(identity)))));
+}
+
+/** @param {(Node | null | false | undefined)[]} list */
+function nodes(list) {
+  return /** @type {Node[]} */ (list.filter(Boolean));
+}

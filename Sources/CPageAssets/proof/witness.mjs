@@ -1,0 +1,157 @@
+// The browser as a witness of a log: the newest verified note per origin and key, and what must continue it.
+
+import { Fault, need } from "./bytes.mjs";
+import { openCheckpoint, parseKey } from "./note.mjs";
+import { checkConsistency } from "./rfc6962.mjs";
+
+const prefix = "ledger-witness ";
+const recordBytesMax = 1 << 16;
+
+/**
+ * The memory of one log and one key: the newest verified note, since when it is followed and from which size, and
+ * the page of the log.
+ *
+ * @typedef {{note: string, since: string, firstSize: string, place: string, origin: string, vkey: string}} Memory
+ */
+
+/** What was remembered, or what the log is now, contradicts the other. */
+export class Contradiction extends Fault {}
+
+export class Witness {
+  /**
+   * @param {Pick<Storage, "getItem" | "setItem" | "key" | "length">} storage
+   * @param {string} place the address of the ledger's pages
+   */
+  constructor(storage, place) {
+    this.storage = storage;
+    this.place = place;
+  }
+
+  /**
+   * The checkpoint remembered for a key, verified again: what is stored may have been damaged.
+   *
+   * @param {import("./note.mjs").VerifierKey} key
+   */
+  async recall(key) {
+    const memory = read(this.storage.getItem(nameOf(key)));
+    if (!memory) return null;
+    const { checkpoint } = await openCheckpoint(memory.note, [key]);
+    return { memory, checkpoint };
+  }
+
+  /** Other keys or logs that this browser has followed at this address. */
+  others(/** @type {import("./note.mjs").VerifierKey[]} */ keys) {
+    const others = [];
+    for (let index = 0; index < this.storage.length; index += 1) {
+      const name = this.storage.key(index);
+      const memory = name?.startsWith(prefix) ? read(this.storage.getItem(name)) : null;
+      if (memory?.place === this.place && !keys.some(({ vkey }) => vkey === memory.vkey)) others.push(memory);
+    }
+    return others;
+  }
+
+  /**
+   * Compares the newest note with the remembered one, and then remembers it. Nothing is remembered of a log that
+   * contradicts itself.
+   *
+   * @param {string} note
+   * @param {import("./note.mjs").VerifierKey} key
+   * @param {string} now
+   * @param {(old: bigint, size: bigint) => Promise<Uint8Array[]>} prove asks for a consistency proof
+   * @returns {Promise<{former: bigint | null, size: bigint, since: string, firstSize: string}>}
+   */
+  async observe(note, key, now, prove) {
+    const { checkpoint } = await openCheckpoint(note, [key]);
+    const recalled = await this.recall(key);
+    if (!recalled) {
+      const memory = { note, since: now, firstSize: String(checkpoint.size), place: this.place, origin: checkpoint.origin, vkey: key.vkey };
+      this.storage.setItem(nameOf(key), JSON.stringify(memory));
+      return { former: null, size: checkpoint.size, since: now, firstSize: memory.firstSize };
+    }
+    const { memory, checkpoint: former } = recalled;
+    await compare(former, checkpoint, prove);
+    if (checkpoint.size > former.size) {
+      this.storage.setItem(nameOf(key), JSON.stringify({ ...memory, note, place: this.place }));
+    }
+    return { former: former.size, size: checkpoint.size, since: memory.since, firstSize: memory.firstSize };
+  }
+}
+
+/**
+ * Returns if a newer checkpoint continues a former one.
+ *
+ * @param {import("./note.mjs").Checkpoint} former
+ * @param {import("./note.mjs").Checkpoint} newer
+ * @param {(old: bigint, size: bigint) => Promise<Uint8Array[]>} prove
+ */
+export async function compare(former, newer, prove) {
+  need(former.origin === newer.origin, "the checkpoint is of another log",
+    { expected: former.origin, found: newer.origin });
+  if (newer.size < former.size) {
+    throw new Contradiction("the log is shorter than the one that this browser has seen",
+      { expected: `at least ${former.size} events`, found: `${newer.size} events` });
+  }
+  const path = newer.size === former.size ? [] : await prove(former.size, newer.size);
+  try {
+    await checkConsistency({ old: former.size, size: newer.size, path, oldRoot: former.root, root: newer.root });
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    throw new Contradiction(`the log of ${newer.size} events does not continue the one of ${former.size} events that `
+      + `this browser has seen: ${error.message}`, { expected: error.expected, found: error.found });
+  }
+}
+
+const pinPrefix = "ledger-key ";
+
+/** The key that a person was given for the ledger at an address. */
+export class PinnedKey {
+  /**
+   * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} storage
+   * @param {string} place
+   */
+  constructor(storage, place) {
+    this.storage = storage;
+    this.name = pinPrefix + place;
+  }
+
+  /** @returns {Promise<import("./note.mjs").VerifierKey | null>} */
+  async read() {
+    const vkey = this.storage.getItem(this.name);
+    return vkey === null ? null : parseKey(vkey);
+  }
+
+  /** @param {string} vkey */
+  async pin(vkey) {
+    const key = await parseKey(vkey.trim());
+    this.storage.setItem(this.name, key.vkey);
+    return key;
+  }
+
+  forget() {
+    this.storage.removeItem(this.name);
+  }
+}
+
+/** @param {import("./note.mjs").VerifierKey} key */
+function nameOf(key) {
+  return prefix + key.vkey;
+}
+
+/**
+ * @param {string | null} text
+ * @returns {Memory | null}
+ */
+function read(text) {
+  if (text === null) return null;
+  need(text.length <= recordBytesMax, "what this browser remembers of the log is damaged");
+  let memory;
+  try {
+    memory = JSON.parse(text);
+  } catch {
+    memory = null;
+  }
+  for (const name of ["note", "since", "firstSize", "place", "origin", "vkey"]) {
+    need(typeof memory?.[name] === "string", "what this browser remembers of the log is damaged");
+  }
+  return memory;
+}

@@ -1,0 +1,18 @@
+import Foundation
+import LedgerTestSupport
+import Testing
+
+/// The modules that verify in a browser, without one: their vectors, and each byte changed.
+@Suite(.timeLimit(.minutes(2))) struct ProofModuleTests {
+    @Test(arguments: ["proof", "witness"])
+    func `proofs, notes, entries and bundles are verified as in the ledger`(
+        _ name: String
+    ) async throws {
+        let node = try RunningProcess(
+            executable: "/usr/bin/env",
+            arguments: ["node", "--no-warnings", "--test", PageTestFiles.unit(name)],
+            environment: [:])
+        let status = try await node.exitStatus(within: .seconds(100))
+        #expect(status == 0, "\(node.output.text.suffix(8_000))\(node.errors.text)")
+    }
+}
