@@ -55,7 +55,8 @@ package struct ImitatedProvider: Sendable {
         claims["auth_time"] = request.authTime.map { "\($0)" }
         claims["name"] = Self.quoted(request.name)
         if let role = request.role {
-            claims["groups"] = "[\(role.split(separator: " ").map { Self.quoted(String($0)) }.joined(separator: ","))]"
+            claims["groups"] =
+                "[\(role.split(separator: " ").map { Self.quoted(String($0)) }.joined(separator: ","))]"
         }
         return sign(claims)
     }

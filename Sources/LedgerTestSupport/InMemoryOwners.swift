@@ -13,7 +13,12 @@ package struct InMemoryOwners: OwnerReader {
     package func owners(
         of identity: IdentityID, in tenant: TenantID
     ) async throws(HistoryFault) -> IdentityHoldings? {
-        let log = ledger.recordings(of: tenant)
+        let log: [Recording]
+        do throws(LedgerFault) {
+            log = try ledger.read(tenant)
+        } catch {
+            throw error == .internalFailure ? .damaged("") : .unavailable
+        }
         var collection = HoldingCollection(of: identity)
         for recording in log {
             do throws(FoldFault) {

@@ -131,7 +131,8 @@ final class FuzzService: Sendable {
                     store: ledger, codes: codes),
                 passkeys: PasskeyChecks(store: ledger, key: .generate()),
                 flows: BrowserFlows(key: .generate()),
-                pages: PageSessions(key: .generate()), staff: nil, publicURL: "https://ledger.example",
+                pages: PageSessions(key: .generate()), staff: nil,
+                publicURL: "https://ledger.example",
                 secondFactors: SecondFactors(
                     store: ledger, codes: codes,
                     passkeys: PasskeyChecks(store: ledger, key: .generate()),

@@ -277,6 +277,9 @@ enum RequestTemplates {
             "GET /v1/accounts/<ACCOUNT>/timeline?order=newest&before=0-2&limit=1", key, ""),
         request("GET /v1/conflicts?state=resolved", key, ""),
         request("GET /v1/conflicts/counts", key, ""),
+        request("GET /v1/overview?days=7", key, ""),
+        request("GET /v1/holds?after=<ACCOUNT>&limit=2", because, ""),
+        request("GET /v1/identities/<ACCOUNT>/owners", key, ""),
         request("GET /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001", key, ""),
         request(
             "PUT /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001/review",

@@ -148,7 +148,7 @@ extension AccountActivity.Initiator {
         switch actor {
         case .account(let account, _): self = family.contains(account) ? .holder : .system
         case .system: self = .system
-        case .apiKey: self = .support
+        case .principal: self = .support
         }
     }
 }

@@ -129,7 +129,8 @@ enum Setting: String, CaseIterable, Sendable {
         case .docs: "on, or off: without /docs, /openapi.json and /v1/audit/openapi.json"
         case .publicURL:
             "beginning of links in messages and of the addresses of browser flows, without a slash at its end"
-        case .staff: "path of the JSON file with the identity provider of the staff; enables the console"
+        case .staff:
+            "path of the JSON file with the identity provider of the staff; enables the console"
         case .smtpURL: "smtps://host:port or, with STARTTLS, smtp://host:port of a mail server"
         case .smtpUser: "user at the mail server"
         case .smtpPassword: "password at the mail server, or:"

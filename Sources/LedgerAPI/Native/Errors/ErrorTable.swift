@@ -90,8 +90,11 @@ extension ErrorAnswer {
             case .apiKeyMissing:
                 Self(401, .invalidAPIKey, "An API key is required").challenge(Challenge.plain)
             case .apiKeyInvalid:
-                Self(401, .invalidAPIKey, "The API key is invalid, expired or revoked, or the session is over")
-                    .challenge(Challenge.invalidToken)
+                Self(
+                    401, .invalidAPIKey,
+                    "The API key is invalid, expired or revoked, or the session is over"
+                )
+                .challenge(Challenge.invalidToken)
             case .forbidden: Self(403, .forbidden, "The role does not permit this")
             case .accountNotNamed:
                 Self(

@@ -22,7 +22,8 @@ struct ConsoleSignInRoute: Route {
             path: try call.values(of: Self.target).first.flatMap { ConsolePath($0)?.text } ?? "",
             tenant: call.tenant, isFresh: try call.values(of: Self.fresh).first == "1")
         let callback = LoopbackAddress.of(
-            (call.services.publicURL ?? "") + ConsoleCallbackRoute.path, asReachedBy: try call.values(of: Self.host).first.map { "http://\($0)" })
+            (call.services.publicURL ?? "") + ConsoleCallbackRoute.path,
+            asReachedBy: try call.values(of: Self.host).first.map { "http://\($0)" })
         let begun: StaffFlows.Begun
         do {
             begun = try await staff.flows.begin(wanted, callback: callback, at: call.now)
