@@ -308,7 +308,7 @@ let package = Package(
             dependencies: [
                 "BlockingCalls", "Passwords",
                 "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerAPI", "LedgerAudit",
-                "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerSignIn",
+                "LedgerEngine", "LedgerExport", "LedgerMessages", "LedgerPostgres", "LedgerSignIn",
                 "LedgerTestSupport", "Migrations", "Postgres", "StandardWebhooks",
                 "TransparencyLog",
             ], resources: [.copy("FormerRelease")]),

@@ -278,6 +278,9 @@ enum RequestTemplates {
         request("GET /v1/conflicts?state=resolved", key, ""),
         request("GET /v1/conflicts/counts", key, ""),
         request("GET /v1/overview?days=7", key, ""),
+        request(
+            "POST /v1/exports", because + "Content-Type: application/json\n",
+            #"{"account_id":"<ACCOUNT>"}"#),
         request("GET /v1/holds?after=<ACCOUNT>&limit=2", because, ""),
         request("GET /v1/identities/<ACCOUNT>/owners", key, ""),
         request("GET /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001", key, ""),

@@ -768,9 +768,9 @@ export class AccountLedger {
    * @returns {Promise<Activities>}
    */
   activity(page = {}, options = {}) {
-    const { before, limit } = page;
-    const pairs = Object.entries({ before, limit }).filter(([, value]) => value !== undefined);
-    const query = pairs.length === 0 ? "" : `?${pairs.map(([name, value]) => `${name}=${segment(String(value))}`).join("&")}`;
+    const pairs = Object.entries(page).filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, String(value)]);
+    const query = pairs.length === 0 ? "" : `?${new URLSearchParams(pairs)}`;
     return this.#call({ method: "GET", path: `/v1/account/activity${query}` }, options);
   }
 

@@ -27,6 +27,8 @@ package struct AuditServices: Sendable {
     package let holds: any HoldReader
     /// Reads which accounts held identities.
     package let owners: any OwnerReader
+    /// Exports bundles.
+    package let bundles: any BundleExporter
     /// Limits the number of concurrent requests.
     let limiter: AuditRequestLimiter
 
@@ -35,7 +37,8 @@ package struct AuditServices: Sendable {
         keys: any APIKeyDirectory, accesses: any AccessLog, events: any EventReader,
         proofs: any ProofReader, histories: any HistoryReader, searches: any SearchReader,
         conflicts: any ConflictReader, messages: any MessageReader, overviews: any OverviewReader,
-        holds: any HoldReader, owners: any OwnerReader, streams: EventStreams,
+        holds: any HoldReader, owners: any OwnerReader, bundles: any BundleExporter,
+        streams: EventStreams,
         limiter: AuditRequestLimiter = AuditRequestLimiter()
     ) {
         self.keys = keys
@@ -50,6 +53,7 @@ package struct AuditServices: Sendable {
         self.overviews = overviews
         self.holds = holds
         self.owners = owners
+        self.bundles = bundles
         self.limiter = limiter
     }
 }

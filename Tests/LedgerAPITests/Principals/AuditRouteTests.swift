@@ -12,6 +12,7 @@ import Testing
         "GET /v1/audit/openapi.json": "/v1/audit/openapi.json",
         "GET /v1/audit/messages": "/v1/audit/messages?account_id=ACCOUNT",
         "GET /v1/conflicts": "/v1/conflicts?account=ACCOUNT",
+        "POST /v1/exports": "/v1/exports",
         "GET /v1/overview": "/v1/overview?days=7",
         "GET /v1/holds": "/v1/holds",
         "GET /v1/identities/{identity_id}/owners": "/v1/identities/IDENTITY/owners",
@@ -71,6 +72,7 @@ import Testing
     private static let bodies = [
         "PUT /v1/conflicts/{event_id}/review": #"{"note":"looked at"}"#,
         "POST /v1/search": #"{"query":"OTHER"}"#,
+        "POST /v1/exports": "{}",
         "POST /v1/accounts/{id}/merge/preview": #"{"absorb":"OTHER"}"#,
         "POST /v1/accounts/{id}/merge": #"{"absorb":"OTHER","plan_digest":"A","case":"T"}"#,
         "POST /v1/merges/{event_id}/undo": #"{"case":"T"}"#,

@@ -1,5 +1,6 @@
 import Ledger
 import LedgerAudit
+import LedgerEngine
 import LedgerTestSupport
 import Testing
 

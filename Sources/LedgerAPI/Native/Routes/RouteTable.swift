@@ -35,6 +35,7 @@ enum RouteTable {
         StopUnlinkRoute.self, SearchRoute.self, SearchByBodyRoute.self,
         ConflictRoute.self, ConflictCountsRoute.self, ReviewConflictRoute.self,
         UnreviewConflictRoute.self, OverviewRoute.self, HoldsRoute.self, IdentityOwnersRoute.self,
+        ExportRoute.self,
     ]
 
     /// The routes that describe the others; an operator can switch them off.
