@@ -55,8 +55,8 @@ package struct ImitatedProvider: Sendable {
         claims["auth_time"] = request.authTime.map { "\($0)" }
         claims["name"] = Self.quoted(request.name)
         if let role = request.role {
-            claims["groups"] =
-                "[\(role.split(separator: " ").map { Self.quoted(String($0)) }.joined(separator: ","))]"
+            let groups = role.split(separator: " ").map { Self.quoted(String($0)) }
+            claims["groups"] = "[\(groups.joined(separator: ","))]"
         }
         return sign(claims)
     }

@@ -15,4 +15,25 @@ package enum PercentEncoding {
         }
         return encoded
     }
+
+    /// Decodes a text once; plus signs are unchanged.
+    ///
+    /// Returns nil when an escape is truncated or not hexadecimal, and when the result is not UTF-8.
+    package static func decode(_ text: String) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard digits.utf8.count == 2, let decoded = Hex.decode(digits.lowercased()) else {
+                return nil
+            }
+            bytes += decoded
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
 }

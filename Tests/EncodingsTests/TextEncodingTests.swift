@@ -112,6 +112,13 @@ import Testing
         }
         #expect(PercentEncoding.encode("") == "")
         #expect(PercentEncoding.encode("é/a b\0") == "%C3%A9%2Fa%20b%00")
+        for text in ["", "é/a b\0", "+", "😀%25"] {
+            #expect(PercentEncoding.decode(PercentEncoding.encode(text)) == text)
+        }
+        #expect(PercentEncoding.decode("%c3%A9+a") == "é+a")
+        for broken in ["%", "%4", "a%4", "%GG", "%4g", "%FF", "%C3", "%-1", "%é"] {
+            #expect(PercentEncoding.decode(broken) == nil, "\(broken)")
+        }
     }
 
     @Test func `hexadecimal text is written in lower case and read in both`() {

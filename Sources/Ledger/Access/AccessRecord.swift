@@ -65,13 +65,27 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
 package enum AccessReason {
     /// The maximum length of a reason, in characters.
     package static let charactersMax = 255
+    /// The maximum length of a reason in UTF-8, in bytes.
+    package static let bytesMax = 4 * charactersMax
     /// The rule in words.
-    package static let form = "1 to \(charactersMax) printable ASCII characters"
+    package static let form = "1 to \(charactersMax) characters without control characters"
 
     /// Checks whether a text is a valid reason.
+    ///
+    /// Characters that change the direction of what follows are refused: a reason stands in lists, whose other words
+    /// they would move.
     package static func allows(_ text: String) -> Bool {
-        (1...charactersMax).contains(text.utf8.count)
-            && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+        // By code points: a grapheme may have any number of them.
+        (1...charactersMax).contains(text.unicodeScalars.count)
+            && text.utf8.count <= bytesMax
+            && text.unicodeScalars.allSatisfy { scalar in
+                switch scalar.properties.generalCategory {
+                case .control, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
+                    .unassigned:
+                    false
+                default: !scalar.properties.isBidiControl
+                }
+            }
     }
 }
 

@@ -67,8 +67,8 @@ package actor StaffDiscovery {
         let loaded: Result<Provider, Unusable>
         do {
             // Section 4: a slash at the issuer's end does not count.
-            let base =
-                settings.issuer.hasSuffix("/") ? settings.issuer.dropLast() : settings.issuer[...]
+            let issuer = settings.issuer
+            let base = issuer.hasSuffix("/") ? issuer.dropLast() : issuer[...]
             let fetched = try await fetch(base + Self.path)
             loaded = Self.provider(fetched.body, settings, known?.provider)
         } catch {

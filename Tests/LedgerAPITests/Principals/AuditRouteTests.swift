@@ -1,5 +1,6 @@
 import Ledger
 import LedgerAPI
+import LedgerSignIn
 import LedgerTestSupport
 import Testing
 
@@ -113,7 +114,9 @@ import Testing
         "GET /v1/auth/flows/callback/{provider}", "POST /v1/auth/flows/callback/{provider}",
         "GET /v1/providers", "GET /account", "GET /assets/{folder}/{file}", "GET /account/session",
         "POST /account/sign-out", "POST /account/flows", "GET /account/callback/{provider}",
-        "POST /account/qr-code",
+        "POST /account/qr-code", "GET /console", "GET /console/", "GET /console/sign-in",
+        "GET /console/callback", "GET /console/session", "POST /console/sign-out",
+        "POST /console/role",
         "POST /v1/auth/refresh", "POST /v1/auth/sign-out", "POST /v1/auth/second-factor",
         "POST /v1/auth/second-factor/code", "POST /v1/auth/second-factor/passkey",
         "POST /v1/account/factor-enrolments/passkey",
@@ -172,7 +175,9 @@ import Testing
             service.audit.proofs.seal(at: service.clock.now)
         }
 
-        func send(_ route: String, prefix: String? = nil, token: String?) async throws -> Answer {
+        func send(
+            _ route: String, prefix: String? = nil, token: String?, fields: TestStaff.Fields = []
+        ) async throws -> Answer {
             let event = service.ledger.recordings(of: tenant)[2].recorded.id
             let target = (AuditRouteTests.requests[route] ?? "/")
                 .replacing("ACCOUNT", with: ada.userID).replacing("EVENT", with: "\(event)")
@@ -182,7 +187,7 @@ import Testing
             return try await service.send(
                 String(route.prefix { $0 != " " }), (prefix ?? self.prefix) + target,
                 AuditRouteTests.bodies[route]?.replacing("OTHER", with: bob.userID), token: token,
-                headers: [("Ledger-Reason", "case 2")])
+                headers: [("Ledger-Reason", "case 2")] + fields)
         }
 
         var tenant: TenantID { prefix.isEmpty ? .default : LedgerTestSupport.tenant("acme") }
@@ -254,6 +259,68 @@ import Testing
         #expect(fixture.counts() == before)
         let lines = fixture.service.audit.access.accesses(of: foreign)
         #expect(lines.first?.outcome == "allowed" && lines.allSatisfy { !$0.action.isEmpty })
+    }
+
+    @Test(arguments: requests.keys.sorted(), Role.allCases)
+    func `a session of a role is answered like an API key of the role`(
+        route: String, role: Role
+    ) async throws {
+        let (byKey, bySession) = (try await Fixture(), try await Fixture())
+        let before = bySession.counts()
+        let key = try byKey.service.audit.key(role)
+        let secret = try await bySession.service.staff.signIn([role: .all])
+        let answers = [
+            try await byKey.send(route, token: key),
+            try await bySession.send(route, token: nil, fields: TestStaff.fields(of: secret)),
+        ]
+        #expect(answers[0].summary == answers[1].summary, "\(answers[1].body)")
+        let lines = [byKey, bySession].map {
+            $0.service.audit.access.accesses()[before[1]...].map {
+                [$0.action, $0.outcome, $0.role, $0.reason, "\($0.isDisclosed)"]
+            }
+        }
+        #expect(lines[0] == lines[1] && !lines[1].isEmpty)
+        let principal = Principal(staff: StaffID(bits: 1), role: role)
+        #expect(
+            bySession.service.audit.access.accesses()[before[1]...].allSatisfy {
+                $0.principal == principal.description
+            })
+        let added = [byKey, bySession].map { $0.service.ledger.recordings(of: .default) }
+        #expect(added[0].count == added[1].count)
+        for recording in added[1][before[0]...] {
+            #expect(recording.recorded.actor == .principal(principal))
+        }
+    }
+
+    @Test(arguments: requests.keys.sorted())
+    func `a session without a role, or without its token, opens nothing`(
+        route: String
+    ) async throws {
+        let acme = LedgerTestSupport.tenant("acme")
+        let fixture = try await Fixture()
+        let staff = fixture.service.staff
+        let before = fixture.counts()
+        let own = TestStaff.fields(of: try await staff.signIn([.admin: .all]))
+        let other = TestStaff.fields(of: try await staff.signIn([.admin: .all], number: 2))
+        let (cookie, token, site) = (own[0], own[1], own[2])
+        let forged: [TestStaff.Fields] = [
+            [cookie], [cookie, site], [cookie, other[1], site],
+            [cookie, ("Ledger-CSRF", ""), site],
+            [cookie, token, other[1], site], [cookie, token, ("Sec-Fetch-Site", "cross-site")],
+            [cookie, token, ("Sec-Fetch-Site", "same-site")], [token, site],
+            [("Cookie", "\(TestStaff.cookie)=x"), token, site],
+            TestStaff.fields(of: try await staff.signIn([:])),
+            TestStaff.fields(of: try await staff.signIn([.support: .all, .admin: .all])),
+            TestStaff.fields(of: try await staff.signIn([.admin: .only([acme])])),
+        ]
+        for fields in forged {
+            let answer = try await fixture.send(route, token: nil, fields: fields)
+            #expect(answer.summary == "403 FORBIDDEN", "\(fields): \(answer.body)")
+        }
+        // With Authorization neither cookie nor token is looked at.
+        let both = try await fixture.send(route, token: "x", fields: own)
+        #expect(both.summary == "401 INVALID_API_KEY")
+        #expect(fixture.counts() == before)
     }
 
     @Test(arguments: requests.keys.sorted())

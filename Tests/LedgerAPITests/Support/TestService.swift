@@ -54,6 +54,7 @@ struct TestService {
         var origins = ""
         var isReady = true
         var servesDocuments = true
+        var hasConsole = true
         /// Replaces the ledger's own.
         var events: (any EventReader)?
     }
@@ -192,7 +193,8 @@ struct TestService {
                 pause: { [pauses = options.pauses] in pauses.add($0) }),
             passkeys: PasskeyChecks(store: ledger, key: options.spendingKey),
             flows: BrowserFlows(key: options.spendingKey),
-            pages: PageSessions(key: options.spendingKey), staff: staff.services,
+            pages: PageSessions(key: options.spendingKey),
+            staff: options.hasConsole ? staff.services : nil,
             publicURL: "https://ledger.example",
             secondFactors: SecondFactors(
                 store: ledger, codes: codes,
@@ -242,7 +244,8 @@ struct TestService {
         // The server sends no body to HEAD.
         let isOfPage =
             target.hasPrefix("/account") || target.hasPrefix("/assets/")
-            || headers.contains { $0.name == "Ledger-CSRF" }
+            || target.contains("/console")
+            || headers.contains { ["Cookie", "Ledger-CSRF"].contains($0.name) }
         if !isOfPage, socket == nil || method != "HEAD" {
             for problem in DescribedAPI.problems(with: response, to: request) {
                 Issue.record("\(problem)")

@@ -25,13 +25,7 @@ struct TestStaff {
             flows: StaffFlows(settings, discovery: discovery, key: key))
     }
 
-    /// Signs a person in.
-    ///
-    /// - Parameters:
-    ///   - roles: The roles with their tenants.
-    ///   - number: The number of the person.
-    ///   - authenticatedAt: The time at which the person proved who they are; now by default.
-    /// - Returns: The secret of the session.
+    /// Signs a person in, who has proved now or at another time who they are; returns the session's secret.
     func signIn(
         _ roles: [Role: StaffRoles.Reach], number: UInt128 = 1,
         authenticatedAt: Timestamp? = nil

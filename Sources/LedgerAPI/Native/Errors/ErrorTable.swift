@@ -93,8 +93,7 @@ extension ErrorAnswer {
                 Self(
                     401, .invalidAPIKey,
                     "The API key is invalid, expired or revoked, or the session is over"
-                )
-                .challenge(Challenge.invalidToken)
+                ).challenge(Challenge.invalidToken)
             case .forbidden: Self(403, .forbidden, "The role does not permit this")
             case .accountNotNamed:
                 Self(

@@ -17,9 +17,8 @@ struct AccessLogRoute: Route {
                 schema: .text(
                     AccessRecord.operatorText,
                     Schema.TextRules(
-                        pattern:
-                            "^(operator|(api_key|staff):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$"
-                    )
+                        pattern: "^(operator|(api_key|staff):"
+                            + "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")
                 ), about: "Only accesses by this principal"),
             .limit,
             ReasonHeader.parameter,

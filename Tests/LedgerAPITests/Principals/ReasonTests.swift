@@ -1,0 +1,59 @@
+import JSON
+import Ledger
+import LedgerTestSupport
+import Testing
+
+@testable import LedgerAPI
+
+/// The reasons that principals state, in any script.
+@Suite(.overBothTransports) struct ReasonTests {
+    private static let path = "/v1/events?limit=1"
+
+    @Test(arguments: [
+        ("case 1", "case 1"), ("100% sure", "100% sure"),
+        ("UTF-8''F%C3%A4lle%20f%C3%BCr%20Ada", "Fälle für Ada"),
+        ("utf-8''%E7%A5%A8%E5%8F%B7", "票号"), ("UTF-8''abc", "abc"),
+        ("UTF-8''%3Cb%3E%22", "<b>\""), ("UTF-8''%F0%9F%98%80", "😀"),
+    ]) func `a reason is recorded and shown as the text that it is`(
+        value: String, reason: String
+    ) async throws {
+        let service = try TestService()
+        let key = try service.audit.key(.auditor)
+        let answer = try await service.send(
+            "GET", Self.path, token: key, headers: [("Ledger-Reason", value)])
+        #expect(answer.status == 200, "\(answer.body)")
+        #expect(service.audit.access.accesses().last?.reason == reason)
+        let shown = try await service.send("GET", "/v1/access-log", token: key)
+        #expect(
+            shown.json["accesses"]?.array?.first?.members?["reason"]?.string == reason)
+    }
+
+    @Test(arguments: [
+        "UTF-8''", "UTF-8''%", "UTF-8''%4", "UTF-8''%GG", "UTF-8''%FF", "UTF-8''%C3",
+        "UTF-8''a b", "UTF-8''a\"b", "UTF-8'en'abc", "UTF-8''%00", "UTF-8''a%0Ab", "UTF-8''%7F",
+        "UTF-8''%C2%85", "UTF-8''%E2%80%AE", "UTF-8''%E2%81%A6x", "UTF-8''%E2%80%8F",
+        "UTF-8''%E2%80%A8", "UTF-8''%ED%A0%80", "UTF-8''%EE%80%80", "UTF-8''%EF%BF%BF",
+        "UTF-8''" + String(repeating: "a", count: 256),
+        "UTF-8''" + String(repeating: "%F0%9F%98%80", count: 256),
+        String(repeating: "a", count: 256),
+    ]) func `a malformed, empty, long or invisible reason is refused`(value: String) async throws {
+        let service = try TestService()
+        let key = try service.audit.key(.auditor)
+        let answer = try await service.send(
+            "GET", Self.path, token: key, headers: [("Ledger-Reason", value)])
+        let isEncoded = value.hasPrefix("UTF-8''")
+        #expect((answer.summary == "400 INVALID_REQUEST") == (isEncoded || value.count > 255))
+        #expect(answer.status != 200 || service.audit.access.accesses().last?.reason == value)
+    }
+
+    @Test func `the longest reason has as many characters in any script`() async throws {
+        let service = try TestService()
+        let key = try service.audit.key(.auditor)
+        let value = "UTF-8''" + String(repeating: "%F0%9F%98%80", count: 255)
+        let answer = try await service.send(
+            "GET", Self.path, token: key, headers: [("Ledger-Reason", value)])
+        #expect(answer.status == 200)
+        let reason = try #require(service.audit.access.accesses().last?.reason)
+        #expect(reason.unicodeScalars.count == 255 && reason.utf8.count == 1_020)
+    }
+}

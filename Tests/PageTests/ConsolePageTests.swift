@@ -1,0 +1,35 @@
+import Foundation
+import LedgerTestSupport
+import Testing
+
+/// The console in Chromium, by programs of Node, against a server in development mode.
+@Suite(.timeLimit(.minutes(10))) struct ConsolePageTests {
+    @Test func `staff sign in by their identity provider, and their sessions are safe`()
+        async throws
+    {
+        try await run(["staff"])
+    }
+
+    private func run(_ stories: [String]) async throws {
+        let development = ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""]
+        try await Deployment.with(settings: development) { deployment in
+            #expect(try await deployment.tool.run(["tenant", "create", "acme"]).status == 0)
+            let server = try await deployment.serve()
+            let node = try RunningProcess(
+                executable: "/usr/bin/env",
+                arguments: ["node", "--test"] + stories.map(PageTestFiles.story),
+                environment: [
+                    "LEDGER_URL": server.client.base, "AXE_SOURCE": try PageTestFiles.axe(),
+                    "LEDGER_SUPPORT_KEY": try await deployment.apiKey("support"),
+                    "LEDGER_ADMIN_KEY": try await deployment.apiKey("admin"),
+                ])
+            let status = try await node.exitStatus(within: .seconds(400))
+            #expect(status == 0, "\(node.output.text.suffix(8_000))\(node.errors.text)")
+            #expect(!server.log.contains("\"status\":5"))
+            for secret in ["@example.com", "__Host-", "Sam Ample", "code="] {
+                #expect(!server.log.contains(secret), "\(secret)")
+            }
+            #expect(try await deployment.tool.run(["verify"]).status == 0)
+        }
+    }
+}
