@@ -129,7 +129,7 @@ final class FuzzService: Sendable {
                     store: ledger, codes: codes),
                 passkeys: PasskeyChecks(store: ledger, key: .generate()),
                 flows: BrowserFlows(key: .generate()),
-                pages: PageSessions(key: .generate()), staff: nil,
+                pages: PageSessions(key: .generate()), staff: staff(),
                 publicURL: "https://ledger.example",
                 secondFactors: SecondFactors(
                     store: ledger, codes: codes,
@@ -138,6 +138,17 @@ final class FuzzService: Sendable {
                 mergePlans: mergePlans, now: { Self.now },
                 random: { SecureRandom.uint128() }, observer: observer, trustedProxies: proxies,
                 allowedOrigins: origins, readiness: { Readiness(checks: []) }))
+    }
+
+    /// Makes a console whose identity provider cannot be reached.
+    private func staff() -> StaffServices {
+        let settings = StaffSettings(
+            issuer: "https://id.example", client: "ledger", secret: "secret", rules: .development)
+        let discovery = StaffDiscovery(
+            settings, fetch: { _ in throw LedgerFault.unavailable }, onFault: { _ in })
+        return StaffServices(
+            sessions: StaffSessions(key: .generate()), store: InMemoryStaffSessions(),
+            flows: StaffFlows(settings, discovery: discovery, key: .generate()))
     }
 
     private struct NoObserver: RequestObserver {

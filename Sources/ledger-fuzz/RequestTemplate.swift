@@ -54,6 +54,9 @@ enum RequestTemplates {
     private static let page =
         "Ledger-CSRF: x\nSec-Fetch-Site: same-origin\nOrigin: http://a\n"
         + "Cookie: __Host-ledger-account=x; __Host-ledger-account-flow=y\n"
+    private static let console =
+        "Ledger-CSRF: x\nSec-Fetch-Site: same-origin\nCookie: __Host-ledger-console="
+        + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA; __Host-ledger-console-flow=y\n"
     private static let bearer = "Authorization: Bearer <ACCESS>\n"
 
     static let all = [
@@ -100,6 +103,17 @@ enum RequestTemplates {
             #"{"provider":"google","purpose":"merge","plan_digest":"x"}"#),
         request("GET /account/callback/google?flow_code=x&error=y", "Host: a\n" + page, ""),
         request("POST /account/qr-code", json + page, #"{"text":"x"}"#),
+        request("GET /console", "Host: a\n", ""),
+        request("GET /console/", "Host: a\n", ""),
+        request("GET /t/default/console/accounts/<ACCOUNT>/as-of?as_of=1", "Host: a\n", ""),
+        request("GET /console/sign-in?fresh=1&to=events%3Ftype=SignedIn", "Host: a\n", ""),
+        request("GET /console/callback?state=x&code=y&iss=z&error=e", "Host: a\n" + console, ""),
+        request("GET /console/session", "Host: a\n" + console, ""),
+        request("POST /console/sign-out", json + console, #"{"everywhere":true}"#),
+        request("POST /console/role", json + console, #"{"role":"support"}"#),
+        request("GET /v1/events", "Host: a\n" + console, ""),
+        request(
+            "GET /v1/events?limit=1", key + "Ledger-Reason: UTF-8''%C3%A4%E2%80%AE\n", ""),
         request(
             "POST /v1/auth/sign-in/google", json, #"{"flow_code":"x","code_verifier":"y"}"#),
         request(
@@ -166,6 +180,9 @@ enum RequestTemplates {
             "GET /v1/account",
             "Host: a\n" + bearer
                 + "X-Request-Id: r-1\nX-Forwarded-For: 203.0.113.7\nUser-Agent: u\n", ""),
+        request(
+            "GET /v1/account/activity?before=0190a1b2-c3d4-7000-8000-000000000001&limit=2",
+            "Host: a\n" + bearer, ""),
         request("GET /t/default/v1/account", "Host: a\n" + bearer, ""),
         request(
             "POST /v1/account/merge/preview", json + bearer,
@@ -274,6 +291,12 @@ enum RequestTemplates {
             "GET /v1/accounts/<ACCOUNT>/timeline?order=newest&before=0-2&limit=1", key, ""),
         request("GET /v1/conflicts?state=resolved", key, ""),
         request("GET /v1/conflicts/counts", key, ""),
+        request("GET /v1/overview?days=7", key, ""),
+        request(
+            "POST /v1/exports", because + "Content-Type: application/json\n",
+            #"{"account_id":"<ACCOUNT>"}"#),
+        request("GET /v1/holds?after=<ACCOUNT>&limit=2", because, ""),
+        request("GET /v1/identities/<ACCOUNT>/owners", key, ""),
         request("GET /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001", key, ""),
         request(
             "PUT /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001/review",

@@ -83,7 +83,7 @@ struct StaffFileTests {
         let tenants = (0...StaffFile.tenantsMax).map { "\"t\($0)\"" }.joined(separator: ",")
         let wide = #""a":{"role":"admin","tenants":[\#(tenants)]}"#
         #expect(fault(file(wide))?.hasPrefix("roles names more than") == true)
-        let long = String(repeating: " ", count: StaffFile.bytesMax)
+        let long = String(repeating: " ", count: StaffFile.bytesMax + 1)
         #expect(fault(long)?.hasPrefix("the file has more than") == true)
     }
 }

@@ -2,6 +2,7 @@ import Encodings
 import HTTP
 import Ledger
 import LedgerTestSupport
+import Synchronization
 import Testing
 
 @testable import LedgerSignIn

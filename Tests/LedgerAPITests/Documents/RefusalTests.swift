@@ -73,7 +73,15 @@ struct RefusalTests {
                 let refreshed = try await run.service.refresh(run.caller.refreshToken)
                 run.accessToken = refreshed.text("access_token") ?? ""
                 return try await run.send()
-            }
+            },
+            Attempt { run in
+                let past = run.service.clock.now.adding(seconds: -300)
+                let secret = try await run.service.staff.signIn(
+                    [.admin: .all], authenticatedAt: past)
+                return try await run.service.send(
+                    run.operation.method, run.target,
+                    headers: run.headers + TestStaff.fields(of: secret))
+            },
         ],
         "404 NOT_FOUND": [Attempt { try await $0.send(target: "/t/nowhere\($0.target)") }],
         "405 METHOD_NOT_ALLOWED": [
@@ -206,6 +214,7 @@ struct RefusalTests {
         "401 INVALID_REFRESH_TOKEN": [unknown(ExampleValue.refreshToken)],
         "404 ACCOUNT_NOT_FOUND": [
             unknown(ExampleValue.account), unknown(ExampleValue.otherAccount),
+            unknown(ExampleValue.identity),
             Attempt { run in
                 run.prove("google", "unknown")
                 return try await run.send(body: run.body?.replacing(":true", with: ":false"))

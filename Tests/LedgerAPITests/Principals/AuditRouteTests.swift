@@ -1,5 +1,6 @@
 import Ledger
 import LedgerAPI
+import LedgerSignIn
 import LedgerTestSupport
 import Testing
 
@@ -12,6 +13,10 @@ import Testing
         "GET /v1/audit/openapi.json": "/v1/audit/openapi.json",
         "GET /v1/audit/messages": "/v1/audit/messages?account_id=ACCOUNT",
         "GET /v1/conflicts": "/v1/conflicts?account=ACCOUNT",
+        "POST /v1/exports": "/v1/exports",
+        "GET /v1/overview": "/v1/overview?days=7",
+        "GET /v1/holds": "/v1/holds",
+        "GET /v1/identities/{identity_id}/owners": "/v1/identities/IDENTITY/owners",
         "GET /v1/conflicts/counts": "/v1/conflicts/counts",
         "GET /v1/conflicts/{event_id}": "/v1/conflicts/CONFLICT",
         "PUT /v1/conflicts/{event_id}/review": "/v1/conflicts/CONFLICT/review",
@@ -68,6 +73,7 @@ import Testing
     private static let bodies = [
         "PUT /v1/conflicts/{event_id}/review": #"{"note":"looked at"}"#,
         "POST /v1/search": #"{"query":"OTHER"}"#,
+        "POST /v1/exports": "{}",
         "POST /v1/accounts/{id}/merge/preview": #"{"absorb":"OTHER"}"#,
         "POST /v1/accounts/{id}/merge": #"{"absorb":"OTHER","plan_digest":"A","case":"T"}"#,
         "POST /v1/merges/{event_id}/undo": #"{"case":"T"}"#,
@@ -122,6 +128,7 @@ import Testing
         "POST /v1/account/factors", "DELETE /v1/account/factors/{factor_id}",
         "POST /v1/account/recovery-codes", "POST /v1/account/factors/{factor_id}/keep",
         "POST /v1/auth/link/{provider}", "DELETE /v1/auth/link/{provider}", "GET /v1/account",
+        "GET /v1/account/activity",
         "POST /v1/account/identities/{identity_id}/keep",
         "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz", "GET /openapi.json",
         "GET /docs",

@@ -175,7 +175,8 @@ struct TestService {
             current: options.digestKey, keys: options.digestKeys, store: challenges,
             random: { SecureRandom.uint128() })
         services = APIServices(
-            commands: ledger, accounts: ledger, audit: audit.services, tenants: ledger,
+            commands: ledger, accounts: ledger, activities: InMemoryActivity(ledger),
+            audit: audit.services, tenants: ledger,
             configurations: configurations, accessTokens: accessTokens,
             refreshTokens: refreshTokens,
             singleUseIDTokens: SingleUseIDTokens(key: options.spendingKey),
@@ -244,7 +245,7 @@ struct TestService {
         let isOfPage =
             target.hasPrefix("/account") || target.hasPrefix("/assets/")
             || target.contains("/console")
-            || headers.contains { $0.name == "Ledger-CSRF" }
+            || headers.contains { ["Cookie", "Ledger-CSRF"].contains($0.name) }
         if !isOfPage, socket == nil || method != "HEAD" {
             for problem in DescribedAPI.problems(with: response, to: request) {
                 Issue.record("\(problem)")

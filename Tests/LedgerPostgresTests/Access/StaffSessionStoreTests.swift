@@ -53,7 +53,7 @@ struct StaffSessionStoreTests {
         }
     }
 
-    @Test func `a sign-in replaces the session of the browser, whoever had it`() async throws {
+    @Test func `a sign-in replaces the session of the browser, of any person`() async throws {
         try await with { _, store in
             try await store.begin(session(1), replacing: nil)
             try await store.begin(session(2, staff: 2), replacing: session(1).digest)

@@ -7,8 +7,6 @@ internal import Ledger
 enum ReasonHeader {
     static let name = "Ledger-Reason"
     private static let prefix = "utf-8''"
-    /// The length of a reason of which each byte is encoded.
-    private static let encodedMax = prefix.utf8.count + 3 * AccessReason.bytesMax
     private static let form =
         "\(AccessReason.form), in ASCII or as UTF-8'' with percent-encoding (RFC 8187)"
 
@@ -18,8 +16,8 @@ enum ReasonHeader {
             "case 1",
             Schema.TextRules(
                 pattern: "^([!-~]([ -~]{0,\(AccessReason.charactersMax - 2)}[!-~])?"
-                    + "|[Uu][Tt][Ff]-8''([-!#$&+.^_`|~0-9A-Za-z]|%[0-9A-Fa-f]{2})+)$",
-                lengths: 1...encodedMax)),
+                    + "|[Uu][Tt][Ff]-8''([-!#$&+.^_`|~0-9A-Za-z]|%[0-9A-Fa-f]{2})"
+                    + "{1,\(AccessReason.bytesMax)})$")),
         about: "The reason of the request, kept in the access log; other characters than those of"
             + " ASCII as `UTF-8''` with percent-encoding (RFC 8187)")
 
@@ -43,7 +41,9 @@ enum ReasonHeader {
             return bytes.allSatisfy { (0x20...0x7E).contains($0) } ? value : nil
         }
         let encoded = bytes.dropFirst(prefix.utf8.count)
-        guard encoded.count <= encodedMax, encoded.allSatisfy(isOfValue) else { return nil }
+        guard encoded.count <= 3 * AccessReason.bytesMax, encoded.allSatisfy(isOfValue) else {
+            return nil
+        }
         return PercentEncoding.decode(String(decoding: encoded, as: UTF8.self))
     }
 

@@ -99,7 +99,7 @@ struct ConsoleCallbackRoute: Route {
         return values.count == 1 ? values.first : nil
     }
 
-    /// Returns the way back to the console after a sign-in that failed; whoever was signed in stays it.
+    /// Returns the way back to the console after a sign-in that failed; a former session goes on.
     ///
     /// - Parameters:
     ///   - fault: The reason.
