@@ -32,13 +32,17 @@ export async function show(context) {
       confirmation.fault(isRight ? "" : `This is not the id of the account. It is ${account.account}.`);
       return isRight;
     },
-    act: (plan, reason) => {
-      keepTyped(account.account, { ...words(), basis: basis.value });
+    act: async (plan, reason) => {
       const query = new URLSearchParams({ basis: basis.value, plan_digest: plan.plan_digest });
-      return context.api.call("DELETE", `${path}?${query}`, undefined, { headers: reason, isRepeatable: true });
+      try {
+        return await context.api.call("DELETE", `${path}?${query}`, undefined, { headers: reason, isRepeatable: true });
+      } catch (error) {
+        // For the way to the identity provider and back.
+        if (error.code === "REAUTHENTICATION_REQUIRED") keepTyped(account.account, { ...words(), basis: basis.value });
+        throw error;
+      }
     },
     done: ({ covers }) => {
-      sessionStorage.removeItem(typedKey);
       context.say("The account was erased.");
       return [
         doneHeading("The account was erased"),
