@@ -64,6 +64,15 @@ static const unsigned char console_console_mjs[] = {
 static const unsigned char console_dialogs_mjs[] = {
 #embed "console/dialogs.mjs"
 };
+static const unsigned char console_event_filters_mjs[] = {
+#embed "console/event-filters.mjs"
+};
+static const unsigned char console_event_follow_mjs[] = {
+#embed "console/event-follow.mjs"
+};
+static const unsigned char console_event_rows_mjs[] = {
+#embed "console/event-rows.mjs"
+};
 static const unsigned char console_format_mjs[] = {
 #embed "console/format.mjs"
 };
@@ -91,6 +100,9 @@ static const unsigned char console_repair_words_mjs[] = {
 static const unsigned char console_routes_mjs[] = {
 #embed "console/routes.mjs"
 };
+static const unsigned char console_save_mjs[] = {
+#embed "console/save.mjs"
+};
 static const unsigned char console_session_mjs[] = {
 #embed "console/session.mjs"
 };
@@ -100,11 +112,23 @@ static const unsigned char console_signed_out_mjs[] = {
 static const unsigned char console_steps_mjs[] = {
 #embed "console/steps.mjs"
 };
+static const unsigned char console_stream_mjs[] = {
+#embed "console/stream.mjs"
+};
 static const unsigned char console_style_css[] = {
 #embed "console/style.css"
 };
 static const unsigned char console_timeline_mjs[] = {
 #embed "console/timeline.mjs"
+};
+static const unsigned char console_trust_mjs[] = {
+#embed "console/trust.mjs"
+};
+static const unsigned char console_verdicts_mjs[] = {
+#embed "console/verdicts.mjs"
+};
+static const unsigned char console_view_access_log_mjs[] = {
+#embed "console/view-access-log.mjs"
 };
 static const unsigned char console_view_access_mjs[] = {
 #embed "console/view-access.mjs"
@@ -124,11 +148,26 @@ static const unsigned char console_view_conflicts_mjs[] = {
 static const unsigned char console_view_erase_mjs[] = {
 #embed "console/view-erase.mjs"
 };
+static const unsigned char console_view_event_mjs[] = {
+#embed "console/view-event.mjs"
+};
+static const unsigned char console_view_events_mjs[] = {
+#embed "console/view-events.mjs"
+};
+static const unsigned char console_view_export_mjs[] = {
+#embed "console/view-export.mjs"
+};
 static const unsigned char console_view_hold_mjs[] = {
 #embed "console/view-hold.mjs"
 };
+static const unsigned char console_view_log_mjs[] = {
+#embed "console/view-log.mjs"
+};
 static const unsigned char console_view_merge_mjs[] = {
 #embed "console/view-merge.mjs"
+};
+static const unsigned char console_view_overview_mjs[] = {
+#embed "console/view-overview.mjs"
 };
 static const unsigned char console_view_owner_mjs[] = {
 #embed "console/view-owner.mjs"
@@ -268,6 +307,9 @@ static const struct page_asset assets[] = {
     {"console/charts.mjs", SCRIPT, console_charts_mjs, sizeof console_charts_mjs},
     {"console/console.mjs", SCRIPT, console_console_mjs, sizeof console_console_mjs},
     {"console/dialogs.mjs", SCRIPT, console_dialogs_mjs, sizeof console_dialogs_mjs},
+    {"console/event-filters.mjs", SCRIPT, console_event_filters_mjs, sizeof console_event_filters_mjs},
+    {"console/event-follow.mjs", SCRIPT, console_event_follow_mjs, sizeof console_event_follow_mjs},
+    {"console/event-rows.mjs", SCRIPT, console_event_rows_mjs, sizeof console_event_rows_mjs},
     {"console/format.mjs", SCRIPT, console_format_mjs, sizeof console_format_mjs},
     {"console/frame.mjs", SCRIPT, console_frame_mjs, sizeof console_frame_mjs},
     {"console/icon.svg", PICTURE, console_icon_svg, sizeof console_icon_svg},
@@ -277,19 +319,29 @@ static const struct page_asset assets[] = {
     {"console/repair-steps.mjs", SCRIPT, console_repair_steps_mjs, sizeof console_repair_steps_mjs},
     {"console/repair-words.mjs", SCRIPT, console_repair_words_mjs, sizeof console_repair_words_mjs},
     {"console/routes.mjs", SCRIPT, console_routes_mjs, sizeof console_routes_mjs},
+    {"console/save.mjs", SCRIPT, console_save_mjs, sizeof console_save_mjs},
     {"console/session.mjs", SCRIPT, console_session_mjs, sizeof console_session_mjs},
     {"console/signed-out.mjs", SCRIPT, console_signed_out_mjs, sizeof console_signed_out_mjs},
     {"console/steps.mjs", SCRIPT, console_steps_mjs, sizeof console_steps_mjs},
+    {"console/stream.mjs", SCRIPT, console_stream_mjs, sizeof console_stream_mjs},
     {"console/style.css", STYLE, console_style_css, sizeof console_style_css},
     {"console/timeline.mjs", SCRIPT, console_timeline_mjs, sizeof console_timeline_mjs},
+    {"console/trust.mjs", SCRIPT, console_trust_mjs, sizeof console_trust_mjs},
+    {"console/verdicts.mjs", SCRIPT, console_verdicts_mjs, sizeof console_verdicts_mjs},
+    {"console/view-access-log.mjs", SCRIPT, console_view_access_log_mjs, sizeof console_view_access_log_mjs},
     {"console/view-access.mjs", SCRIPT, console_view_access_mjs, sizeof console_view_access_mjs},
     {"console/view-account.mjs", SCRIPT, console_view_account_mjs, sizeof console_view_account_mjs},
     {"console/view-as-of.mjs", SCRIPT, console_view_as_of_mjs, sizeof console_view_as_of_mjs},
     {"console/view-compare.mjs", SCRIPT, console_view_compare_mjs, sizeof console_view_compare_mjs},
     {"console/view-conflicts.mjs", SCRIPT, console_view_conflicts_mjs, sizeof console_view_conflicts_mjs},
     {"console/view-erase.mjs", SCRIPT, console_view_erase_mjs, sizeof console_view_erase_mjs},
+    {"console/view-event.mjs", SCRIPT, console_view_event_mjs, sizeof console_view_event_mjs},
+    {"console/view-events.mjs", SCRIPT, console_view_events_mjs, sizeof console_view_events_mjs},
+    {"console/view-export.mjs", SCRIPT, console_view_export_mjs, sizeof console_view_export_mjs},
     {"console/view-hold.mjs", SCRIPT, console_view_hold_mjs, sizeof console_view_hold_mjs},
+    {"console/view-log.mjs", SCRIPT, console_view_log_mjs, sizeof console_view_log_mjs},
     {"console/view-merge.mjs", SCRIPT, console_view_merge_mjs, sizeof console_view_merge_mjs},
+    {"console/view-overview.mjs", SCRIPT, console_view_overview_mjs, sizeof console_view_overview_mjs},
     {"console/view-owner.mjs", SCRIPT, console_view_owner_mjs, sizeof console_view_owner_mjs},
     {"console/view-picture.mjs", SCRIPT, console_view_picture_mjs, sizeof console_view_picture_mjs},
     {"console/view-relink.mjs", SCRIPT, console_view_relink_mjs, sizeof console_view_relink_mjs},

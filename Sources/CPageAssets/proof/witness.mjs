@@ -1,6 +1,6 @@
 // The browser as a witness of a log: the newest verified note per origin and key, and what must continue it.
 
-import { Fault, need } from "./bytes.mjs";
+import { Fault, need, toBase64 } from "./bytes.mjs";
 import { openCheckpoint, parseKey } from "./note.mjs";
 import { checkConsistency } from "./rfc6962.mjs";
 
@@ -51,53 +51,64 @@ export class Witness {
   }
 
   /**
-   * Compares the newest note with the remembered one, and then remembers it. Nothing is remembered of a log that
+   * Compares a note with the remembered one, and remembers the newer of them. Nothing is remembered of a log that
    * contradicts itself.
    *
    * @param {string} note
    * @param {import("./note.mjs").VerifierKey} key
    * @param {string} now
-   * @param {(old: bigint, size: bigint) => Promise<Uint8Array[]>} prove asks for a consistency proof
+   * @param {Prove} prove
    * @returns {Promise<{former: bigint | null, size: bigint, since: string, firstSize: string}>}
    */
   async observe(note, key, now, prove) {
     const { checkpoint } = await openCheckpoint(note, [key]);
+    const { origin, size } = checkpoint;
     const recalled = await this.recall(key);
     if (!recalled) {
-      const memory = { note, since: now, firstSize: String(checkpoint.size), place: this.place, origin: checkpoint.origin, vkey: key.vkey };
+      const memory = { note, since: now, firstSize: String(size), place: this.place, origin, vkey: key.vkey };
       this.storage.setItem(nameOf(key), JSON.stringify(memory));
-      return { former: null, size: checkpoint.size, since: now, firstSize: memory.firstSize };
+      return { former: null, size, since: now, firstSize: memory.firstSize };
     }
     const { memory, checkpoint: former } = recalled;
     await compare(former, checkpoint, prove);
-    if (checkpoint.size > former.size) {
-      this.storage.setItem(nameOf(key), JSON.stringify({ ...memory, note, place: this.place }));
-    }
-    return { former: former.size, size: checkpoint.size, since: memory.since, firstSize: memory.firstSize };
+    if (size > former.size) this.storage.setItem(nameOf(key), JSON.stringify({ ...memory, note, place: this.place }));
+    return { former: former.size, size, since: memory.since, firstSize: memory.firstSize };
   }
 }
 
 /**
- * Returns if a newer checkpoint continues a former one.
+ * Asks for the proof that the log of a size continues the one of a smaller size; null when there is none.
+ *
+ * @typedef {(old: bigint, size: bigint) => Promise<Uint8Array[] | null>} Prove
+ */
+
+/**
+ * Returns if one of two checkpoints continues the other. An answer may be older than the newest note that was seen,
+ * as long as its log still is the beginning of that one.
  *
  * @param {import("./note.mjs").Checkpoint} former
  * @param {import("./note.mjs").Checkpoint} newer
- * @param {(old: bigint, size: bigint) => Promise<Uint8Array[]>} prove
+ * @param {Prove} prove
  */
 export async function compare(former, newer, prove) {
   need(former.origin === newer.origin, "the checkpoint is of another log",
     { expected: former.origin, found: newer.origin });
-  if (newer.size < former.size) {
-    throw new Contradiction("the log is shorter than the one that this browser has seen",
-      { expected: `at least ${former.size} events`, found: `${newer.size} events` });
+  const [first, last] = former.size <= newer.size ? [former, newer] : [newer, former];
+  const path = first.size === last.size ? [] : await prove(first.size, last.size);
+  const text = newer.size < former.size
+    ? "the log is shorter than the one that this browser has seen, and was rolled back"
+    : `the log does not continue the one of ${former.size} events that this browser has seen`;
+  if (!path) {
+    throw new Contradiction(text, {
+      expected: `the log of ${former.size} events with the root ${toBase64(former.root)}, or one that continues it`,
+      found: `a log of ${newer.size} events with the root ${toBase64(newer.root)}, and no proof`,
+    });
   }
-  const path = newer.size === former.size ? [] : await prove(former.size, newer.size);
   try {
-    await checkConsistency({ old: former.size, size: newer.size, path, oldRoot: former.root, root: newer.root });
+    await checkConsistency({ old: first.size, size: last.size, path, oldRoot: first.root, root: last.root });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    throw new Contradiction(`the log of ${newer.size} events does not continue the one of ${former.size} events that `
-      + `this browser has seen: ${error.message}`, { expected: error.expected, found: error.found });
+    throw new Contradiction(`${text}: ${error.message}`, { expected: error.expected, found: error.found });
   }
 }
 

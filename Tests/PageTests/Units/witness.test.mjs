@@ -60,7 +60,9 @@ test("a log that was rolled back, forked or cut is noticed, and not remembered",
   const remembered = storage.getItem(storage.key(0));
   const forked = leavesOf(30, 1);
   const cases = [
-    ["rolled back", note(leaves.slice(0, 19)), never],
+    ["rolled back", note(leaves.slice(0, 19)), async () => null],
+    ["rolled back, with the proof of another log", note(leaves.slice(0, 19)), proves(forked)],
+    ["no proof of the continuation", note(leaves), async () => null],
     ["another log of the same size", note(forked.slice(0, 20)), never],
     ["another log that is longer, with its own proof", note(forked), proves(forked)],
     ["another log that is longer, with the proof of this one", note(forked), proves(leaves)],
@@ -74,6 +76,10 @@ test("a log that was rolled back, forked or cut is noticed, and not remembered",
   await assert.rejects(witness.observe(note(leaves, "other.example"), key, "t", never), /none of the given keys/);
   await assert.rejects(witness.observe(note(leaves).replace("30", "31"), key, "t", never), /signature of key/);
   await witness.observe(note(leaves), key, "t", proves(leaves));
+  // An answer that is older than another one, of the same log.
+  const older = await witness.observe(note(leaves.slice(0, 25)), key, "t", proves(leaves));
+  assert.deepEqual([older.former, older.size], [30n, 25n]);
+  assert.equal((await witness.recall(key))?.checkpoint.size, 30n);
 });
 
 test("another key or log at the same address is told", async () => {

@@ -1,0 +1,284 @@
+// Scenario 11 of the console: events are verified in the browser, which notices each change on the wire, and is a witness of the log.
+
+import assert from "node:assert/strict";
+import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import test from "node:test";
+import { ask, conflict, signInBy } from "./accounts.mjs";
+import { newName } from "./people.mjs";
+import { staffTab } from "./staff.mjs";
+import { base, withBrowser } from "./tab.mjs";
+
+/** Waits for what a check says: the text of its status or of its alert, once it is there. */
+const outcome = (tab) => tab.wait(`(() => {
+  const [good, bad] = ["verdict", "refusal"].map((id) => document.getElementById(id)?.textContent ?? "");
+  return good !== "Verifying" && (bad || good);
+})()`, "the outcome of the check");
+
+/** Presses a button of a check, again while no checkpoint covers the event. */
+async function check(tab, button) {
+  while (true) {
+    await tab.click(button);
+    const said = await outcome(tab);
+    if (!said.startsWith("Not sealed yet")) return said;
+  }
+}
+
+/** Opens the newest refused link of an account. */
+async function openConflict(tab, account) {
+  const [row] = await tab.items("Events");
+  assert.match(row, /^#\d+ .* could not link google: another account has it .*ConflictRejected, refused, by the account holder/s);
+  const position = /^#(\d+)/.exec(row)[1];
+  await tab.click(`#${position}`, "link");
+  await tab.sees("heading", `Event #${position}`);
+  await tab.wait(`location.pathname.includes("/console/events/")`);
+  assert.ok(await tab.evaluate(`document.querySelector("main").innerText.includes(${JSON.stringify(account.slice(0, 8))})`));
+  return position;
+}
+
+/** Answers requests by handlers of their paths: with the answer as it is changed, or with a refusal. */
+async function intercept(tab, handlers) {
+  tab.onpaused = async ({ requestId, request, responseHeaders }) => {
+    const { pathname } = new URL(request.url);
+    const handler = handlers.find(([path]) => pathname.startsWith(path))?.[1];
+    const { body } = await tab.send("Fetch.getResponseBody", { requestId });
+    const changed = handler?.(JSON.parse(Buffer.from(body, "base64").toString()), request);
+    if (!changed) {
+      await tab.send("Fetch.continueRequest", { requestId });
+      return;
+    }
+    await tab.send("Fetch.fulfillRequest", {
+      requestId, responseCode: changed.status ?? 200,
+      responseHeaders: responseHeaders.filter(({ name }) => name.toLowerCase() !== "content-length"),
+      body: Buffer.from(JSON.stringify(changed.body)).toString("base64"),
+    });
+  };
+  await tab.send("Fetch.enable", { patterns: handlers.map(([path]) => ({ urlPattern: `${base}${path}*`, requestStage: "Response" })) });
+}
+
+/** Another letter of base64 in place of one. */
+const otherLetter = (text, index) => text.slice(0, index) + (text[index] === "A" ? "B" : "A") + text.slice(index + 1);
+
+/** An entry with a digit of a time changed. */
+function otherEntry(base64) {
+  const text = Buffer.from(base64, "base64").toString();
+  return Buffer.from(text.replace(/(\d)Z"/, (_, digit) => `${(Number(digit) + 1) % 10}Z"`)).toString("base64");
+}
+
+/** A key of a forger, and a note that it has signed over a tree of one entry. */
+function forgery(origin, entryBase64) {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const typed = Buffer.concat([Buffer.of(1), publicKey.export({ format: "der", type: "spki" }).subarray(-32)]);
+  const id = createHash("sha256").update(Buffer.concat([Buffer.from(`${origin}\n`), typed])).digest().subarray(0, 4);
+  const hash = (...parts) => createHash("sha256").update(Buffer.concat(parts)).digest();
+  return {
+    vkey: `${origin}+${id.toString("hex")}+${typed.toString("base64")}`,
+    proof(position) {
+      let root = hash(Buffer.of(0), Buffer.from(entryBase64, "base64"));
+      const path = [];
+      const size = 2n ** 20n;
+      for (let level = 0n; level < 20n; level += 1n) {
+        const sibling = hash(Buffer.from(`sibling ${level}`));
+        root = (BigInt(position) >> level) & 1n ? hash(Buffer.of(1), sibling, root) : hash(Buffer.of(1), root, sibling);
+        path.push(sibling.toString("base64"));
+      }
+      const text = `${origin}\n${size}\n${root.toString("base64")}\n`;
+      const signature = Buffer.concat([id, sign(null, Buffer.from(text), privateKey)]).toString("base64");
+      return { position, size: String(size), path, checkpoint: { origin, size: String(size), note: `${text}\n— ${origin} ${signature}\n` } };
+    },
+  };
+}
+
+test("an event is found by filters, opened and verified, and its bytes are at hand", () => withBrowser(async (open) => {
+  const { caller } = await conflict();
+  const tab = await staffTab(open, "auditor", `events?account=${caller.id}`);
+  await tab.sees("heading", "Events");
+  assert.ok((await tab.items("Events")).length >= 3);
+  await tab.check("events");
+  await tab.fill("Provider", "google");
+  await tab.fill("Type", "ConflictRejected");
+  await tab.click("Filter");
+  await tab.wait(`location.search.includes("type=ConflictRejected") && location.search.includes("provider=google")`);
+  await tab.wait(`document.querySelectorAll("ol[aria-label=Events] > li").length === 1`);
+  const position = await openConflict(tab, caller.id);
+  await tab.check("an event");
+  const said = await check(tab, "Verify in this browser");
+  assert.match(said, new RegExp(`^Verified: this entry is #${position} of the \\d+ that .* signed\\. This browser follows the log from now on`));
+  assert.equal((await tab.items("Steps")).length, 3);
+  for (const step of await tab.items("Steps")) assert.match(step, /^✓ /);
+  await tab.evaluate(`document.querySelectorAll("details").forEach((each) => { each.open = true; })`);
+  await tab.check("an event that is verified, with all bytes");
+  await tab.lacks("link", "There is no event of this id.");
+
+  await tab.open(`${base}/console/events/018f2c3a-0000-7000-8000-000000000000`);
+  await tab.wait(`document.querySelector("main").innerText.includes("There is no event of this id.")`);
+  await tab.check("no event");
+  await tab.open(`${base}/console/events?type=LedgerRestored`);
+  await tab.wait(`document.querySelector("main").innerText.includes("No event matches these filters.")`);
+}));
+
+test("an event that is changed on the wire is not verified, whatever is changed", () => withBrowser(async (open) => {
+  const { caller } = await conflict();
+  const tab = await staffTab(open, "support", `events?account=${caller.id}&type=ConflictRejected`);
+  const position = await openConflict(tab, caller.id);
+  assert.match(await check(tab, "Verify in this browser"), /^Verified/);
+  const token = await tab.evaluate("fetch('/console/session').then((answer) => answer.json()).then(({ csrf_token }) => csrf_token)");
+  const read = (path) => tab.evaluate(`fetch(${JSON.stringify(path)}, { headers: { "Ledger-CSRF": ${JSON.stringify(token)} } }).then((answer) => answer.json())`);
+  const other = await read(`/v1/events/${(await read(`/v1/events?account=${caller.id}&type=SignedIn`)).events[0].event_id}`);
+  const noteLines = (note) => note.split("\n");
+  const changes = [
+    ["the entry", 2, (answer) => { answer.entry_base64 = otherEntry(answer.entry_base64); }],
+    ["the whole event for another one that is signed, too", 1, (answer) => Object.assign(answer, other)],
+    ["entry and proof of another event", 1, (answer) => Object.assign(answer, { entry_base64: other.entry_base64, proof: other.proof })],
+    ["the proof of another event", 1, (answer) => { answer.proof = other.proof; }],
+    ["a hash of the path", 2, (answer) => { answer.proof.path[1] = otherLetter(answer.proof.path[1], 5); }],
+    ["a hash less", 2, (answer) => { answer.proof.path.pop(); }],
+    ["a hash more", 2, (answer) => { answer.proof.path.push(answer.proof.path[0]); }],
+    ["the position of the proof", 1, (answer) => { answer.proof.position = String(Number(position) - 1); }],
+    ["the size of the tree in the note", 2, (answer) => {
+      const lines = noteLines(answer.proof.checkpoint.note);
+      lines[1] = String(Number(lines[1]) * 4);
+      answer.proof.checkpoint.note = lines.join("\n");
+    }],
+    ["the root in the note", 2, (answer) => {
+      const lines = noteLines(answer.proof.checkpoint.note);
+      lines[2] = otherLetter(lines[2], 3);
+      answer.proof.checkpoint.note = lines.join("\n");
+    }],
+    ["the origin in the note", 3, (answer) => { answer.proof.checkpoint.note = answer.proof.checkpoint.note.replace(/^./, "x"); }],
+    ["the signature", 3, (answer) => {
+      const { note } = answer.proof.checkpoint;
+      answer.proof.checkpoint.note = otherLetter(note, note.length - 20);
+    }],
+    ["no signature", 2, (answer) => { answer.proof.checkpoint.note = answer.proof.checkpoint.note.split("\n\n")[0]; }],
+  ];
+  const path = await tab.evaluate("location.pathname.replace('/console/', '/v1/')");
+  for (const [what, step, change] of changes) {
+    await intercept(tab, [[path, (answer) => {
+      change(answer);
+      return { body: answer };
+    }]]);
+    const said = await check(tab, "Verify in this browser");
+    assert.match(said, new RegExp(`^Not verified: step ${step}, `), `${what}: ${said}`);
+    assert.match(said, /tell your auditor/, what);
+    if (what === "a hash of the path") {
+      assert.match(said, /Expected.{44}Found.{44}/, "both values");
+      assert.equal(await tab.evaluate("document.activeElement.id"), "refusal", "the focus is on the alert");
+      await tab.check("an event that is not verified");
+    }
+  }
+  // A key that has not signed.
+  const forged = forgery(other.proof.checkpoint.origin, otherEntry((await read(path)).entry_base64));
+  await intercept(tab, [["/v1/log/keys", () => ({ body: { keys: [{ vkey: forged.vkey, added_at: "2026-01-01T00:00:00.000000Z" }] } })]]);
+  assert.match(await check(tab, "Verify in this browser"), /^Not verified: step 3, signature: none of the given keys/);
+  const malformed = forged.vkey.replace(/\+[0-9a-f]{8}\+/, "+00000000+");
+  await intercept(tab, [["/v1/log/keys", () => ({ body: { keys: [{ vkey: malformed, added_at: "2026-01-01T00:00:00.000000Z" }] } })]]);
+  assert.match(await check(tab, "Verify in this browser"), /^Not verified: the key of the log/);
+
+  // A server that forges all of it, key included, is told by the key that this browser has seen, and caught by a pasted one.
+  const forge = [
+    ["/v1/log/keys", () => ({ body: { keys: [{ vkey: forged.vkey, added_at: "2026-01-01T00:00:00.000000Z" }] } })],
+    [path, (answer) => ({ body: { ...answer, entry_base64: otherEntry(answer.entry_base64), proof: forged.proof(position) } })],
+  ];
+  await intercept(tab, forge);
+  assert.match(await check(tab, "Verify in this browser"), /^Verified/);
+  assert.ok(await tab.evaluate(`document.querySelector("main").innerText.includes("by another key")`), "the key is another one");
+  await tab.send("Fetch.disable");
+  const [{ vkey }] = (await read("/v1/log/keys")).keys;
+  await tab.open(`${base}/console/log`);
+  await tab.fill("Verifier key that you were given", "no key");
+  await tab.click("Use this key");
+  await tab.wait(`document.querySelector("main").innerText.includes("this is no verifier key")`);
+  await tab.fill("Verifier key that you were given", vkey);
+  await tab.click("Use this key");
+  await tab.says("This is the key that the server states, too.");
+  await tab.check("a pasted key");
+  await tab.open(`${base}${path.replace("/v1/", "/console/")}`);
+  await tab.sees("heading", `Event #${position}`);
+  await intercept(tab, forge);
+  assert.match(await check(tab, "Verify in this browser"), /^Not verified: step 3, signature: none of the given keys/);
+  await tab.send("Fetch.disable");
+  assert.match(await check(tab, "Verify in this browser"), /^Verified: .* and (it continues|it is the one)/);
+  assert.ok(await tab.evaluate(`document.querySelector("main").innerText.includes("which you pasted")`));
+}));
+
+test("checkpoints continue each other, and a log that was rolled back is noticed", () => withBrowser(async (open) => {
+  await signInBy("apple");
+  const tab = await staffTab(open, "auditor", "log");
+  await tab.sees("heading", "Newest checkpoint");
+  await tab.wait(`document.querySelector("main").innerText.includes("This browser follows the log from now on")`);
+  await tab.check("the log");
+  const sizeOf = async () => /(\d+) events of/.exec(await tab.evaluate(`document.querySelector("main").innerText`))[1];
+  const first = await sizeOf();
+  const before = await tab.evaluate(`JSON.stringify({ ...localStorage })`);
+  let size = first;
+  while (size === first) {
+    await signInBy("google", newName());
+    await tab.reload();
+    await tab.sees("heading", "Newest checkpoint");
+    size = await sizeOf();
+  }
+  assert.ok(await tab.evaluate(`document.querySelector("main").innerText.includes("(size ${first}), and it continues the one of")`));
+  const said = await check(tab, "Verify");
+  assert.match(said, new RegExp(`^Verified: (\\d+, )+${size} continue each other`));
+  await tab.check("checkpoints that continue each other");
+
+  // The server forgets the newest events, as after a restore of its database.
+  const older = JSON.parse(Object.values(JSON.parse(before)).find((each) => each.includes("firstSize"))).note;
+  const rolledBack = [
+    ["/v1/log/inclusion", (answer) => ({ body: { ...answer, checkpoint: { ...answer.checkpoint, note: older } } })],
+    ["/v1/log/consistency", () => ({ status: 404, body: { error: { code: "SIZE_NOT_SIGNED", message: "none", details: {} } } })],
+  ];
+  await intercept(tab, rolledBack);
+  await tab.reload();
+  assert.match(await outcome(tab), /^Not verified: the log: the log is shorter than the one that this browser has seen, and was rolled back/);
+  assert.ok((await outcome(tab)).includes(`the log of ${size} events`), "what was seen");
+  assert.ok((await outcome(tab)).includes(`a log of ${first} events`), "what is there");
+  await tab.check("a log that was rolled back");
+  // An answer that is only late is none: its log is still the beginning of what was seen.
+  await intercept(tab, rolledBack.slice(0, 1));
+  await tab.reload();
+  await tab.wait(`document.querySelector("main").innerText.includes("this answer is older, and its beginning")`);
+  // A proof that does not hold.
+  await tab.evaluate(`for (const name of Object.keys(localStorage)) localStorage.setItem(name, JSON.parse(${JSON.stringify(before)})[name] ?? localStorage.getItem(name))`);
+  await intercept(tab, [["/v1/log/consistency", (answer) => ({ body: { ...answer, path: answer.path.map((hash) => otherLetter(hash, 2)) } })]]);
+  await tab.reload();
+  assert.match(await outcome(tab), new RegExp(`^Not verified: the log: the log does not continue the one of ${first} events`));
+  await tab.send("Fetch.disable");
+  await tab.reload();
+  await tab.wait(`document.querySelector("main").innerText.includes("and it continues the one of ${first} events")`);
+  // A damaged record is told.
+  await tab.evaluate(`for (const name of Object.keys(localStorage)) if (name.startsWith("ledger-witness")) localStorage.setItem(name, "{")`);
+  await tab.reload();
+  assert.match(await outcome(tab), /^Not verified: the log: what this browser remembers of the log is damaged/);
+}));
+
+test("the events are followed as they come, and wait while text is selected or it is paused", () => withBrowser(async (open) => {
+  const ada = await signInBy("apple");
+  const tab = await staffTab(open, "support", `events?account=${ada.id}`);
+  await tab.sees("list", "Events");
+  const count = (await tab.items("Events")).length;
+  const rows = (wanted) => tab.wait(`document.querySelectorAll("ol[aria-label=Events] > li").length === ${wanted}`);
+  const saysOf = (text) => tab.wait(`document.getElementById("follow-status").textContent.includes(${JSON.stringify(text)})`);
+  await tab.click("Follow");
+  await saysOf("Following");
+  await signInBy("apple", ada.name);
+  await rows(count + 1);
+  assert.match((await tab.items("Events"))[0], /signed in with apple/);
+  await tab.check("events that are followed");
+  await tab.evaluate(`getSelection().selectAllChildren(document.querySelector("ol[aria-label=Events] .what"))`);
+  await signInBy("apple", ada.name);
+  await saysOf("Waiting while text is selected: 1 new event");
+  await rows(count + 1);
+  await tab.evaluate("getSelection().removeAllRanges()");
+  await rows(count + 2);
+  await tab.click("Pause");
+  await signInBy("apple", ada.name);
+  await saysOf("Paused: 1 new event");
+  await tab.click("Pause");
+  await rows(count + 3);
+  await tab.click("Follow");
+  await tab.wait(`document.getElementById("follow-status").textContent === ""`);
+  await signInBy("apple", ada.name);
+  await ask("GET", "/v1/providers");
+  await rows(count + 3);
+}));
