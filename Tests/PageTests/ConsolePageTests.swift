@@ -20,6 +20,10 @@ import Testing
         try await run(["console-overview"])
     }
 
+    @Test func `staff search, and read accounts, their past and their pictures`() async throws {
+        try await run(["console-accounts"])
+    }
+
     private func run(_ stories: [String]) async throws {
         let development = ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""]
         try await Deployment.with(settings: development) { deployment in
