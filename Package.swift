@@ -150,6 +150,7 @@ let package = Package(
                 .embedInCode("V032_former_addresses.sql"),
                 .embedInCode("V033_console_sessions.sql"),
                 .embedInCode("V034_conflict_reviews.sql"),
+                .embedInCode("V035_daily_figures.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
@@ -307,7 +308,7 @@ let package = Package(
             dependencies: [
                 "BlockingCalls", "Passwords",
                 "ChildProcesses", "Cryptography", "Encodings", "Ledger", "LedgerAPI", "LedgerAudit",
-                "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerSignIn",
+                "LedgerEngine", "LedgerExport", "LedgerMessages", "LedgerPostgres", "LedgerSignIn",
                 "LedgerTestSupport", "Migrations", "Postgres", "StandardWebhooks",
                 "TransparencyLog",
             ], resources: [.copy("FormerRelease")]),

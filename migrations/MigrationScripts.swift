@@ -38,6 +38,7 @@ package enum MigrationScripts {
         ("V032_former_addresses.sql", PackageResources.V032_former_addresses_sql),
         ("V033_console_sessions.sql", PackageResources.V033_console_sessions_sql),
         ("V034_conflict_reviews.sql", PackageResources.V034_conflict_reviews_sql),
+        ("V035_daily_figures.sql", PackageResources.V035_daily_figures_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

@@ -166,6 +166,9 @@ static const unsigned char console_view_log_mjs[] = {
 static const unsigned char console_view_merge_mjs[] = {
 #embed "console/view-merge.mjs"
 };
+static const unsigned char console_view_overview_mjs[] = {
+#embed "console/view-overview.mjs"
+};
 static const unsigned char console_view_owner_mjs[] = {
 #embed "console/view-owner.mjs"
 };
@@ -338,6 +341,7 @@ static const struct page_asset assets[] = {
     {"console/view-hold.mjs", SCRIPT, console_view_hold_mjs, sizeof console_view_hold_mjs},
     {"console/view-log.mjs", SCRIPT, console_view_log_mjs, sizeof console_view_log_mjs},
     {"console/view-merge.mjs", SCRIPT, console_view_merge_mjs, sizeof console_view_merge_mjs},
+    {"console/view-overview.mjs", SCRIPT, console_view_overview_mjs, sizeof console_view_overview_mjs},
     {"console/view-owner.mjs", SCRIPT, console_view_owner_mjs, sizeof console_view_owner_mjs},
     {"console/view-picture.mjs", SCRIPT, console_view_picture_mjs, sizeof console_view_picture_mjs},
     {"console/view-relink.mjs", SCRIPT, console_view_relink_mjs, sizeof console_view_relink_mjs},

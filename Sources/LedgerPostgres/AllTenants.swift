@@ -144,6 +144,14 @@ package enum AllTenants {
         ORDER BY h.tenant_id, p.position NULLS FIRST, t.name, t.generation
         """)
 
+    static let figuresBehind = Statement(
+        "figures_behind",
+        """
+        SELECT h.tenant_id, h.next_position FROM ledger_head h
+        LEFT JOIN figure_heads f ON f.tenant_id = h.tenant_id
+        WHERE h.next_position <> coalesce(f.next_position, 0) ORDER BY h.tenant_id
+        """)
+
     // The event's time comes from a subquery: planned as a join over young tables, it reads all events of a
     // tenant for each row.
     static let projectionStatus = Statement(

@@ -180,6 +180,9 @@ enum RequestTemplates {
             "GET /v1/account",
             "Host: a\n" + bearer
                 + "X-Request-Id: r-1\nX-Forwarded-For: 203.0.113.7\nUser-Agent: u\n", ""),
+        request(
+            "GET /v1/account/activity?before=0190a1b2-c3d4-7000-8000-000000000001&limit=2",
+            "Host: a\n" + bearer, ""),
         request("GET /t/default/v1/account", "Host: a\n" + bearer, ""),
         request(
             "POST /v1/account/merge/preview", json + bearer,
@@ -288,6 +291,12 @@ enum RequestTemplates {
             "GET /v1/accounts/<ACCOUNT>/timeline?order=newest&before=0-2&limit=1", key, ""),
         request("GET /v1/conflicts?state=resolved", key, ""),
         request("GET /v1/conflicts/counts", key, ""),
+        request("GET /v1/overview?days=7", key, ""),
+        request(
+            "POST /v1/exports", because + "Content-Type: application/json\n",
+            #"{"account_id":"<ACCOUNT>"}"#),
+        request("GET /v1/holds?after=<ACCOUNT>&limit=2", because, ""),
+        request("GET /v1/identities/<ACCOUNT>/owners", key, ""),
         request("GET /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001", key, ""),
         request(
             "PUT /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001/review",

@@ -62,6 +62,24 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {number} [codes_left]  Of recovery codes.
  * @property {string} [removal_due]  When it is removed, because support planned it.
  *
+ * @typedef {object} Activity
+ * @property {string} event_id
+ * @property {string} at
+ * @property {string} kind  Such as `signed_in`.
+ * @property {"holder" | "support" | "system"} by
+ * @property {string} [provider]
+ * @property {string} [identity_id]
+ * @property {"totp" | "phone" | "passkey" | "recovery_codes"} [factor]
+ * @property {boolean} [new_device]  Of a sign-in.
+ * @property {boolean} [current_session]  Whether it is about this session.
+ * @property {string} [reason]  Of a refusal.
+ * @property {string} [client_ip]
+ *
+ * @typedef {object} Activities
+ * @property {Activity[]} activity
+ * @property {string} [next]  For `before` of the next page.
+ * @property {boolean} more
+ *
  * @typedef {object} Enrolment
  * @property {string} [enrolment_token]  Of an authenticator app: sent with the first code.
  * @property {string} [secret]  In base32, to type.
@@ -740,6 +758,20 @@ export class AccountLedger {
     return this.#call({
       method: "POST", path: `/v1/account/identities/${segment(identityId)}/keep`, body: {}, isUnrepeatable: true,
     }, options);
+  }
+
+  /**
+   * The recent activity of the account, newest first; `before` is `next` of the previous page.
+   *
+   * @param {{ before?: string, limit?: number }} [page]
+   * @param {CallOptions} [options]
+   * @returns {Promise<Activities>}
+   */
+  activity(page = {}, options = {}) {
+    const pairs = Object.entries(page).filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, String(value)]);
+    const query = pairs.length === 0 ? "" : `?${new URLSearchParams(pairs)}`;
+    return this.#call({ method: "GET", path: `/v1/account/activity${query}` }, options);
   }
 
   /**

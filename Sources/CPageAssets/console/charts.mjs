@@ -43,15 +43,3 @@ function table(title, days) {
 export function number(value) {
   return Number(value).toLocaleString("en");
 }
-
-/** A size in bytes, with a unit. */
-export function bytes(value) {
-  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-  let size = Number(value);
-  let unit = 0;
-  while (size >= 1024 && unit < units.length - 1) {
-    size /= 1024;
-    unit += 1;
-  }
-  return `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`;
-}

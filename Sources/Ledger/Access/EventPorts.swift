@@ -9,6 +9,7 @@ package struct EventQuery: Hashable, Sendable {
     package var account: AccountID?
     package var provider: ProviderName?
     package var outcome: Event.Outcome?
+    /// The account holder, principal or system that caused the event.
     package var actor: ActorFilter?
     /// An identity that the event names.
     package var identity: IdentityID?
@@ -44,14 +45,14 @@ package struct EventQuery: Hashable, Sendable {
 /// The actor of the events that a read selects, in any session and with any role.
 package enum ActorFilter: Hashable, Sendable {
     case account(AccountID)
-    case apiKey(APIKeyID)
+    case principal(Principal.Kind, EntityID<PrincipalKind>)
     case system
 
     /// The forms of an actor, in words.
-    package static let form = "account:<id>, api_key:<id> or system"
+    package static let form = "account:<id>, api_key:<id>, staff:<id> or system"
     /// The forms of an actor, as a regular expression.
     package static let pattern =
-        "^(system|(account|api_key):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$"
+        "^(system|(account|api_key|staff):[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$"
 
     /// Reads an actor in the format of the `actor` columns, without a session.
     package init?(_ text: String) {
@@ -61,9 +62,11 @@ package enum ActorFilter: Hashable, Sendable {
         case ("account", 2):
             guard let account = AccountID(canonical: parts[1]) else { return nil }
             self = .account(account)
-        case ("api_key", 2):
-            guard let key = APIKeyID(canonical: parts[1]) else { return nil }
-            self = .apiKey(key)
+        case (let name?, 2):
+            guard let kind = Principal.Kind(rawValue: name),
+                let id = EntityID<PrincipalKind>(canonical: parts[1])
+            else { return nil }
+            self = .principal(kind, id)
         default: return nil
         }
     }
@@ -71,10 +74,14 @@ package enum ActorFilter: Hashable, Sendable {
     /// Byte sequences that every entry of the actor contains.
     fileprivate var fragments: [String] {
         switch self {
-        case .account(let account): ["\"actor\":{\"id\":\"\(account)\"", "\"type\":\"account\"},"]
-        case .apiKey(let key): ["\"actor\":{\"id\":\"\(key)\"", "\"type\":\"api_key\"},"]
+        case .account(let account): Self.fragments(account, "account")
+        case .principal(let kind, let id): Self.fragments(id, kind.rawValue)
         case .system: ["\"actor\":{\"type\":\"system\"}"]
         }
+    }
+
+    private static func fragments<Kind>(_ id: EntityID<Kind>, _ type: String) -> [String] {
+        ["\"actor\":{\"id\":\"\(id)\"", "\"type\":\"\(type)\"},"]
     }
 }
 

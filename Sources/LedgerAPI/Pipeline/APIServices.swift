@@ -8,6 +8,8 @@ package final class APIServices: Sendable {
     package let commands: any CommandQueue
     /// Reads the read model.
     package let accounts: any AccountReader
+    /// Reads the recent activity of accounts.
+    package let activities: any ActivityReader
     /// Serves auditors, support and administrators.
     package let audit: AuditServices
     /// Looks up which tenants exist.
@@ -55,7 +57,8 @@ package final class APIServices: Sendable {
 
     /// Collects the services.
     package init(
-        commands: any CommandQueue, accounts: any AccountReader, audit: AuditServices,
+        commands: any CommandQueue, accounts: any AccountReader,
+        activities: any ActivityReader, audit: AuditServices,
         tenants: any TenantDirectory,
         configurations: [TenantID: TenantConfiguration], accessTokens: AccessTokens,
         refreshTokens: RefreshTokens, singleUseIDTokens: SingleUseIDTokens,
@@ -70,6 +73,7 @@ package final class APIServices: Sendable {
     ) {
         self.commands = commands
         self.accounts = accounts
+        self.activities = activities
         self.audit = audit
         self.tenants = tenants
         self.configurations = configurations

@@ -21,6 +21,14 @@ package struct AuditServices: Sendable {
     package let conflicts: any ConflictReader
     /// Reads what became of messages to people.
     package let messages: any MessageReader
+    /// Reads figures and states.
+    package let overviews: any OverviewReader
+    /// Reads legal holds.
+    package let holds: any HoldReader
+    /// Reads which accounts held identities.
+    package let owners: any OwnerReader
+    /// Exports bundles.
+    package let bundles: any BundleExporter
     /// Limits the number of concurrent requests.
     let limiter: AuditRequestLimiter
 
@@ -28,7 +36,9 @@ package struct AuditServices: Sendable {
     package init(
         keys: any APIKeyDirectory, accesses: any AccessLog, events: any EventReader,
         proofs: any ProofReader, histories: any HistoryReader, searches: any SearchReader,
-        conflicts: any ConflictReader, messages: any MessageReader, streams: EventStreams,
+        conflicts: any ConflictReader, messages: any MessageReader, overviews: any OverviewReader,
+        holds: any HoldReader, owners: any OwnerReader, bundles: any BundleExporter,
+        streams: EventStreams,
         limiter: AuditRequestLimiter = AuditRequestLimiter()
     ) {
         self.keys = keys
@@ -40,6 +50,10 @@ package struct AuditServices: Sendable {
         self.searches = searches
         self.conflicts = conflicts
         self.messages = messages
+        self.overviews = overviews
+        self.holds = holds
+        self.owners = owners
+        self.bundles = bundles
         self.limiter = limiter
     }
 }

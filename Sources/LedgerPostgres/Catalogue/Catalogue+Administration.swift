@@ -59,6 +59,18 @@ extension Catalogue {
                 .text("outcome", .auditor), .uuid("request_id", [.auditor, .nullable]),
             ]),
         CatalogueTable(
+            "figure_heads", server: .all,
+            columns: [
+                .text("tenant_id", [.auditor, .support]),
+                .int8("next_position", [.auditor, .support]),
+            ]),
+        CatalogueTable(
+            "daily_figures", server: .all,
+            columns: [
+                .text("tenant_id", [.auditor, .support]), .text("day", [.auditor, .support]),
+                .text("type", [.auditor, .support]), .int8("events", [.auditor, .support]),
+            ]),
+        CatalogueTable(
             "conflict_reviews", server: .all,
             columns: [
                 .text("tenant_id", [.auditor, .support]),

@@ -12,7 +12,8 @@ enum RebuildCommand {
         operands: [
             .init(
                 placeholder: "PROJECTION",
-                meaning: (ProjectionName.allCases.map(\.rawValue) + [FormerEmailRebuild.name])
+                meaning: (ProjectionName.allCases.map(\.rawValue)
+                    + [FormerEmailRebuild.name, FigureWorker.name])
                     .joined(separator: " or "))
         ],
         options: [
@@ -32,7 +33,8 @@ enum RebuildCommand {
             --drop-previous. If it is interrupted, start it again. Requires the login of LEDGER_MIGRATE_URL,
             because it creates and drops tables. former_emails are digests of e-mails of identities without an
             account: wrong ones are rebuilt from the log's disclosures while the ledger serves, without
-            --online.
+            --online. figures are the numbers of events by day, which are counted again from the log, also
+            without --online.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -40,6 +42,7 @@ enum RebuildCommand {
         if name == FormerEmailRebuild.name {
             return try await formerEmails(arguments, environment)
         }
+        if name == FigureWorker.name { return try await figures(arguments, environment) }
         guard let projection = ProjectionName(rawValue: name) else {
             throw arguments.usageError("unknown projection '\(Arguments.quoted(name))'")
         }
@@ -65,15 +68,34 @@ enum RebuildCommand {
         return reports.allSatisfy { $0.fault == nil } ? .success : .fault
     }
 
-    /// Rebuilds the wrong digests of former e-mails.
-    private static func formerEmails(
+    /// Counts the events of each day again.
+    private static func figures(
         _ arguments: Arguments, _ environment: Environment
     ) async throws -> ExitCode {
+        try expectNoTable(arguments)
+        let url = try environment.databaseURL
+        let tenant = try LedgerCommands.tenant(arguments, url: url)
+        let worker = FigureWorker(url: url)
+        let counted = try await worker.rebuild(tenant)
+        await worker.close()
+        Terminal.print(
+            counted.map { "tenant \($0.tenant): counted \($0.size) events\n" }.joined())
+        return .success
+    }
+
+    private static func expectNoTable(_ arguments: Arguments) throws {
         if let option = OnlineRebuildCommand.Change.allCases.first(where: {
             arguments.has($0.rawValue)
         }) {
             throw arguments.usageError("--\(option.rawValue) requires a projection with a table")
         }
+    }
+
+    /// Rebuilds the wrong digests of former e-mails.
+    private static func formerEmails(
+        _ arguments: Arguments, _ environment: Environment
+    ) async throws -> ExitCode {
+        try expectNoTable(arguments)
         let url = try environment.databaseURL
         let tenant = try LedgerCommands.tenant(arguments, url: url)
         guard let keys = try LedgerCommands.keys(environment)?.searching else {

@@ -38,7 +38,26 @@ extension Server {
             messages: MessageReads(url: configuration.databaseURL) {
                 log.write(.error, "message reader fault", ["detail": .text($0)])
             },
+            overviews: OverviewReads(url: configuration.databaseURL) {
+                log.write(.error, "overview fault", ["detail": .text($0)])
+            },
+            holds: HoldReads(url: configuration.databaseURL) {
+                log.write(.error, "hold reader fault", ["detail": .text($0)])
+            },
+            owners: OwnerReads(url: configuration.databaseURL, macs: keys.wrapping.macs) {
+                log.write(.error, "owner reader fault", ["detail": .text($0)])
+            },
+            bundles: BundleExports(url: configuration.databaseURL, macs: keys.wrapping.macs) {
+                log.write(.error, "export fault", ["detail": .text($0)])
+            },
             streams: streams())
+    }
+
+    private func activities() -> ActivityReads {
+        let log = log
+        return ActivityReads(url: configuration.databaseURL, macs: keys.wrapping.macs) {
+            log.write(.error, "activity fault", ["detail": .text($0)])
+        }
     }
 
     /// Makes the event streams, which read on their own connection so that no request waits for them.
@@ -60,7 +79,7 @@ extension Server {
     ) -> APIServices {
         let passkeys = PasskeyChecks(store: credentials, key: keys.refresh)
         return APIServices(
-            commands: commands, accounts: workers.reads, audit: audit(),
+            commands: commands, accounts: workers.reads, activities: activities(), audit: audit(),
             // Their existence was checked at the start.
             tenants: Tenants(url: configuration.databaseURL, known: Set(tenants.keys)),
             configurations: tenants,

@@ -15,6 +15,7 @@ struct Workers: Sendable {
     let access: AccessGate
     let projector: Projector
     let sweeper: Sweeper
+    let figures: FigureWorker
     /// The sealer; nil in a process that does not seal.
     let sealer: Sealer?
     let erasure: ErasureWorker
@@ -105,6 +106,9 @@ struct Workers: Sendable {
         sweeper = Sweeper(url: url) { text in
             log.write(.warning, "sweeper fault", ["detail": .text(text)])
         }
+        figures = FigureWorker(url: url) { text in
+            log.write(.warning, "figures fault", ["detail": .text(text)])
+        }
         watch = LockHolderWatch(url: url) { text in
             log.write(.warning, "frozen process", ["detail": .text(text)])
         }
@@ -123,6 +127,7 @@ struct Workers: Sendable {
             group.addTask { await access.run() }
             group.addTask { await projector.run() }
             group.addTask { await sweeper.run() }
+            group.addTask { await figures.run() }
             if let sealer { group.addTask { await sealer.run() } }
             group.addTask { await erasure.run() }
             group.addTask {

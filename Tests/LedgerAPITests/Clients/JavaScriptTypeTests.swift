@@ -56,7 +56,7 @@ struct JavaScriptTypeTests {
                 "beginPasskeySignUp", "beginPasskeySignIn", "beginPasskeyLink",
                 "beginPasskeyMerge", "providers", "beginFlow",
                 "signOut",
-                "account", "keepIdentity", "link", "unlink",
+                "account", "keepIdentity", "activity", "link", "unlink",
                 "previewMerge", "merge", "#renew", "previewUndo", "undoMerge",
             ])
     }

@@ -124,6 +124,9 @@ struct ExampleRun {
                 path,
                 "{\"absorb\":\"\(bob.userID)\",\"plan_digest\":\"\(digest)\",\"case\":\"T-1\"}")
             values[ExampleValue.event] = merged.text("merge")
+        case "export_bundle": service.audit.proofs.seal(at: service.clock.now)
+        case "list_identity_owners": try await linkApple()
+        case "list_legal_holds": _ = try await support("/v1/accounts/\(ada.userID)/holds", nil)
         case "preview_relink", "relink":
             try await linkApple()
             #expect(try await service.unlink("apple", by: ada).status == 200)

@@ -206,7 +206,7 @@ import Testing
     @Test(arguments: [
         ("?as_of=9", "400 INVALID_REQUEST"), ("?as_of=-1", "400 INVALID_REQUEST"),
         ("?as_of=yesterday", "400 INVALID_REQUEST"), ("?as_of=", "400 INVALID_REQUEST"),
-        ("?as_of=1&as_of=2", "400 INVALID_REQUEST"), ("?disclose=true", "400 INVALID_REQUEST"),
+        ("?as_of=1&as_of=2", "400 INVALID_REQUEST"), ("?disclose=true", "403 FORBIDDEN"),
         ("/history?limit=0", "400 INVALID_REQUEST"), ("/history?limit=1001", "400 INVALID_REQUEST"),
         ("/history?after=x", "400 INVALID_REQUEST"), ("/history?from=1", "400 INVALID_REQUEST"),
         ("/diff", "400 INVALID_REQUEST"), ("/diff?from=3&to=2", "400 INVALID_REQUEST"),

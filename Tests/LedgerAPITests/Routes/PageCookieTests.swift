@@ -84,6 +84,20 @@ import Testing
             try await service.send("GET", "/assets/account/index.html").status == 404)
     }
 
+    @Test func `a page shows the recent activity of its account`() async throws {
+        let service = try TestService()
+        var page = try await Page(service)
+        let signedIn = try await page.post(
+            "/v1/auth/sign-in/google", "{\"id_token\":\"\(service.idToken("google", "ada"))\"}")
+        #expect(signedIn.status == 201)
+        page = try await page.again()
+        let shown = try await page.get("/v1/account/activity?limit=1")
+        let row = shown.json["activity"]?.array?.first?.members
+        #expect(row?["kind"]?.string == "signed_in" && row?["current_session"] == .bool(true))
+        page.token = "x"
+        #expect(try await page.get("/v1/account/activity").status == 403)
+    }
+
     @Test func `no code is sent for a session that has ended`() async throws {
         let service = try TestService { $0.codes = [.email] }
         let ada = try await service.signIn("google", "ada")

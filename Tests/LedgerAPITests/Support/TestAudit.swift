@@ -43,6 +43,8 @@ struct TestAudit {
         AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs, histories: ledger,
             searches: InMemorySearch(ledger), conflicts: conflicts, messages: messages,
+            overviews: InMemoryOverview(ledger), holds: InMemoryHolds(ledger),
+            owners: InMemoryOwners(ledger), bundles: InMemoryBundles(ledger, proofs: proofs),
             streams: streams, limiter: limiter)
     }
 

@@ -175,7 +175,8 @@ struct TestService {
             current: options.digestKey, keys: options.digestKeys, store: challenges,
             random: { SecureRandom.uint128() })
         services = APIServices(
-            commands: ledger, accounts: ledger, audit: audit.services, tenants: ledger,
+            commands: ledger, accounts: ledger, activities: InMemoryActivity(ledger),
+            audit: audit.services, tenants: ledger,
             configurations: configurations, accessTokens: accessTokens,
             refreshTokens: refreshTokens,
             singleUseIDTokens: SingleUseIDTokens(key: options.spendingKey),

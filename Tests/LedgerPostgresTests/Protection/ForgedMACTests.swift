@@ -154,6 +154,16 @@ import TransparencyLog
             await #expect(throws: LedgerFault.internalFailure) {
                 try await reads.events(matching: query, in: .default, isDisclosing: false)
             }
+            query.order = .newest
+            query.after = LogPosition(scene.position + 1)
+            await #expect(throws: LedgerFault.internalFailure) {
+                try await reads.events(matching: query, in: .default, isDisclosing: false)
+            }
+            query.after = LogPosition(scene.position)
+            let back = try await reads.events(matching: query, in: .default, isDisclosing: false)
+            #expect(
+                back.elements.map(\.position.value) == (0..<scene.position).reversed()
+                    && !back.hasMore)
             await #expect(throws: LedgerFault.internalFailure) {
                 try await reads.event(scene.forged.id, in: .default, isDisclosing: false)
             }

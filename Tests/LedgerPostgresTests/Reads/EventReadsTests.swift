@@ -76,7 +76,7 @@ struct EventReadsTests {
                     let own = try await positions(reads) { $0.actor = .account(holder) }
                     #expect(own == Self.positions(all) { $0.actor.columnText == text })
                     let none = try await positions(reads) {
-                        $0.actor = .apiKey(APIKeyID(bits: holder.bits))
+                        $0.actor = .principal(.apiKey, EntityID(bits: holder.bits))
                     }
                     #expect(none == [])
                 }

@@ -32,6 +32,11 @@ test("a person signs in, links, unlinks and signs out", async () => {
   assert.equal(ended.code, "INVALID_REFRESH_TOKEN");
   assert.equal(await tablet.userId(), null);
 
+  const recent = await ledger.activity({ limit: 2 });
+  assert.deepEqual(recent.activity.map((row) => `${row.kind} ${row.provider}`), ["unlinked google", "signed_in google"]);
+  const earlier = await ledger.activity({ before: recent.next });
+  assert.deepEqual(earlier.activity.map((row) => row.kind), ["linked", "signed_in", "linked", "opened"]);
+
   await ledger.signOut();
   assert.equal(await ledger.userId(), null);
   assert.equal((await refusal(ledger.account())).code, "NO_SESSION");

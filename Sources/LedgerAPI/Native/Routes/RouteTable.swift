@@ -11,7 +11,8 @@ enum RouteTable {
         ChangePasswordRoute.self, ChangeAddressRoute.self, BeginAddressReturnRoute.self,
         CompleteAddressReturnRoute.self, RefreshRoute.self,
         SignOutRoute.self, LinkRoute.self,
-        UnlinkRoute.self, AccountRoute.self, KeepIdentityRoute.self, FactorsRoute.self,
+        UnlinkRoute.self, AccountRoute.self, ActivityRoute.self, KeepIdentityRoute.self,
+        FactorsRoute.self,
         BeginEnrolmentRoute.self,
         BeginPasskeyFactorRoute.self,
         EnrolFactorRoute.self, RemoveFactorRoute.self, KeepFactorRoute.self,
@@ -33,7 +34,8 @@ enum RouteTable {
         FactorRemovalStopRoute.self, UnlinkPreviewRoute.self, PlanUnlinkRoute.self,
         StopUnlinkRoute.self, SearchRoute.self, SearchByBodyRoute.self,
         ConflictRoute.self, ConflictCountsRoute.self, ReviewConflictRoute.self,
-        UnreviewConflictRoute.self,
+        UnreviewConflictRoute.self, OverviewRoute.self, HoldsRoute.self, IdentityOwnersRoute.self,
+        ExportRoute.self,
     ]
 
     /// The routes that describe the others; an operator can switch them off.
