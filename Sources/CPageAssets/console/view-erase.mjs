@@ -6,7 +6,7 @@ import { bases } from "./repair-words.mjs";
 import { doneHeading, steps } from "./repair-steps.mjs";
 import { id, shortID } from "./format.mjs";
 
-/** Where reason and basis are while the administrator signs in again. */
+/** The key of reason and basis while the administrator signs in again. */
 const typedKey = "console-erase";
 
 /** @param {any} context */
@@ -85,7 +85,7 @@ function keepTyped(account, typed) {
   sessionStorage.setItem(typedKey, JSON.stringify({ account, ...typed }));
 }
 
-/** What was typed before a new sign-in; only once. */
+/** The texts from before a new sign-in; only once. */
 function takeTyped(account) {
   const kept = sessionStorage.getItem(typedKey);
   sessionStorage.removeItem(typedKey);
