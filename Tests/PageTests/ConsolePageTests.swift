@@ -14,6 +14,18 @@ import Testing
         try await run(["console-accounts"])
     }
 
+    @Test func `events are verified in the browser, which notices each change on the wire`()
+        async throws
+    {
+        try await run(["console-proofs"])
+    }
+
+    @Test func `the page of a bundle verifies it from the disk, and refuses a tampered one`()
+        async throws
+    {
+        try await run(["verify-page"])
+    }
+
     private func run(_ stories: [String]) async throws {
         let development = ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""]
         try await Deployment.with(settings: development) { deployment in

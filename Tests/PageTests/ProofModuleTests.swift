@@ -4,8 +4,8 @@ import Testing
 
 /// The modules that verify in a browser, without one: their vectors, and each byte changed.
 @Suite(.timeLimit(.minutes(2))) struct ProofModuleTests {
-    @Test(arguments: ["proof", "witness"])
-    func `proofs, notes, entries and bundles are verified as in the ledger`(
+    @Test(arguments: ["proof", "stream", "witness"])
+    func `proofs, notes and entries are verified as in the ledger`(
         _ name: String
     ) async throws {
         let node = try RunningProcess(

@@ -11,10 +11,17 @@ const hints = {
   principal: "staff:ID, api_key:ID or operator", from: "position, or time such as 2026-11-21T00:00:00Z",
   to: "position or time, inclusive",
 };
-/** The actions that need more than their name with spaces. */
+/** The actions in words; of others, their name. */
 const actions = {
-  "event.stream": "followed the events", "event.list": "read events", "events.list": "read events", "event.read": "read an event",
-  "search": "searched", "access.list": "read the access log", "accesses.list": "read the access log",
+  "access_log.list": "read the access log", "account.read": "read an account", "account.history": "read the history of",
+  "account.diff": "compared moments of", "account.timeline": "read the timeline of", "conflict.list": "read conflicts",
+  "conflict.read": "read a conflict", "conflict.count": "counted conflicts", "conflict.review": "noted about a conflict",
+  "event.list": "read events", "event.read": "read", "event.stream": "followed the events", "log.checkpoint": "read the newest checkpoint",
+  "log.checkpoints": "read checkpoints", "log.inclusion": "asked for a proof of an event",
+  "log.consistency": "asked for a proof between checkpoints", "log.keys": "read the keys of the log", "log.export": "exported a bundle",
+  "account.erase": "erased", "account.hold": "set a legal hold on", "account.lift_hold": "lifted a legal hold of",
+  "account.merge": "merged accounts into", "merge.undo": "undid a merge of", "account.disable": "disabled", "account.enable": "enabled",
+  "account.end_sessions": "ended all sessions of", "identity.relink": "linked an identity again to", search: "searched",
 };
 
 /** @param {any} context */
@@ -98,7 +105,7 @@ function filterForm(context, filters) {
  */
 function rowOf(context, access) {
   const { position, accessed_at: at, principal, role, action, account, event, disclosed, reason, outcome, request, details } = access;
-  const words = actions[action] ?? String(action).replaceAll(/[._]/g, " ");
+  const words = Object.hasOwn(actions, action) ? actions[action] : String(action).replaceAll(/[._]/g, " ");
   const given = Object.entries(details ?? {}).map(([name, value]) => `${name} ${value}`);
   return el("li", { class: outcome },
     `#${position} `, time(at), " ", context.link(`access-log?principal=${encodeURIComponent(principal)}`, whoOf(principal)),

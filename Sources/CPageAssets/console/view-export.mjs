@@ -2,9 +2,16 @@
 
 import { el } from "../lib/el.mjs";
 import { Refused } from "../lib/api.mjs";
+import { verifyBundle } from "../proof/bundle.mjs";
+import { Fault, need } from "../proof/bytes.mjs";
+import { membersOfTar } from "../proof/tar.mjs";
 import { isID } from "./format.mjs";
 import { once } from "./repair-steps.mjs";
 import { download } from "./save.mjs";
+import { Trust } from "./trust.mjs";
+
+/** The size of the largest bundle that is verified before it is saved. */
+const verifiedBytesMax = 1 << 26;
 
 /** @param {any} context */
 export async function show(context) {
@@ -30,11 +37,14 @@ export async function show(context) {
       said.textContent = "Exporting";
       try {
         const { bytes, name } = await bundle(context, wanted);
+        const holds = await verdictOf(context, bytes);
         download(name, [bytes], "application/x-tar");
-        said.textContent = `Exported: ${name}, ${bytes.size} bytes.`;
+        said.textContent = `Exported: ${name}, ${bytes.size} bytes. ${holds}`;
       } catch (error) {
         said.textContent = "";
-        throw error;
+        if (!(error instanceof Fault)) throw error;
+        context.warn(`The bundle is not saved, because it does not hold: ${error.message}. Try again; if that stays, tell your auditor and those `
+          + "who answer for the ledger's security.");
       }
     });
   };
@@ -50,6 +60,21 @@ export async function show(context) {
     el("p", {}, "Unpack it and open verify.html from your disk, or run verify.py, or “account-ledger verify --offline”. "
       + "Use the key of the log that you were given by another way."),
   ];
+}
+
+/**
+ * Verifies what was sent: an export that fails on its way ends early.
+ *
+ * @param {any} context
+ * @param {Blob} bytes
+ */
+async function verdictOf(context, bytes) {
+  const members = await membersOfTar(bytes);
+  need(members.has("manifest.json"), "it is incomplete");
+  if (bytes.size > verifiedBytesMax) return "It is complete, and too large to be verified here.";
+  const { keys } = await new Trust(context).keys();
+  const { conclusion } = await verifyBundle(members, { vkeys: keys.map(({ vkey }) => vkey), isArchive: true });
+  return `Verified here: ${conclusion}.`;
 }
 
 /**

@@ -33,10 +33,11 @@ export class Witness {
    * @param {import("./note.mjs").VerifierKey} key
    */
   async recall(key) {
-    const memory = read(this.storage.getItem(nameOf(key)));
+    const text = this.storage.getItem(nameOf(key));
+    const memory = read(text);
     if (!memory) return null;
     const { checkpoint } = await openCheckpoint(memory.note, [key]);
-    return { memory, checkpoint };
+    return { memory, checkpoint, text };
   }
 
   /** Other keys or logs that this browser has followed at this address. */
@@ -69,9 +70,12 @@ export class Witness {
       this.storage.setItem(nameOf(key), JSON.stringify(memory));
       return { former: null, size, since: now, firstSize: memory.firstSize };
     }
-    const { memory, checkpoint: former } = recalled;
+    const { memory, checkpoint: former, text } = recalled;
     await compare(former, checkpoint, prove);
-    if (size > former.size) this.storage.setItem(nameOf(key), JSON.stringify({ ...memory, note, place: this.place }));
+    // Another tab may have remembered a newer one meanwhile, which stays.
+    if (size > former.size && this.storage.getItem(nameOf(key)) === text) {
+      this.storage.setItem(nameOf(key), JSON.stringify({ ...memory, note, place: this.place }));
+    }
     return { former: former.size, size, since: memory.since, firstSize: memory.firstSize };
   }
 }

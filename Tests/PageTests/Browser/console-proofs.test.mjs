@@ -1,7 +1,11 @@
-// Scenario 11 of the console: events are verified in the browser, which notices each change on the wire, and is a witness of the log.
+// Scenario 11 of the console, and the exports and the access log of scenario 12: events are verified in the browser, which notices
+// each change on the wire, and is a witness of the log.
 
 import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import test from "node:test";
 import { ask, conflict, signInBy } from "./accounts.mjs";
 import { newName } from "./people.mjs";
@@ -281,4 +285,60 @@ test("the events are followed as they come, and wait while text is selected or i
   await signInBy("apple", ada.name);
   await ask("GET", "/v1/providers");
   await rows(count + 3);
+}));
+
+test("an auditor exports a bundle that holds, and finds the looks in the access log", () => withBrowser(async (open) => {
+  const { caller } = await conflict();
+  const tab = await staffTab(open, "auditor", `export?account=${caller.id}`);
+  await tab.sees("heading", "Export");
+  await tab.check("export");
+  const saved = await mkdtemp(join(tmpdir(), "console-export-"));
+  try {
+    await tab.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: saved, browserContextId: tab.context });
+    const said = async () => {
+      await tab.click("Export");
+      return tab.wait(`[...document.querySelectorAll("main [role=status], #alert")].map(({ textContent }) => textContent)
+        .find((text) => text && text !== "Exporting")`, "the end of the export");
+    };
+    let text = await said();
+    // Until the events of the account are signed.
+    while (!text.startsWith("Exported")) text = await said();
+    assert.match(text, new RegExp(`^Exported: account-${caller.id}\\.tar, \\d+ bytes\\. Verified here: everything holds up to seq`));
+    await tab.check("an export");
+    await tab.fill("Account", "no id");
+    await tab.click("Export");
+    await tab.wait(`document.querySelector("main").innerText.includes("This is no id of an account.")`);
+    // A bundle that breaks off is not saved.
+    await tab.fill("Account", caller.id);
+    tab.onpaused = async ({ requestId, responseHeaders }) => {
+      const { body } = await tab.send("Fetch.getResponseBody", { requestId });
+      const bytes = Buffer.from(body, "base64");
+      await tab.send("Fetch.fulfillRequest", {
+        requestId, responseCode: 200, responseHeaders: responseHeaders.filter(({ name }) => !/^(content-length|transfer-encoding)$/i.test(name)),
+        body: bytes.subarray(0, bytes.length / 2).toString("base64"),
+      });
+    };
+    await tab.send("Fetch.enable", { patterns: [{ urlPattern: `${base}/v1/exports`, requestStage: "Response" }] });
+    await tab.click("Export");
+    await tab.says("The bundle is not saved, because it does not hold", "alert");
+    await tab.send("Fetch.disable");
+  } finally {
+    await rm(saved, { recursive: true });
+  }
+
+  await tab.open(`${base}/console/access-log`);
+  await tab.sees("heading", "Access log");
+  const rows = await tab.items("Accesses");
+  assert.ok(rows.some((row) => /auditor|admin/.test(row) && /exported a bundle/.test(row) && row.includes(caller.id.slice(0, 8))), rows.join("\n"));
+  await tab.check("the access log");
+  const who = await tab.evaluate(`document.querySelector("ol[aria-label=Accesses] a").textContent`);
+  await tab.click(who, "link");
+  await tab.wait(`location.search.startsWith("?principal=")`);
+  await tab.wait(`[...document.querySelectorAll("ol[aria-label=Accesses] > li")].every((row) => row.querySelector("a")?.textContent === ${JSON.stringify(who)})`);
+  await tab.fill("By", "operator");
+  await tab.fill("From", "2020-01-01T00:00:00Z");
+  await tab.fill("To", "2020-01-02T00:00:00Z");
+  await tab.click("Filter");
+  await tab.wait(`document.querySelector("main").innerText.includes("No access matches")`);
+  await tab.check("no accesses");
 }));

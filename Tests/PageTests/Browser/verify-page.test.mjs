@@ -6,11 +6,34 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
-import { withBrowser } from "./tab.mjs";
+import { conflict } from "./accounts.mjs";
+import { base, withBrowser } from "./tab.mjs";
 
-const bundles = { whole: process.env.LEDGER_BUNDLE, account: process.env.LEDGER_ACCOUNT_BUNDLE };
-const vkey = process.env.LEDGER_VKEY;
+const key = process.env.LEDGER_ADMIN_KEY;
 const whole = "everything holds: every entry of the log up to the checkpoint is here";
+
+/** Sends a request with the key of an administrator. */
+async function request(method, path, body) {
+  const answer = await fetch(base + path, {
+    method, body: body && JSON.stringify(body), headers: { "Authorization": `Bearer ${key}`, "Content-Type": "application/json" },
+  });
+  return answer;
+}
+
+/** Saves the bundle of an account, or of the whole log, once its events are signed. */
+async function exportTo(path, body) {
+  let answer;
+  do answer = await request("POST", "/v1/exports", body); while (answer.status === 404);
+  assert.equal(answer.status, 200);
+  await writeFile(path, Buffer.from(await answer.arrayBuffer()));
+  return path;
+}
+
+/** Waits until a checkpoint covers the events so far. */
+async function seal() {
+  const { events: [{ position }] } = await (await request("GET", "/v1/events?order=newest&limit=1")).json();
+  while (!(await request("GET", `/v1/log/inclusion?position=${position}`)).ok);
+}
 
 /** Chooses a file or a directory in a field. */
 async function choose(tab, id, path) {
@@ -19,11 +42,11 @@ async function choose(tab, id, path) {
 }
 
 /** Opens the page of a bundle that was unpacked, and returns a function that verifies a bundle with it. */
-async function openPage(tab, directory) {
+async function openPage(tab, directory, vkey) {
   await tab.open(`file://${directory}/verify.html`);
   await tab.sees("heading", "Verify a bundle");
-  return async (path, key = vkey, field = "tar") => {
-    await tab.fill("The log's verifier key", key);
+  return async (path, pasted = vkey, field = "tar") => {
+    await tab.fill("The log's verifier key", pasted);
     await choose(tab, field, path);
     await tab.click("Verify");
     return tab.wait(`(document.querySelector("[role=alert]").textContent
@@ -56,9 +79,17 @@ function changeEntry(lines) {
 test("verify.html verifies a bundle from the disk, and refuses a tampered one", () => withBrowser(async (open) => {
   const directory = await mkdtemp(join(tmpdir(), "verify-page-"));
   try {
+    const { caller } = await conflict();
+    await seal();
+    const bundles = {
+      whole: await exportTo(join(directory, "whole.tar"), {}),
+      account: await exportTo(join(directory, "account.tar"), { account_id: caller.id }),
+    };
+    const [{ vkey }] = (await (await request("GET", "/v1/log/keys")).json()).keys;
     const tab = await open();
-    execFileSync("tar", ["xf", bundles.whole, "-C", directory]);
-    const verify = await openPage(tab, directory);
+    const unpacked = await mkdtemp(join(directory, "unpacked-"));
+    execFileSync("tar", ["xf", bundles.whole, "-C", unpacked]);
+    const verify = await openPage(tab, unpacked, vkey);
     await tab.check("the form");
     await tab.click("Verify");
     await tab.says("Choose the tar file", "alert");
@@ -68,7 +99,7 @@ test("verify.html verifies a bundle from the disk, and refuses a tampered one", 
     await tab.check("a bundle that holds");
     assert.equal(await verify(bundles.whole, ""), whole);
     assert.match(await tab.evaluate("document.querySelector('dl').innerText"), /this key comes from the bundle/);
-    assert.equal(await verify(directory, vkey, "directory"), whole, "the directory");
+    assert.equal(await verify(unpacked, vkey, "directory"), whole, "the directory");
     assert.match(await verify(bundles.account), /^everything holds up to seq \d+ at position \d+, without a gap/);
 
     const changes = [

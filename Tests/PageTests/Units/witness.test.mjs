@@ -95,6 +95,19 @@ test("another key or log at the same address is told", async () => {
   assert.equal(witness.others([two.key]).length, 1);
 });
 
+test("what another tab remembers meanwhile stays", async () => {
+  const storage = new Storage();
+  const witness = new Witness(storage, place);
+  const { key, note } = await signer("log.example");
+  const leaves = leavesOf(42);
+  await witness.observe(note(leaves.slice(0, 12)), key, "t", never);
+  await witness.observe(note(leaves.slice(0, 30)), key, "t", async (old, size) => {
+    await new Witness(storage, place).observe(note(leaves), key, "t", proves(leaves));
+    return proves(leaves)(old, size);
+  });
+  assert.equal((await witness.recall(key))?.checkpoint.size, 42n);
+});
+
 test("a damaged memory is told, and believed in nothing", async () => {
   const storage = new Storage();
   const witness = new Witness(storage, place);
