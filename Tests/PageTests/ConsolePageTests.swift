@@ -26,6 +26,16 @@ import Testing
         try await run(["verify-page"])
     }
 
+    @Test func `conflicts, merges, unlinks, holds and erasures are repaired step by step`()
+        async throws
+    {
+        try await run(["console-repairs"])
+    }
+
+    @Test func `the overview has figures, tables and states`() async throws {
+        try await run(["console-overview"])
+    }
+
     private func run(_ stories: [String]) async throws {
         let development = ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""]
         try await Deployment.with(settings: development) { deployment in

@@ -10,7 +10,7 @@ import { id, time } from "./format.mjs";
 
 const reasonHint = "It is kept with the change: a case number rather than a name.";
 
-/** What was typed before the view was opened again, as by Swap or a new sign-in. */
+/** The texts from before the view was opened again, as by Swap or a new sign-in. */
 let carried = { key: "", reason: "", case: "" };
 
 /** Keeps what was typed for the next view of a key. */
@@ -18,7 +18,7 @@ export function carry(key, typed) {
   carried = { case: "", ...typed, key };
 }
 
-/** What was kept for a key; only once. */
+/** The texts that were kept for a key; only once. */
 export function takeCarried(key) {
   const typed = carried.key === key ? carried : { reason: "", case: "" };
   carried = { key: "", reason: "", case: "" };

@@ -23,7 +23,7 @@ const sentences = {
   NETWORK: "The connection was lost. Read the timeline of the account before you try again: the change may have been made.",
 };
 
-/** Why a merge cannot be undone. */
+/** The reasons for which a merge cannot be undone. */
 const superseded = {
   not_active: "it was undone already, or an account was erased since.",
   survivor_merged: "the account that stayed was merged into another one since. Undo that merge first.",
@@ -34,7 +34,7 @@ const superseded = {
   no_way_to_sign_in: "one of the accounts would have no way to sign in.",
 };
 
-/** Why an identity cannot be linked again. */
+/** The reasons for which an identity cannot be linked again. */
 const relink = {
   already_linked: "the account has it.",
   not_linked_here_last: "this account never had it, or another account has or had it since. Search for the identity.",
@@ -59,7 +59,7 @@ export function repairSentence({ code, details }) {
   return Object.hasOwn(sentences, code) ? sentences[code] : null;
 }
 
-/** What an administrator may state as the basis of an erasure. */
+/** The bases of an erasure that an administrator may state. */
 export const bases = {
   data_subject_request: "the person asked for it",
   retention: "the time for which data are kept is over",

@@ -68,7 +68,7 @@ function tabs(context, state, account, counts) {
   })));
 }
 
-/** How far the read model is behind the log. */
+/** The progress of the read model, if it is behind the log. */
 function lag({ size, log_size }) {
   return size !== log_size && el("p", { class: "quiet" }, `As of position ${size} of ${log_size}`);
 }
@@ -84,7 +84,7 @@ function row(context, conflict) {
   const node = el("li", {});
   node.append(
     el("p", {}, el("b", {}, provider), ` was refused ${times(conflict.attempts)}, last `, time(last_attempt.recorded_at), `, ${why}`),
-    el("p", {}, who(context, caller, "tried"), ...(holder ? ["  ", who(context, holder, state === "open" ? "has it" : "had it")] : [])),
+    el("p", {}, who(context, caller, state, "tried"), ...(holder ? [", ", who(context, holder, state, state === "open" ? "has it" : "had it")] : [])),
   );
   if (conflict.resolved_by) {
     const { type, recorded_at, event_id } = conflict.resolved_by;
@@ -105,10 +105,10 @@ function row(context, conflict) {
   return node;
 }
 
-function who(context, party, verb) {
-  const account = party.now ?? party.then;
-  return el("span", { class: "party" }, context.link(`accounts/${account}`, id(account)), ` ${verb}`,
-    party.now && party.then && party.now !== party.then ? ", then another account" : "");
+/** An account of a conflict: of an open one that of now, of an ended one that of the first attempt. */
+function who(context, party, state, verb) {
+  const account = (state === "open" ? party.now : party.then) ?? party.then ?? party.now;
+  return el("span", {}, context.link(`accounts/${account}`, id(account)), ` ${verb}`);
 }
 
 /** The note that a conflict was looked at, and the form for it. */
@@ -125,7 +125,7 @@ function review(context, conflict, mayRepair) {
     }
     if (!mayRepair) return;
     if (note) area.append(remove());
-    else area.append(write());
+    else if (conflict.state === "open") area.append(write());
   };
   const remove = () => {
     const button = el("button", { type: "button" }, "Remove the note");

@@ -6,7 +6,7 @@ import { bases } from "./repair-words.mjs";
 import { doneHeading, steps } from "./repair-steps.mjs";
 import { id, shortID } from "./format.mjs";
 
-/** Where reason and basis are while the administrator signs in again. */
+/** The key of reason and basis while the administrator signs in again. */
 const typedKey = "console-erase";
 
 /** @param {any} context */
@@ -32,13 +32,17 @@ export async function show(context) {
       confirmation.fault(isRight ? "" : `This is not the id of the account. It is ${account.account}.`);
       return isRight;
     },
-    act: (plan, reason) => {
-      keepTyped(account.account, { ...words(), basis: basis.value });
+    act: async (plan, reason) => {
       const query = new URLSearchParams({ basis: basis.value, plan_digest: plan.plan_digest });
-      return context.api.call("DELETE", `${path}?${query}`, undefined, { headers: reason, isRepeatable: true });
+      try {
+        return await context.api.call("DELETE", `${path}?${query}`, undefined, { headers: reason, isRepeatable: true });
+      } catch (error) {
+        // For the way to the identity provider and back.
+        if (error.code === "REAUTHENTICATION_REQUIRED") keepTyped(account.account, { ...words(), basis: basis.value });
+        throw error;
+      }
     },
     done: ({ covers }) => {
-      sessionStorage.removeItem(typedKey);
       context.say("The account was erased.");
       return [
         doneHeading("The account was erased"),
@@ -81,7 +85,7 @@ function keepTyped(account, typed) {
   sessionStorage.setItem(typedKey, JSON.stringify({ account, ...typed }));
 }
 
-/** What was typed before a new sign-in; only once. */
+/** The texts from before a new sign-in; only once. */
 function takeTyped(account) {
   const kept = sessionStorage.getItem(typedKey);
   sessionStorage.removeItem(typedKey);

@@ -85,8 +85,8 @@ function summary(context, account) {
 }
 
 function describe(context, plan, goes, choose) {
-  const mail = (identity) => [` ${verified[identity.email_verified] ?? "e-mail verification not known"}`];
-  const left = (identity) => [identity.of === "absorbed" ? " of the absorbed account" : " of the account that stays", ...mail(identity)];
+  const mail = (identity) => [`, ${verified[identity.email_verified] ?? "e-mail verification not known"}`];
+  const left = (identity) => [identity.of === "absorbed" ? ", of the absorbed account" : ", of the account that stays", ...mail(identity)];
   const isUnverified = plan.moved.some((identity) => identity.email_verified !== true);
   const sessions = goes.session_count === 1 ? "its session ends" : `its ${goes.session_count} sessions end`;
   return [

@@ -11,9 +11,7 @@ const figures = {
   refusals: "Refusals", merges: "Merges", erasures: "Erasures",
 };
 /** The names of the read models. */
-const models = {
-  user_providers: "Identities", account_audit: "Histories", conflicts: "Conflicts", webhook_deliveries: "Webhooks", accounts: "Accounts",
-};
+const models = { user_providers: "Identities", account_audit: "Histories", conflicts: "Conflicts" };
 
 /** @param {any} context */
 export async function show(context) {
@@ -63,7 +61,7 @@ function sealer(checkpoint, logSize) {
 }
 
 function state(text, kind) {
-  return el("span", { class: `chip ${kind}` }, text);
+  return el("span", { class: `chip text ${kind}` }, text);
 }
 
 function webhooks(endpoints) {

@@ -255,6 +255,35 @@ test("support erases nothing; a hold refuses an erasure, and the id that is type
     await tab.wait(`document.querySelector("main").innerText.includes("Its history stays without the person.")`);
   }));
 
+test("an erasure after an old sign-in asks for another one, and keeps what was typed", () =>
+  withBrowser(async (open) => {
+    const account = await signInBy("apple");
+    const tab = await staffTab(open, "admin", `accounts/${account.id}/erase`);
+    await tab.evaluate(`document.getElementById("basis").value = "retention"`);
+    await tab.fill("Reason", `${hostile} Fall 4711, Müller`);
+    await tab.click("Preview");
+    await tab.sees("heading", "What will happen");
+    await tab.fill("Type the account's id to confirm", account.id);
+    await tab.refuse(`/v1/accounts/${account.id}?*`, 403, "REAUTHENTICATION_REQUIRED");
+    await tab.click("Erase account");
+    await tab.says("You signed in a while ago. Sign in again to go on; nothing was changed.", "alert");
+    await tab.check("an erasure that needs another sign-in");
+    const address = await tab.evaluate(`lookup.find("link", "Sign in again").href`);
+    const answer = await fetch(address, { redirect: "manual" });
+    assert.equal(answer.status, 303);
+    assert.ok(new URL(answer.headers.get("Location") ?? "").pathname.startsWith("/dev/idp/staff/"), address);
+    assert.equal(new URL(address).searchParams.get("to"), `accounts/${account.id}/erase`);
+    assert.ok(!address.includes("4711"), "no reason stands in an address");
+    // The way back opens the same view.
+    await tab.reload();
+    await tab.wait(`lookup.find("textbox", "Reason")?.value.endsWith("Müller")`);
+    assert.equal(await tab.evaluate(`document.getElementById("basis").value`), "retention");
+    assert.equal(await tab.evaluate(`sessionStorage.getItem("console-erase")`), null);
+    await tab.click("Preview");
+    await tab.sees("heading", "What will happen");
+    assert.equal((await signInBy("apple", account.name)).id, account.id, "nothing was erased");
+  }));
+
 test("every documented reason of a refused undoing or relink has a sentence of its own", async () => {
   const text = await readFile(new URL("../../../docs/merges.md", import.meta.url), "utf8");
   for (const code of ["MERGE_SUPERSEDED", "RELINK_REFUSED"]) {

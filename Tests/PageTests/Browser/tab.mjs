@@ -288,6 +288,19 @@ export class Tab {
     });
   }
 
+  /** Refuses the next request for a path with a code. */
+  async refuse(path, responseCode, code) {
+    this.onpaused = async ({ requestId }) => {
+      this.onpaused = () => {};
+      await this.send("Fetch.fulfillRequest", {
+        requestId, responseCode, responseHeaders: [{ name: "Content-Type", value: "application/json" }],
+        body: Buffer.from(JSON.stringify({ error: { code, message: "refused" } })).toString("base64"),
+      });
+      await this.send("Fetch.disable");
+    };
+    await this.send("Fetch.enable", { patterns: [{ urlPattern: `*${path}` }] });
+  }
+
   /** Holds the next request for a path back; returns a function that lets it go on, or with a reason loses it. */
   async hold(path) {
     let hold;

@@ -10,7 +10,7 @@ const proofsByToken = ["google", "apple", "facebook", "github"];
 
 const [base, accounts, seed] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
 const client = new Client(base, process.env.LEDGER_DEMO_KEY ?? "");
-/** What was made, by its name in the plural. */
+/** The numbers of things that were made, by their names in the plural. */
 const made = new Map();
 const count = (name, number = 1) => made.set(name, (made.get(name) ?? 0) + number);
 
@@ -53,7 +53,7 @@ async function signUp(people) {
   }
 }
 
-/** What people do: they return, link, unlink, and some enrol an authenticator app or mistype a password. */
+/** The days of people: they return, link, unlink, and some enrol an authenticator app or mistype a password. */
 async function live(people) {
   for (const person of people) {
     const [returns, links, unlinks, which, enrols] = person.roll;

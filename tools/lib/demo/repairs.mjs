@@ -74,7 +74,7 @@ export async function repair({ client, people, count, expectRefusal }) {
     count("conflicts looked at");
   }
 
-  // What else support and administrators do.
+  // Other repairs of support and administrators.
   const rounds = Math.max(1, Math.min(Math.floor(usable.length / 60), Math.floor((usable.length - next) / 5)));
   for (let round = 0; round < rounds; round += 1) {
     const [disabled, ended, planned, held, erased] = [take(), take(), take(), take(), take()];
