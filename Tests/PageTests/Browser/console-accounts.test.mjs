@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ask, conflict, link, signInBy, unlink } from "./accounts.mjs";
+import { conflict, link, signInBy, unlink } from "./accounts.mjs";
 import { newName } from "./people.mjs";
 import { arrived, staffSession, staffTab } from "./staff.mjs";
 import { base, withBrowser } from "./tab.mjs";
@@ -294,6 +294,20 @@ test("an identity has its holders", () => withBrowser(async (open) => {
   await tab.check("the holders of an identity");
   await visit(tab, `identities/${none}`);
   await shows(tab, "No account has held an identity of this id.");
+}));
+
+test("the legal holds in force are a list", () => withBrowser(async (open) => {
+  const account = await signInBy("apple");
+  const tab = await staffTab(open, "admin", "holds");
+  await tab.sees("heading", "Legal holds");
+  const { hold } = await admin("POST", `/v1/accounts/${account.id}/holds`, { reason: "Court order 7" });
+  await tab.reload();
+  await arrived(tab);
+  const row = (await tab.items("Legal holds")).find((each) => each.includes(account.id.slice(0, 8)));
+  assert.ok(row?.includes(`hold ${hold.slice(0, 8)}`), row);
+  await tab.check("legal holds");
+  await tab.click(`${account.id.slice(0, 8)}…${account.id.slice(-4)}`, "link");
+  await tab.wait(`location.pathname.endsWith("/accounts/${account.id}/hold")`);
 }));
 
 test("an unknown id, an unknown address, and a role that is missing are said", () => withBrowser(async (open) => {
