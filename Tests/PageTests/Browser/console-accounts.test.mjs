@@ -455,7 +455,6 @@ test("a session warns before it ends, and stays when asked to", () => withBrowse
   })()` });
   await signInWith(tab, (await staffSession("support")).cookie);
   await visit(tab, "search");
-  await tab.evaluate(`dispatchEvent(new Event("focus"))`);
   await visit(tab, `accounts/${none}`);
   await tab.wait("later.length > 0");
   assert.equal(await tab.evaluate("later.at(-1).wait"), 1_680_000, "two minutes before the 30 of an idle session");
