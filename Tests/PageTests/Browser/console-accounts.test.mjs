@@ -321,7 +321,7 @@ test("an unknown id, an unknown address, and a role that is missing are said", (
   await visit(tab, "nowhere/at/all");
   await shows(tab, "There is no page at this address.");
   await visit(tab, `accounts/${none}/erase`);
-  await shows(tab, "Only administrators may do this. You are signed in as Sam Ample, in the role of auditors.");
+  await shows(tab, "Only administrators may do this. You are signed in as Sam Ample, an auditor.");
   await tab.check("a missing role");
 }));
 
@@ -565,6 +565,18 @@ test("a view has at most three requests at a time, and one id", () => withBrowse
   assert.equal(requests.length, 3);
   assert.equal(new Set(requests.map(({ headers }) => headers["X-Request-Id"])).size, 1);
   assert.ok(requests.every(({ headers }) => headers["Ledger-CSRF"]));
+}));
+
+test("the first view is light, and nothing comes from elsewhere", () => withBrowser(async (open) => {
+  const tab = await open();
+  await signInWith(tab, (await staffSession("support")).cookie);
+  await visit(tab, "search");
+  const addresses = tab.requests.map(({ url }) => url).filter((url) => !url.startsWith("data:"));
+  assert.ok(addresses.length > 10);
+  assert.deepEqual(addresses.filter((url) => !url.startsWith(`${base}/`)), []);
+  let size = 0;
+  for (const url of new Set(addresses)) size += (await (await fetch(url)).arrayBuffer()).byteLength;
+  assert.ok(size <= 122_880, `${size} bytes`);
 }));
 
 test("texts of people and providers are texts, whatever they look like", () => withBrowser(async (open) => {
