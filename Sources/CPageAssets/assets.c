@@ -10,6 +10,9 @@
 static const unsigned char account_account_mjs[] = {
 #embed "account/account.mjs"
 };
+static const unsigned char account_activity_mjs[] = {
+#embed "account/activity.mjs"
+};
 static const unsigned char account_addresses_mjs[] = {
 #embed "account/addresses.mjs"
 };
@@ -292,6 +295,7 @@ static const unsigned char texts_zh_Hant_mjs[] = {
 
 static const struct page_asset assets[] = {
     {"account/account.mjs", SCRIPT, account_account_mjs, sizeof account_account_mjs},
+    {"account/activity.mjs", SCRIPT, account_activity_mjs, sizeof account_activity_mjs},
     {"account/addresses.mjs", SCRIPT, account_addresses_mjs, sizeof account_addresses_mjs},
     {"account/changes.mjs", SCRIPT, account_changes_mjs, sizeof account_changes_mjs},
     {"account/combine.mjs", SCRIPT, account_combine_mjs, sizeof account_combine_mjs},

@@ -114,11 +114,14 @@ final class FuzzService: Sendable {
             keys: access, accesses: access, events: events, proofs: proofs,
             histories: ledger, searches: InMemorySearch(ledger),
             conflicts: InMemoryConflicts(ledger),
-            messages: InMemoryMessages(),
+            messages: InMemoryMessages(), overviews: InMemoryOverview(ledger),
+            holds: InMemoryHolds(ledger), owners: InMemoryOwners(ledger),
+            bundles: InMemoryBundles(ledger, proofs: proofs),
             streams: EventStreams(events: events, watch: events, countMax: 64))
         return API(
             APIServices(
-                commands: ledger, accounts: ledger, audit: audit, tenants: ledger,
+                commands: ledger, accounts: ledger, activities: InMemoryActivity(ledger),
+                audit: audit, tenants: ledger,
                 configurations: [.default: configuration], accessTokens: accessTokens,
                 refreshTokens: refreshTokens, singleUseIDTokens: singleUseIDTokens,
                 requestDigests: RequestDigests(current: "", keys: [:], upgradedAt: Self.now),

@@ -1,3 +1,4 @@
+import Cryptography
 import Encodings
 import HTTP
 import Ledger
@@ -241,5 +242,50 @@ struct StaffFlowTests {
             _ = try await signIn(provider, flows)
             #expect(provider.fetches.withLock(\.self) == 3)
         }
+    }
+}
+
+/// The metadata as it comes over the network.
+struct StaffMetadataTests {
+    /// Returns whether a sign-in begins with metadata that is answered so.
+    private func begins(
+        _ status: Int, _ pad: Int = 0, issuer suffix: String = ""
+    ) async throws -> Bool {
+        let provider = Mutex("")
+        return try await ScriptedProvider.with({ request in
+            guard request.path == "/.well-known/openid-configuration" else { return (404, "") }
+            let base = provider.withLock(\.self)
+            return (
+                status,
+                """
+                {"issuer":"\(base)\(suffix)","authorization_endpoint":"\(base)/a",\
+                "token_endpoint":"\(base)/t","jwks_uri":"\(base)/k",\
+                "pad":"\(String(repeating: "x", count: pad))"}
+                """
+            )
+        }) { endpoint in
+            provider.withLock { $0 = endpoint.url }
+            let settings = StaffSettings(
+                issuer: endpoint.url + suffix, client: "ledger", secret: "s", rules: .development)
+            let flows = StaffFlows(
+                settings, discovery: StaffDiscovery(settings, onFault: { _ in }), key: .generate())
+            let wanted = StaffFlows.Wanted(path: "", tenant: .default, isFresh: false)
+            do throws(StaffFlowFault) {
+                let begun = try await flows.begin(
+                    wanted, callback: "c", at: Timestamp(seconds: 1_790_000_000))
+                return begun.address.hasPrefix(endpoint.url + "/a?")
+            } catch {
+                #expect(error == .unavailable)
+                return false
+            }
+        }
+    }
+
+    @Test func `metadata is fetched within limits, and no redirection is followed`() async throws {
+        #expect(try await begins(200))
+        #expect(try await begins(200, issuer: "/"))
+        #expect(try await begins(200, 200_000))
+        #expect(try await !begins(200, 300_000))
+        for status in [204, 302, 404, 500] { #expect(try await !begins(status)) }
     }
 }

@@ -10,6 +10,16 @@ import Testing
         try await run(["staff"])
     }
 
+    @Test func `conflicts, merges, unlinks, holds and erasures are repaired step by step`()
+        async throws
+    {
+        try await run(["console-repairs"])
+    }
+
+    @Test func `the overview has figures, tables and states`() async throws {
+        try await run(["console-overview"])
+    }
+
     @Test func `staff search, and read accounts, their past and their pictures`() async throws {
         try await run(["console-accounts"])
     }
@@ -24,16 +34,6 @@ import Testing
         async throws
     {
         try await run(["verify-page"])
-    }
-
-    @Test func `conflicts, merges, unlinks, holds and erasures are repaired step by step`()
-        async throws
-    {
-        try await run(["console-repairs"])
-    }
-
-    @Test func `the overview has figures, tables and states`() async throws {
-        try await run(["console-overview"])
     }
 
     private func run(_ stories: [String]) async throws {

@@ -25,7 +25,8 @@ export async function showAccount() {
     securitySection(),
     el("section", { "aria-labelledby": "sessions" },
       el("h2", { id: "sessions" }, t.sessions), el("p", { class: "quiet" }, t.everywhereHint),
-      button(t.signOutEverywhere, () => signOut(true))),
+      el("div", { class: "actions" }, button(t.signOutEverywhere, () => signOut(true)),
+        button(t.activity, async () => (await activity()).showActivity()))),
   );
 }
 
@@ -89,6 +90,9 @@ export const changes = () => later(import("./changes.mjs"));
 
 /** The module of changes of an address. */
 export const addresses = () => later(import("./addresses.mjs"));
+
+/** The module of recent activity. */
+const activity = () => later(import("./activity.mjs"));
 
 /** The password and the second factors. */
 function securitySection() {

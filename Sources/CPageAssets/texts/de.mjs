@@ -102,4 +102,5 @@ export const texts = {
   },
 
   changeAddress: { email: "E-Mail-Adresse ändern", phone: "Telefonnummer ändern", password: "E-Mail-Adresse ändern" },
+  activity: "Letzte Aktivitäten",
 };

@@ -92,4 +92,5 @@ export const texts = {
   },
 
   changeAddress: { email: "Change the e-mail address", phone: "Change the phone number", password: "Change the e-mail address" },
+  activity: "Recent activity",
 };

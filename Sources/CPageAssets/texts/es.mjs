@@ -105,4 +105,5 @@ export const texts = {
   },
 
   changeAddress: { email: "Cambiar la dirección de correo", phone: "Cambiar el número de teléfono", password: "Cambiar la dirección de correo" },
+  activity: "Actividad reciente",
 };

@@ -102,4 +102,5 @@ export const texts = {
   },
 
   changeAddress: { email: "Changer l’adresse e-mail", phone: "Changer le numéro de téléphone", password: "Changer l’adresse e-mail" },
+  activity: "Activité récente",
 };

@@ -97,4 +97,5 @@ export const texts = {
   },
 
   changeAddress: { email: "メールアドレスを変更", phone: "電話番号を変更", password: "メールアドレスを変更" },
+  activity: "最近のアクティビティ",
 };

@@ -91,4 +91,5 @@ export const texts = {
   },
 
   changeAddress: { email: "變更電子郵件地址", phone: "變更電話號碼", password: "變更電子郵件地址" },
+  activity: "最近的活動",
 };

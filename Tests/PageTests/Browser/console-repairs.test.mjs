@@ -142,6 +142,35 @@ test("of a provider that both accounts have, the chosen identity stays, and Swap
     await tab.sees("link", "another account");
   }));
 
+test("of two members of staff who merge the same accounts, the second is led to the account that stays", () =>
+  withBrowser(async (open) => {
+    const { caller, holder } = await conflict();
+    const tabs = [];
+    for (const role of ["support", "admin"]) {
+      const tab = await staffTab(open, role, `accounts/${caller.id}/merge?absorb=${holder.id}`);
+      await tab.fill("Reason", "ticket 13");
+      await tab.click("Preview");
+      await tab.sees("heading", "What will happen");
+      await tab.fill("Case", "T-104");
+      tabs.push(tab);
+    }
+    const [first, second] = tabs;
+    await first.click("Merge accounts");
+    await first.says("The accounts were merged.");
+    await second.click("Merge accounts");
+    await second.says("The account was merged into another one. Nothing was changed.", "alert");
+    await second.check("an account that is merged");
+    assert.ok((await second.evaluate(`lookup.find("link", "Open the account that stays").href`)).endsWith(`/accounts/${caller.id}`));
+
+    // The conflict has ended, and has the accounts of its first attempt.
+    await visit(second, `conflicts?state=resolved&account=${caller.id}`);
+    const [row] = await second.items("Conflicts");
+    assert.match(row, /had it.*Ended by a merge at /);
+    assert.ok(row.includes(holder.id.slice(-4)), row);
+    await second.lacks("link", "Merge the accounts");
+    await second.check("an ended conflict");
+  }));
+
 test("an unlinked identity is linked again, and a refusal has its reason", () =>
   withBrowser(async (open) => {
     const account = await signInBy("apple");

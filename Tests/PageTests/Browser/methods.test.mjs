@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { newName, sentCode, signIn } from "./people.mjs";
+import { newName, sentCode, signIn, signInAt } from "./people.mjs";
 import { base, localhost, withBrowser } from "./tab.mjs";
 
 /** Enters the code that was sent to an address. */
@@ -137,6 +137,34 @@ test("a person changes an address, and the former one takes it back", () => with
   assert.ok((await tab.items("Linked accounts")).every((text) => text.includes(email)));
   await thief.reload();
   await thief.sees("heading", "Sign in");
+}));
+
+test("a person sees the recent activity", () => withBrowser(async (open) => {
+  const tab = await open();
+  const ada = newName();
+  await signIn(tab, "apple", ada);
+  for (let times = 0; times < 21; times += 1) {
+    await tab.click("Sign out");
+    await tab.click("Sign in with Apple");
+    await signInAt(tab, "apple", ada);
+    await tab.sees("heading", "Linked accounts");
+  }
+  await tab.click("Recent activity");
+  await tab.sees("heading", "Recent activity");
+  await tab.check("recent activity");
+  const rows = await tab.items("Recent activity");
+  assert.equal(rows.length, 20);
+  assert.match(rows[0], /^Signed in with Apple.*this session, 127\.0\.0\.1$/);
+  assert.match(rows[1], /^Signed out/);
+  await tab.click("Show older");
+  await tab.wait(`lookup.items("Recent activity").length === 40`);
+  await tab.click("Show older");
+  await tab.wait(`!lookup.find("button", "Show older")`);
+  const all = await tab.items("Recent activity");
+  assert.equal(all.filter((text) => text.startsWith("Signed in with Apple")).length, 22);
+  assert.ok(all.includes(all.find((text) => text.startsWith("Account created"))), all.at(-1));
+  await tab.click("Back");
+  await tab.sees("heading", "Linked accounts");
 }));
 
 test("a phone number is changed", () => withBrowser(async (open) => {

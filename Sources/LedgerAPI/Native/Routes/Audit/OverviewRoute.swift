@@ -98,7 +98,11 @@ struct OverviewAnswer: JSONWritable {
                         ])),
                 .required("webhooks", .list(webhook)),
                 .required(
-                    "messages", .map(.text("3")), "The numbers of the last messages, by state"),
+                    "messages",
+                    .object(
+                        "MessageFigures",
+                        SentMessage.State.allCases.map { .required($0.rawValue, .number) }),
+                    "The numbers of the last messages, by state"),
             ])
     }()
 
