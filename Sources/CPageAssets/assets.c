@@ -163,6 +163,9 @@ static const unsigned char console_view_export_mjs[] = {
 static const unsigned char console_view_hold_mjs[] = {
 #embed "console/view-hold.mjs"
 };
+static const unsigned char console_view_holds_mjs[] = {
+#embed "console/view-holds.mjs"
+};
 static const unsigned char console_view_log_mjs[] = {
 #embed "console/view-log.mjs"
 };
@@ -343,6 +346,7 @@ static const struct page_asset assets[] = {
     {"console/view-events.mjs", SCRIPT, console_view_events_mjs, sizeof console_view_events_mjs},
     {"console/view-export.mjs", SCRIPT, console_view_export_mjs, sizeof console_view_export_mjs},
     {"console/view-hold.mjs", SCRIPT, console_view_hold_mjs, sizeof console_view_hold_mjs},
+    {"console/view-holds.mjs", SCRIPT, console_view_holds_mjs, sizeof console_view_holds_mjs},
     {"console/view-log.mjs", SCRIPT, console_view_log_mjs, sizeof console_view_log_mjs},
     {"console/view-merge.mjs", SCRIPT, console_view_merge_mjs, sizeof console_view_merge_mjs},
     {"console/view-overview.mjs", SCRIPT, console_view_overview_mjs, sizeof console_view_overview_mjs},

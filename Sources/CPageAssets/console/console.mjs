@@ -8,7 +8,7 @@ import { routeOf, routes } from "./routes.mjs";
 import { ConsoleApi } from "./session.mjs";
 import { showChoice, showNoRole, showSignIn } from "./signed-out.mjs";
 import { watch } from "./watch.mjs";
-import { roleNames, forbiddenSentence } from "./words.mjs";
+import { forbiddenSentence, oneOf } from "./words.mjs";
 
 const root = new URL(document.documentElement.dataset.root ?? "../", location.href).href;
 const base = `${root}console/`;
@@ -77,9 +77,8 @@ async function render({ isFirst = false } = {}) {
   }
   const { route, params } = found;
   if (!route.roles.includes(staff.role)) {
-    const name = roleNames[staff.role] ?? staff.role;
     arrive(showView(route.title, [
-      el("p", {}, `${forbiddenSentence(route.roles)} You are signed in as ${staff.name}, in the role of ${name}.`),
+      el("p", {}, `${forbiddenSentence(route.roles)} You are signed in as ${staff.name}, ${oneOf[staff.role] ?? staff.role}.`),
     ]), isFirst);
     return;
   }

@@ -19,7 +19,7 @@ export const routes = [
   { pattern: "log", module: "view-log.mjs", title: "Log", roles: all, nav: "Log" },
   { pattern: "access-log", module: "view-access-log.mjs", title: "Access log", roles: ["auditor", "admin"], nav: "Access log" },
   { pattern: "export", module: "view-export.mjs", title: "Export", roles: ["auditor", "admin"] },
-  { pattern: "holds", module: "view-holds.mjs", title: "Legal holds", roles: ["auditor", "admin"], nav: "Legal holds" },
+  { pattern: "holds", module: "view-holds.mjs", title: "Legal holds", roles: repair, nav: "Legal holds" },
   { pattern: "accounts/:id", module: "view-account.mjs", title: "Account", roles: all },
   { pattern: "accounts/:id/as-of", module: "view-as-of.mjs", title: "As of", roles: all },
   { pattern: "accounts/:id/compare", module: "view-compare.mjs", title: "Compare", roles: all },

@@ -146,6 +146,9 @@ export function passiveSentence({ type, provider }) {
 /** Roles as plurals. */
 export const roleNames = { auditor: "auditors", support: "support", admin: "administrators" };
 
+/** A role as that of one person. */
+export const oneOf = { auditor: "an auditor", support: "of support", admin: "an administrator" };
+
 /** Who acted, without ids. Actors of entries have `type`, those of timelines `kind`. */
 export function actorWords(actor) {
   const role = actor?.role ? `, ${actor.role}` : "";

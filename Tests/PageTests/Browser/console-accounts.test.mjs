@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ask, conflict, link, signInBy, unlink } from "./accounts.mjs";
+import { conflict, link, signInBy, unlink } from "./accounts.mjs";
 import { newName } from "./people.mjs";
 import { arrived, staffSession, staffTab } from "./staff.mjs";
 import { base, withBrowser } from "./tab.mjs";
@@ -296,6 +296,20 @@ test("an identity has its holders", () => withBrowser(async (open) => {
   await shows(tab, "No account has held an identity of this id.");
 }));
 
+test("the legal holds in force are a list", () => withBrowser(async (open) => {
+  const account = await signInBy("apple");
+  const tab = await staffTab(open, "admin", "holds");
+  await tab.sees("heading", "Legal holds");
+  const { hold } = await admin("POST", `/v1/accounts/${account.id}/holds`, { reason: "Court order 7" });
+  await tab.reload();
+  await arrived(tab);
+  const row = (await tab.items("Legal holds")).find((each) => each.includes(account.id.slice(0, 8)));
+  assert.ok(row?.includes(`hold ${hold.slice(0, 8)}`), row);
+  await tab.check("legal holds");
+  await tab.click(`${account.id.slice(0, 8)}…${account.id.slice(-4)}`, "link");
+  await tab.wait(`location.pathname.endsWith("/accounts/${account.id}/hold")`);
+}));
+
 test("an unknown id, an unknown address, and a role that is missing are said", () => withBrowser(async (open) => {
   const tab = await staffTab(open, "auditor", `accounts/${none}`);
   await shows(tab, "There is no account of this id.");
@@ -307,7 +321,7 @@ test("an unknown id, an unknown address, and a role that is missing are said", (
   await visit(tab, "nowhere/at/all");
   await shows(tab, "There is no page at this address.");
   await visit(tab, `accounts/${none}/erase`);
-  await shows(tab, "Only administrators may do this. You are signed in as Sam Ample, in the role of auditors.");
+  await shows(tab, "Only administrators may do this. You are signed in as Sam Ample, an auditor.");
   await tab.check("a missing role");
 }));
 
@@ -441,7 +455,6 @@ test("a session warns before it ends, and stays when asked to", () => withBrowse
   })()` });
   await signInWith(tab, (await staffSession("support")).cookie);
   await visit(tab, "search");
-  await tab.evaluate(`dispatchEvent(new Event("focus"))`);
   await visit(tab, `accounts/${none}`);
   await tab.wait("later.length > 0");
   assert.equal(await tab.evaluate("later.at(-1).wait"), 1_680_000, "two minutes before the 30 of an idle session");
@@ -552,6 +565,18 @@ test("a view has at most three requests at a time, and one id", () => withBrowse
   assert.equal(requests.length, 3);
   assert.equal(new Set(requests.map(({ headers }) => headers["X-Request-Id"])).size, 1);
   assert.ok(requests.every(({ headers }) => headers["Ledger-CSRF"]));
+}));
+
+test("the first view is light, and nothing comes from elsewhere", () => withBrowser(async (open) => {
+  const tab = await open();
+  await signInWith(tab, (await staffSession("support")).cookie);
+  await visit(tab, "search");
+  const addresses = tab.requests.map(({ url }) => url).filter((url) => !url.startsWith("data:"));
+  assert.ok(addresses.length > 10);
+  assert.deepEqual(addresses.filter((url) => !url.startsWith(`${base}/`)), []);
+  let size = 0;
+  for (const url of new Set(addresses)) size += (await (await fetch(url)).arrayBuffer()).byteLength;
+  assert.ok(size <= 122_880, `${size} bytes`);
 }));
 
 test("texts of people and providers are texts, whatever they look like", () => withBrowser(async (open) => {
