@@ -134,6 +134,7 @@ import Testing
             #expect(changed.status == 200, "\(changed)")
             let token = changed.text("access_token") ?? ""
             #expect(try await shown(server, to: token) == ["thief@example.com": true])
+            try await expectVerified(deployment)
             #expect(try await signIn(server).status == 401)
             let told = try await messages("address_changed", count: 1, of: server)
             #expect(told[0].text.contains("taken back for 7 days"), "\(told[0].text)")

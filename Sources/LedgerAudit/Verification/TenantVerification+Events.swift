@@ -128,7 +128,8 @@ extension TenantVerification {
         if case .accountOpened = recorded.event { report.count(.links) }
         if let account = recorded.event.erasedAccount { erasedAt[account] = recorded.recordedAt }
         command.take(recorded)
-        personal.take(recorded, disclosed, linked: try linked(recorded, on: connection))
+        personal.take(
+            recorded, disclosed, linked: try linked(recorded, on: connection), in: state)
         for index in audits.indices {
             try audits[index].compare(
                 recorded, disclosed, before: before, state: state, report: &report,
@@ -192,10 +193,10 @@ struct PersonalColumns {
     private(set) var providerIDs: [IdentityID: String] = [:]
     private(set) var emails: [IdentityID: Email] = [:]
 
-    /// Adds an event; `linked` holds the original disclosures of the links that it returns.
+    /// Adds an event of a state; `linked` holds the original disclosures of the links that it returns.
     mutating func take(
         _ recorded: RecordedEvent, _ disclosed: DisclosedValues,
-        linked: [LogPosition: DisclosedValues]
+        linked: [LogPosition: DisclosedValues], in state: LedgerState
     ) {
         switch recorded.event.identityEffect {
         case .unmerged(let fact):
@@ -208,7 +209,15 @@ struct PersonalColumns {
             emails[fact.identity] = disclosed.email
         case .signedIn(let fact):
             if let email = disclosed.email { emails[fact.identity] = email }
-        case .unlinked, .merged, .erased, .none: break
+        case .unlinked, .merged, .erased: break
+        case .none:
+            guard case .addressChanged(let fact) = recorded.event, let email = disclosed.email
+            else { break }
+            // The subject of the identities that use an address is its id.
+            let links = fact.accounts.flatMap { state.accounts[$0]?.links ?? [] }
+            for link in links where providerIDs[link.identity] == fact.address.description {
+                emails[link.identity] = Email(email.address, isVerified: true)
+            }
         }
     }
 }
