@@ -40,7 +40,8 @@ import Testing
         let development = ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""]
         try await Deployment.with(settings: development) { deployment in
             #expect(try await deployment.tool.run(["tenant", "create", "acme"]).status == 0)
-            let server = try await deployment.serve()
+            let server = try await deployment.serve(
+                settings: ["LEDGER_SEALER_STATE": deployment.path("sealer")])
             let node = try RunningProcess(
                 executable: "/usr/bin/env",
                 arguments: ["node", "--test"] + stories.map(PageTestFiles.story),

@@ -12,6 +12,8 @@ import { newName } from "./people.mjs";
 import { staffTab } from "./staff.mjs";
 import { base, withBrowser } from "./tab.mjs";
 
+const sealSecondsMax = 60;
+
 /** Waits for what a check says: the text of its status or of its alert, once it is there. */
 const outcome = (tab) => tab.wait(`(() => {
   const [good, bad] = ["verdict", "refusal"].map((id) => document.getElementById(id)?.textContent ?? "");
@@ -20,10 +22,12 @@ const outcome = (tab) => tab.wait(`(() => {
 
 /** Presses a button of a check, again while no checkpoint covers the event. */
 async function check(tab, button) {
+  const end = Date.now() + sealSecondsMax * 1000;
   while (true) {
     await tab.click(button);
     const said = await outcome(tab);
     if (!said.startsWith("Not sealed yet")) return said;
+    assert.ok(Date.now() < end, "no checkpoint covers the event");
   }
 }
 
@@ -215,7 +219,9 @@ test("checkpoints continue each other, and a log that was rolled back is noticed
   const first = await sizeOf();
   const before = await tab.evaluate(`JSON.stringify({ ...localStorage })`);
   let size = first;
+  const end = Date.now() + sealSecondsMax * 1000;
   while (size === first) {
+    assert.ok(Date.now() < end, "no other checkpoint");
     await signInBy("google", newName());
     await tab.reload();
     await tab.sees("heading", "Newest checkpoint");
@@ -302,7 +308,11 @@ test("an auditor exports a bundle that holds, and finds the looks in the access 
     };
     let text = await said();
     // Until the events of the account are signed.
-    while (!text.startsWith("Exported")) text = await said();
+    const end = Date.now() + sealSecondsMax * 1000;
+    while (!text.startsWith("Exported")) {
+      assert.ok(Date.now() < end, text);
+      text = await said();
+    }
     assert.match(text, new RegExp(`^Exported: account-${caller.id}\\.tar, \\d+ bytes\\. Verified here: everything holds up to seq`));
     await tab.check("an export");
     await tab.fill("Account", "no id");
