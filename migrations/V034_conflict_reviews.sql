@@ -13,5 +13,5 @@ CREATE TABLE conflict_reviews (
     reviewed_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, first_position)
 );
-CREATE INDEX conflict_reviews_caller ON conflict_reviews (tenant_id, caller_id);
-CREATE INDEX conflict_reviews_holder ON conflict_reviews (tenant_id, holder_id) WHERE holder_id IS NOT NULL;
+CREATE INDEX conflict_reviews_caller ON conflict_reviews (caller_id, tenant_id);
+CREATE INDEX conflict_reviews_holder ON conflict_reviews (holder_id, tenant_id) WHERE holder_id IS NOT NULL;

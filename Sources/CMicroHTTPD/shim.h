@@ -64,8 +64,10 @@ static inline void *cmhd_socket_context(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
-/// The value that a content reader returns at the end; Swift can't import the macro, which has a cast.
+/// The values that a content reader returns at the end, and to close the connection before it; Swift can't import
+/// the macros, which have casts.
 static const ssize_t cmhd_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
+static const ssize_t cmhd_end_with_error = MHD_CONTENT_READER_END_WITH_ERROR;
 
 static inline size_t cmhd_header_bytes(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =

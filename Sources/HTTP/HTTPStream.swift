@@ -16,6 +16,8 @@ import Synchronization
         var waiting: [UInt8] = []
         var hasBegun = false
         var isEnded = false
+        /// Whether the body is incomplete at its end.
+        var isAborted = false
         var isSuspended = false
         /// Whether the daemon was asked to resume the connection and has not done so yet.
         var isWoken = false
@@ -34,7 +36,7 @@ import Synchronization
         case sent(count: Int, writer: CheckedContinuation<Void, Never>?)
         case begin
         case wait
-        case end
+        case end(isAborted: Bool)
     }
 
     private let handle: OpaquePointer
@@ -98,10 +100,17 @@ import Synchronization
         if mustWake { unsafe MHD_resume_connection(handle) }
     }
 
+    /// Ends the body before it is complete: the client gets the written bytes, and then the connection is closed without
+    /// the end of the body, so that no client takes it for a whole one.
+    package func abort() {
+        state.withLock { $0.isAborted = true }
+        end()
+    }
+
     /// Moves bytes to the daemon's buffer on the connection's thread; suspends the connection without
     /// bytes.
     ///
-    /// - Returns: the number of bytes, 0 for none yet, or `cmhd_end_of_stream`.
+    /// - Returns: the number of bytes, 0 for none yet, `cmhd_end_of_stream`, or `cmhd_end_with_error`.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             switch unsafe next(into: buffer) {
@@ -110,7 +119,8 @@ import Synchronization
                 return count
             case .begin: begin()
             case .wait: return 0
-            case .end: return cmhd_end_of_stream
+            case .end(let isAborted):
+                return isAborted ? cmhd_end_with_error : cmhd_end_of_stream
             }
         }
     }
@@ -126,7 +136,7 @@ import Synchronization
                 connection.expectProgress(until: .now + sendTimeMax)
                 return .sent(count: count, writer: state.writer.take())
             }
-            if state.isEnded { return .end }
+            if state.isEnded { return .end(isAborted: state.isAborted) }
             if !state.hasBegun {
                 state.hasBegun = true
                 return .begin

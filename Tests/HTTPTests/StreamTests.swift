@@ -57,6 +57,20 @@ struct StreamTests {
         }
     }
 
+    @Test func `a body that breaks off has no end`() async throws {
+        let response = HTTPResponse(status: 200, headers: [("Content-Type", "text/plain")]) {
+            _ = await $0.write(Array("one.".utf8))
+            $0.abort()
+        }
+        try await withServer(handler: { _ in response }) { server in
+            let client = try await RawClient(port: server.port)
+            try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+            #expect(try await client.receive().status == 200)
+            let rest = String(decoding: try await client.receiveUntilClosed(), as: UTF8.self)
+            #expect(rest == "4\r\none.\r\n")
+        }
+    }
+
     @Test func `a disconnected client ends the stream at the next bytes`() async throws {
         let ended = Gate()
         let tick = Gate()

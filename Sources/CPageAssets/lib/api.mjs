@@ -85,21 +85,32 @@ export class Api {
   /** @returns {Promise<any>} */
   async once(method, path, body, headers) {
     let response;
+    let text;
     try {
       response = await fetch(path, {
         method, credentials: "same-origin", cache: "no-store", redirect: "error", referrerPolicy: "no-referrer",
         headers: body === undefined ? headers : { ...headers, "Content-Type": "application/json" },
         body: body === undefined ? undefined : JSON.stringify(body),
       });
+      text = await response.text();
     } catch {
       return new Refused({ status: 0, code: "NETWORK" });
     }
-    const answer = await response.json().catch(() => ({}));
-    if (response.ok) return answer;
+    const answer = parsed(text);
+    // What is no JSON comes from something in between, and the answer is lost.
+    if (response.ok) return answer ?? new Refused({ status: 0, code: "NETWORK" });
     return new Refused({
-      status: response.status, code: answer.error?.code ?? "INTERNAL", details: answer.error?.details ?? {},
+      status: response.status, code: answer?.error?.code ?? "INTERNAL", details: answer?.error?.details ?? {},
       requestId: response.headers.get("X-Request-Id"), retryAfter: Number(response.headers.get("Retry-After") ?? 0),
     });
+  }
+}
+
+export function parsed(text) {
+  try {
+    return text ? JSON.parse(text) : {};
+  } catch {
+    return null;
   }
 }
 

@@ -18,8 +18,9 @@ package protocol BundleBytes: AnyObject, Sendable {
 
     /// Returns the next bytes, and waits for them; nil at the end.
     ///
-    /// After a failure the end comes early: the bundle then lacks its manifest, the last file.
-    func next() async -> [UInt8]?
+    /// - Returns: Bytes.
+    /// - Throws: The reason for which the bundle ends before it is complete, without its manifest, the last file.
+    func next() async throws(ExportRefusal) -> [UInt8]?
 }
 
 /// Exports bundles without personal data.

@@ -74,7 +74,8 @@ package struct AccountActivity: Hashable, Sendable {
         self.kind = kind
         initiator = Initiator(recorded.actor, of: family)
         provider = attributes.provider
-        identity = attributes.identity
+        // That of a conflict was made when another account linked it.
+        identity = recorded.event.name == .conflictRejected ? nil : attributes.identity
         session = attributes.session
         factor = recorded.event.factorKind
         isNewDevice =

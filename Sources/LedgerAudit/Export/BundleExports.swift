@@ -162,9 +162,9 @@ private final class BundleSpool: Sendable {
     }
 
     var isCancelled: Bool { state.withLock(\.isCancelled) }
-    /// The number of changes, and whether none follows.
-    var progress: (version: Int, isEnded: Bool) {
-        state.withLock { ($0.version, $0.isEnded) }
+    /// The number of changes, whether none follows, and the failure that ended them.
+    var progress: (version: Int, isEnded: Bool, failure: (any Error)?) {
+        state.withLock { ($0.version, $0.isEnded, $0.failure) }
     }
 
     /// Writes a part; throws when the reader has been released.
@@ -253,12 +253,13 @@ private final class SpooledBundle: BundleBytes {
         spool.cancel()
     }
 
-    func next() async -> [UInt8]? {
+    func next() async throws(ExportRefusal) -> [UInt8]? {
         while true {
-            let (version, isEnded) = spool.progress
-            if let data = try? file.read(upToCount: Self.chunkBytes), !data.isEmpty {
-                return Array(data)
-            }
+            let (version, isEnded, failure) = spool.progress
+            let data: Data?
+            do { data = try file.read(upToCount: Self.chunkBytes) } catch { throw .unavailable }
+            if let data, !data.isEmpty { return Array(data) }
+            if let failure { throw ExportRefusal(failure) }
             guard !isEnded else { return nil }
             await spool.changed(since: version)
         }

@@ -9,6 +9,8 @@ package struct OwnerReads: OwnerReader {
     package static let positionsMax: Int64 = 200_000
     /// The maximum number of events that one request decodes.
     private static let eventsMax = 20_000
+    /// The time after which a request scans no further positions: its answer is incomplete.
+    private static let timeMax: Duration = .seconds(10)
     /// How much earlier than the time in its id an identity may have been linked, given the clocks of
     /// two machines, in microseconds.
     private static let before: Int64 = 60_000_000
@@ -81,7 +83,9 @@ package struct OwnerReads: OwnerReader {
             at: start..<min(size, start + positionsMax))
         var collection = HoldingCollection(of: identity)
         var count = 0
-        while count < Self.eventsMax, let positions = try search.positions(on: connection) {
+        let deadline = ContinuousClock.now + Self.timeMax
+        while count < Self.eventsMax, ContinuousClock.now < deadline,
+            let positions = try search.positions(on: connection) {
             for start in stride(from: 0, to: positions.count, by: LogReader.pageMax) {
                 let page = positions[start...].prefix(LogReader.pageMax)
                 count += page.count

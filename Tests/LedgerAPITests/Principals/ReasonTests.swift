@@ -32,6 +32,7 @@ import Testing
         "UTF-8''", "UTF-8''%", "UTF-8''%4", "UTF-8''%GG", "UTF-8''%FF", "UTF-8''%C3",
         "UTF-8''a b", "UTF-8''a\"b", "UTF-8'en'abc", "UTF-8''%00", "UTF-8''a%0Ab", "UTF-8''%7F",
         "UTF-8''%C2%85", "UTF-8''%E2%80%AE", "UTF-8''%E2%81%A6x", "UTF-8''%E2%80%8F",
+        "UTF-8''%20", "UTF-8''%20x", "UTF-8''x%C2%A0", "UTF-8''%E2%80%8B", "UTF-8''%EF%BB%BF",
         "UTF-8''%E2%80%A8", "UTF-8''%ED%A0%80", "UTF-8''%EE%80%80", "UTF-8''%EF%BF%BF",
         "UTF-8''" + String(repeating: "a", count: 256),
         "UTF-8''" + String(repeating: "%F0%9F%98%80", count: 256),

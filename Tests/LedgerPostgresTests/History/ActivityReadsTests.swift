@@ -56,7 +56,9 @@ import Testing
             // Bob's refused link is not in the activity of the identity's holder.
             #expect(!apart.contains { $0.kind == .linkRefused })
             #expect(
-                try await all(reads, of: bob, limit: limit).contains { $0.kind == .linkRefused })
+                try await all(reads, of: bob, limit: limit).contains {
+                    $0.kind == .linkRefused && $0.identity == nil
+                })
             let merge = try await fixture.merge()
             let merged = try await all(reads, of: ada, limit: limit)
             #expect(merged.map(\.event) == (try await expected(fixture, [ada, bob])))

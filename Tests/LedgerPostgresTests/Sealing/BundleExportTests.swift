@@ -27,9 +27,9 @@ import Testing
         }
     }
 
-    private func bytes(of bundle: any BundleBytes) async -> [UInt8] {
+    private func bytes(of bundle: any BundleBytes) async throws -> [UInt8] {
         var bytes: [UInt8] = []
-        while let next = await bundle.next() { bytes += next }
+        while let next = try await bundle.next() { bytes += next }
         return bytes
     }
 
@@ -68,9 +68,9 @@ import Testing
             for scope in [nil, account] {
                 let bundle = try await exports.bundle(of: scope, in: .default)
                 #expect(bundle.size == 10)
-                let streamed = await bytes(of: bundle)
+                let streamed = try await bytes(of: bundle)
                 #expect(streamed == (try await written(fixture, scope)))
-                #expect(await bundle.next() == nil)
+                #expect(try await bundle.next() == nil)
             }
         }
     }
@@ -105,7 +105,7 @@ import Testing
             let next = try await eventually("a bundle is released") {
                 try? await exports.bundle(of: nil, in: .default)
             }
-            #expect(await bytes(of: next).isEmpty == false)
+            #expect(try await bytes(of: next).isEmpty == false)
         }
     }
 

@@ -301,6 +301,18 @@ export class Tab {
     await this.send("Fetch.enable", { patterns: [{ urlPattern: `*${path}` }] });
   }
 
+  /** Answers the next request for a path as something between browser and server would, which has kept the request. */
+  async garbleOnce(path) {
+    await this.#intercept([{ urlPattern: `${base}${path}` }], async ({ requestId }) => {
+      this.onpaused = () => {};
+      await this.send("Fetch.fulfillRequest", {
+        requestId, responseCode: 200, responseHeaders: [{ name: "Content-Type", value: "text/html" }],
+        body: Buffer.from("<html>").toString("base64"),
+      });
+      await this.send("Fetch.disable");
+    });
+  }
+
   /** Holds the next request for a path back; returns a function that lets it go on, or with a reason loses it. */
   async hold(path) {
     let hold;

@@ -40,8 +40,12 @@ struct ExportRoute: Route {
                 ),
             ]
         ) { stream in
-            while let bytes = await bundle.next() {
-                guard await stream.write(bytes) else { break }
+            do {
+                while let bytes = try await bundle.next() {
+                    guard await stream.write(bytes) else { break }
+                }
+            } catch {
+                stream.abort()
             }
         }
     }
