@@ -85,7 +85,8 @@ package struct OwnerReads: OwnerReader {
         var count = 0
         let deadline = ContinuousClock.now + Self.timeMax
         while count < Self.eventsMax, ContinuousClock.now < deadline,
-            let positions = try search.positions(on: connection) {
+            let positions = try search.positions(on: connection)
+        {
             for start in stride(from: 0, to: positions.count, by: LogReader.pageMax) {
                 let page = positions[start...].prefix(LogReader.pageMax)
                 count += page.count
