@@ -174,6 +174,33 @@ test("an event that is changed on the wire is not verified, whatever is changed"
       await tab.check("an event that is not verified");
     }
   }
+  // No proof of an event that a checkpoint, which this browser has seen, covers.
+  await tab.send("Fetch.disable");
+  assert.match(await check(tab, "Verify in this browser"), /^Verified/);
+  const unsealed = [path, ({ proof: _, ...answer }) => ({ body: { ...answer, no_proof: "NOT_SEALED_YET" } })];
+  for (const more of [[], [["/v1/log/inclusion", () => ({ status: 409, body: { error: { code: "NOT_SEALED_YET", message: "none", details: {} } } })]]]) {
+    await intercept(tab, [unsealed, ...more]);
+    await tab.click("Verify in this browser");
+    assert.match(await outcome(tab), /^Not verified: this browser's own record of the log: the log is shorter than the one that .*, and was rolled back/);
+  }
+  // Without a memory, the same answer is a calm one.
+  await intercept(tab, [unsealed]);
+  const memory = await tab.evaluate("JSON.stringify({ ...localStorage })");
+  await tab.evaluate("localStorage.clear()");
+  await tab.click("Verify in this browser");
+  assert.match(await outcome(tab), /^Not sealed yet/);
+  await tab.evaluate(`for (const [name, value] of Object.entries(JSON.parse(${JSON.stringify(memory)}))) localStorage.setItem(name, value)`);
+  await tab.send("Fetch.disable");
+  // A position in the address that is none.
+  await tab.evaluate("history.replaceState(null, '', location.pathname + '?position=first')");
+  await tab.reload();
+  assert.match(await check(tab, "Verify in this browser"), /^Verified/);
+  await tab.evaluate("history.replaceState(null, '', location.pathname + '?position=0')");
+  await tab.reload();
+  assert.match(await check(tab, "Verify in this browser"), /^Not verified: step 1, leaf hash: the entry is of another position/);
+  await tab.evaluate("history.replaceState(null, '', location.pathname)");
+  await tab.reload();
+  await tab.sees("heading", `Event #${position}`);
   // A key that has not signed.
   const forged = forgery(other.proof.checkpoint.origin, otherEntry((await read(path)).entry_base64));
   await intercept(tab, [["/v1/log/keys", () => ({ body: { keys: [{ vkey: forged.vkey, added_at: "2026-01-01T00:00:00.000000Z" }] } })]]);
@@ -231,6 +258,17 @@ test("checkpoints continue each other, and a log that was rolled back is noticed
   const said = await check(tab, "Verify");
   assert.match(said, new RegExp(`^Verified: (\\d+, )+${size} continue each other`));
   await tab.check("checkpoints that continue each other");
+  // Checkpoints from before an accepted restore, and by a key that is retired, stay listed and are left out.
+  const { origin } = JSON.parse(Object.values(JSON.parse(before)).find((each) => each.includes("firstSize")));
+  const entry = Buffer.from("{}").toString("base64");
+  const [otherLog, otherKey] = [`${origin}/former`, origin].map((each) => forgery(each, entry).proof("0").checkpoint);
+  await intercept(tab, [["/v1/log/checkpoints", (answer) => ({ body: { ...answer, checkpoints: [otherLog, otherKey, otherKey, ...answer.checkpoints] } })]]);
+  assert.match(await check(tab, "Verify"), new RegExp(`^Verified: (\\d+, )+${size} continue each other\\. `
+    + "1 checkpoint of another log, .* not compared\\. 2 checkpoints not signed by the keys that count here"));
+  await intercept(tab, [["/v1/log/checkpoints", (answer) => ({ body: { ...answer, checkpoints: answer.checkpoints.map((each) =>
+    ({ ...each, note: otherLetter(each.note, each.note.length - 20) })) } })]]);
+  assert.match(await check(tab, "Verify"), /^Not verified: the log: the signature of key/);
+  await tab.send("Fetch.disable");
 
   // The server forgets the newest events, as after a restore of its database.
   const older = JSON.parse(Object.values(JSON.parse(before)).find((each) => each.includes("firstSize"))).note;
@@ -248,6 +286,12 @@ test("checkpoints continue each other, and a log that was rolled back is noticed
   await intercept(tab, rolledBack.slice(0, 1));
   await tab.reload();
   await tab.wait(`document.querySelector("main").innerText.includes("this answer is older, and its beginning")`);
+  // No checkpoint at all, though one was seen.
+  const unsealed = () => ({ status: 409, body: { error: { code: "NOT_SEALED_YET", message: "none", details: {} } } });
+  await intercept(tab, [["/v1/log/inclusion", unsealed]]);
+  await tab.reload();
+  assert.match(await outcome(tab), /^Not verified: the log: the log is shorter than the one that this browser has seen, and was rolled back/);
+  await tab.check("a log that has no checkpoint any more");
   // A proof that does not hold.
   await tab.evaluate(`for (const name of Object.keys(localStorage)) localStorage.setItem(name, JSON.parse(${JSON.stringify(before)})[name] ?? localStorage.getItem(name))`);
   await intercept(tab, [["/v1/log/consistency", (answer) => ({ body: { ...answer, path: answer.path.map((hash) => otherLetter(hash, 2)) } })]]);
