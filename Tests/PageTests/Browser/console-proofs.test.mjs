@@ -337,6 +337,63 @@ test("the events are followed as they come, and wait while text is selected or i
   await rows(count + 3);
 }));
 
+test("Follow ends with its view, begins again after a refusal, and tells which events are missing", () => withBrowser(async (open) => {
+  const ada = await signInBy("apple");
+  const tab = await staffTab(open, "support", `events?account=${ada.id}`);
+  const saysOf = (text) => tab.wait(`document.getElementById("follow-status")?.textContent.includes(${JSON.stringify(text)})`);
+  const shows = (text) => tab.wait(`document.querySelector("main").innerText.includes(${JSON.stringify(text)})`);
+  // The view is left while Follow asks where to begin.
+  const letGo = await tab.hold("/v1/events?order=newest&limit=1");
+  await tab.click("Follow");
+  await tab.wait("performance.getEntriesByType('resource').length > 0");
+  await tab.click("Search", "link");
+  await tab.sees("heading", "Search");
+  const answered = tab.responses.length;
+  await letGo();
+  while (!tab.responses.slice(answered).some(({ url }) => url.includes("limit=1"))) await tab.evaluate("new Promise(requestAnimationFrame)");
+  // What came of it is over before the next view has come.
+  await tab.click("Events", "link");
+  await tab.sees("list", "Events");
+  assert.ok(!tab.requests.some(({ url }) => url.includes("/v1/events/stream")), "a stream that was begun after its view");
+
+  await tab.open(`${base}/console/events?account=${ada.id}`);
+  await tab.sees("list", "Events");
+  await tab.refuse("/v1/events/stream*", 403, "FORBIDDEN");
+  await tab.click("Follow");
+  await saysOf("The server refuses to be followed");
+  await tab.click("Follow");
+  await saysOf("Following");
+  await tab.click("Follow");
+
+  // More events than a page came meanwhile.
+  await tab.change("/v1/events?*limit=50*", (answer) => {
+    const [event] = answer.events;
+    answer.events = Array.from({ length: 50 }, (_, index) => ({ ...event, position: String(2_000_000 - index) }));
+    answer.more = true;
+  });
+  await tab.click("Follow");
+  await shows("More events than a page came between the opening of this list and Follow");
+  await saysOf("Following");
+  await tab.send("Fetch.disable");
+  await tab.check("events that are missing");
+  await tab.click("Read the list again");
+  await tab.wait(`!document.querySelector("main").innerText.includes("More events than a page")`);
+
+  // More events wait than are kept.
+  const stream = new Promise((resolve) => { tab.onpaused = ({ requestId }) => resolve(requestId); });
+  await tab.send("Fetch.enable", { patterns: [{ urlPattern: `${base}/v1/events/stream*` }] });
+  await tab.click("Follow");
+  const requestId = await stream;
+  await tab.click("Pause");
+  const messages = Array.from({ length: 1_001 }, (_, index) => `id: ${3_000_000 + index}-x\ndata: {"position":"${3_000_000 + index}"}\n\n`);
+  await tab.send("Fetch.fulfillRequest", {
+    requestId, responseCode: 200, responseHeaders: [{ name: "Content-Type", value: "text/event-stream" }],
+    body: Buffer.from(messages.join("")).toString("base64"),
+  });
+  await saysOf("Paused: 1000 new events");
+  await shows("More than 1000 events waited");
+}));
+
 test("an auditor exports a bundle that holds, and finds the looks in the access log", () => withBrowser(async (open) => {
   const { caller } = await conflict();
   const tab = await staffTab(open, "auditor", `export?account=${caller.id}`);
@@ -357,8 +414,53 @@ test("an auditor exports a bundle that holds, and finds the looks in the access 
       assert.ok(Date.now() < end, text);
       text = await said();
     }
-    assert.match(text, new RegExp(`^Exported: account-${caller.id}\\.tar, \\d+ bytes\\. Verified here: everything holds up to seq`));
+    assert.match(text, new RegExp(`^Exported: account-${caller.id}\\.tar, \\d+ bytes\\. Verified here: everything holds up to seq .* `
+      + "The key is only stated by this server\\. This browser follows the log from now on, from size \\d+\\.$"));
     await tab.check("an export");
+    // Answers to exports pass by.
+    const exporting = async (requestStage, onpaused, what, region) => {
+      tab.onpaused = onpaused;
+      await tab.send("Fetch.enable", { patterns: [
+        { urlPattern: `${base}/v1/exports`, requestStage }, { urlPattern: `${base}/v1/log/consistency*`, requestStage },
+      ] });
+      await tab.click("Export");
+      await tab.wait(`document.querySelector(${JSON.stringify(region)}).textContent.includes(${JSON.stringify(what)})`);
+      await tab.send("Fetch.disable");
+    };
+    // A bundle that holds, of something else than was asked for.
+    for (const [account, sent] of [["", { account_id: caller.id }], [caller.id, {}]]) {
+      await tab.fill("Account", account);
+      await exporting("Request", ({ requestId }) => tab.send("Fetch.continueRequest", {
+        requestId, postData: Buffer.from(JSON.stringify(sent)).toString("base64"),
+      }), "it is of something else than was asked for", "#alert");
+      await tab.reload();
+      await tab.sees("heading", "Export");
+    }
+    await tab.fill("Account", caller.id.toUpperCase());
+    let older = "";
+    await exporting("Response", async ({ requestId, request }) => {
+      if (request.url.endsWith("/v1/exports")) older = (await tab.send("Fetch.getResponseBody", { requestId })).body;
+      await tab.send("Fetch.continueRequest", { requestId });
+    }, "The key is only stated by this server. This browser has followed the log since", "main");
+    // An older bundle is one of the same log, unless the server can't prove that.
+    for (text = ""; !text.includes("it continues the one of"); text = await said()) {
+      assert.ok(Date.now() < end, text);
+      await signInBy("apple");
+    }
+    for (const [isProved, what, region] of [
+      [true, "this answer is older, and its beginning", "main"],
+      [false, "it does not hold: the log is shorter than the one that this browser has seen, and was rolled back", "#alert"],
+    ]) {
+      await exporting("Response", ({ requestId, request, responseHeaders }) => {
+        const isExport = request.url.endsWith("/v1/exports");
+        if (isProved && !isExport) return tab.send("Fetch.continueRequest", { requestId });
+        const none = Buffer.from(JSON.stringify({ error: { code: "SIZE_NOT_SIGNED", message: "none", details: {} } })).toString("base64");
+        return tab.send("Fetch.fulfillRequest", {
+          requestId, responseCode: isExport ? 200 : 404, body: isExport ? older : none,
+          responseHeaders: responseHeaders.filter(({ name }) => !/^(content-length|transfer-encoding)$/i.test(name)),
+        });
+      }, what, region);
+    }
     await tab.fill("Account", "no id");
     await tab.click("Export");
     await tab.wait(`document.querySelector("main").innerText.includes("This is no id of an account.")`);
