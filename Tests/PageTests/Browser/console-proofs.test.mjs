@@ -45,7 +45,7 @@ async function openConflict(tab, account) {
 
 /** Answers requests by handlers of their paths: with the answer as it is changed, or with a refusal. */
 async function intercept(tab, handlers) {
-  tab.onpaused = async ({ requestId, request, responseHeaders }) => {
+  const onpaused = async ({ requestId, request, responseHeaders }) => {
     const { pathname } = new URL(request.url);
     const handler = handlers.find(([path]) => pathname.startsWith(path))?.[1];
     const { body } = await tab.send("Fetch.getResponseBody", { requestId });
@@ -60,7 +60,7 @@ async function intercept(tab, handlers) {
       body: Buffer.from(JSON.stringify(changed.body)).toString("base64"),
     });
   };
-  await tab.send("Fetch.enable", { patterns: handlers.map(([path]) => ({ urlPattern: `${base}${path}*`, requestStage: "Response" })) });
+  await tab.intercept(handlers.map(([path]) => ({ urlPattern: `${base}${path}*`, requestStage: "Response" })), onpaused);
 }
 
 /** Another letter of base64 in place of one. */
@@ -358,7 +358,10 @@ test("Follow ends with its view, begins again after a refusal, and tells which e
 
   await tab.open(`${base}/console/events?account=${ada.id}`);
   await tab.sees("list", "Events");
-  await tab.refuse("/v1/events/stream*", 403, "FORBIDDEN");
+  await tab.intercept([{ urlPattern: `${base}/v1/events/stream*` }], async ({ requestId }) => {
+    await tab.send("Fetch.fulfillRequest", { requestId, responseCode: 403 });
+    await tab.send("Fetch.disable");
+  });
   await tab.click("Follow");
   await saysOf("The server refuses to be followed");
   await tab.click("Follow");
@@ -380,10 +383,11 @@ test("Follow ends with its view, begins again after a refusal, and tells which e
   await tab.wait(`!document.querySelector("main").innerText.includes("More events than a page")`);
 
   // More events wait than are kept.
-  const stream = new Promise((resolve) => { tab.onpaused = ({ requestId }) => resolve(requestId); });
-  await tab.send("Fetch.enable", { patterns: [{ urlPattern: `${base}/v1/events/stream*` }] });
+  let holds;
+  const stream = new Promise((resolve) => { holds = resolve; });
+  await tab.intercept([{ urlPattern: `${base}/v1/events/stream*` }], (paused) => holds(paused));
   await tab.click("Follow");
-  const requestId = await stream;
+  const { requestId } = await stream;
   await tab.click("Pause");
   const messages = Array.from({ length: 1_001 }, (_, index) => `id: ${3_000_000 + index}-x\ndata: {"position":"${3_000_000 + index}"}\n\n`);
   await tab.send("Fetch.fulfillRequest", {
@@ -419,10 +423,9 @@ test("an auditor exports a bundle that holds, and finds the looks in the access 
     await tab.check("an export");
     // Answers to exports pass by.
     const exporting = async (requestStage, onpaused, what, region) => {
-      tab.onpaused = onpaused;
-      await tab.send("Fetch.enable", { patterns: [
+      await tab.intercept([
         { urlPattern: `${base}/v1/exports`, requestStage }, { urlPattern: `${base}/v1/log/consistency*`, requestStage },
-      ] });
+      ], onpaused);
       await tab.click("Export");
       await tab.wait(`document.querySelector(${JSON.stringify(region)}).textContent.includes(${JSON.stringify(what)})`);
       await tab.send("Fetch.disable");
@@ -466,15 +469,14 @@ test("an auditor exports a bundle that holds, and finds the looks in the access 
     await tab.wait(`document.querySelector("main").innerText.includes("This is no id of an account.")`);
     // A bundle that breaks off is not saved.
     await tab.fill("Account", caller.id);
-    tab.onpaused = async ({ requestId, responseHeaders }) => {
+    await tab.intercept([{ urlPattern: `${base}/v1/exports`, requestStage: "Response" }], async ({ requestId, responseHeaders }) => {
       const { body } = await tab.send("Fetch.getResponseBody", { requestId });
       const bytes = Buffer.from(body, "base64");
       await tab.send("Fetch.fulfillRequest", {
         requestId, responseCode: 200, responseHeaders: responseHeaders.filter(({ name }) => !/^(content-length|transfer-encoding)$/i.test(name)),
         body: bytes.subarray(0, bytes.length / 2).toString("base64"),
       });
-    };
-    await tab.send("Fetch.enable", { patterns: [{ urlPattern: `${base}/v1/exports`, requestStage: "Response" }] });
+    });
     await tab.click("Export");
     await tab.says("The bundle is not saved, because it does not hold", "alert");
     await tab.send("Fetch.disable");
