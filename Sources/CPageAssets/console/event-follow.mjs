@@ -13,29 +13,41 @@ const states = {
   refused: "The server refuses to be followed",
 };
 
+const gaps = {
+  start: "More events than a page came between the opening of this list and Follow: some of them may be missing here.",
+  wait: `More than ${waitingMax} events waited: the oldest of them are missing here.`,
+};
+
 /**
  * The buttons of Follow, and what it says.
  *
  * @param {any} context
  * @param {{
- *   filters: Record<string, string>, rows: HTMLElement, newest: () => Promise<number>, add: (events: any[]) => number,
+ *   filters: Record<string, string>, rows: HTMLElement, newest: () => Promise<{hasGap: boolean}>, add: (events: any[]) => number,
  * }} list
  */
 export function following(context, { filters, rows, newest, add }) {
   const said = el("span", { id: "follow-status", role: "status", class: "quiet" });
   const followButton = el("button", { type: "button", "aria-pressed": "false" }, "Follow");
   const pauseButton = el("button", { type: "button", "aria-pressed": "false", hidden: true }, "Pause");
+  const gap = el("div", { role: "status" });
   const others = Object.keys(filters).filter((name) => !streamed.includes(name));
   /** @type {any[]} events that wait */
   let waiting = [];
   let state = "";
   let isPaused = false;
+  let isLeft = false;
   /** @type {(() => void) | null} */
   let stop = null;
 
   const isSelecting = () => {
     const selection = document.getSelection();
     return Boolean(selection && !selection.isCollapsed && selection.containsNode(rows, true));
+  };
+  /** Events that are missing stay told until the list is read again. */
+  const tellGap = (/** @type {string} */ text) => {
+    if (gap.textContent?.includes(text)) return;
+    gap.append(el("p", { class: "warning" }, `${text} `, el("button", { type: "button", onclick: () => context.refresh() }, "Read the list again")));
   };
   const say = () => {
     const held = isPaused ? "Paused" : isSelecting() ? "Waiting while text is selected" : "";
@@ -62,7 +74,10 @@ export function following(context, { filters, rows, newest, add }) {
   const begin = async () => {
     // The events since the list was read, and then those after them.
     const head = await context.api.call("GET", "v1/events?order=newest&limit=1");
-    await newest();
+    if (isLeft) return;
+    const { hasGap } = await newest();
+    if (isLeft) return;
+    if (hasGap) tellGap(gaps.start);
     const query = new URLSearchParams(filters);
     document.addEventListener("selectionchange", flush);
     followButton.setAttribute("aria-pressed", "true");
@@ -75,13 +90,19 @@ export function following(context, { filters, rows, newest, add }) {
       headers: () => ({ "Ledger-CSRF": context.api.session.csrf_token }),
       onmessage: ({ data }) => {
         waiting.push(JSON.parse(data));
-        if (waiting.length > waitingMax) waiting.shift();
+        if (waiting.length > waitingMax) {
+          waiting.shift();
+          tellGap(gaps.wait);
+        }
         flush();
       },
       onstate: (next) => {
         state = next;
         say();
-        if (next === "refused") followButton.setAttribute("aria-pressed", "false");
+        if (next !== "refused") return;
+        add(waiting.reverse());
+        end();
+        said.textContent = states.refused;
       },
     });
   };
@@ -105,10 +126,13 @@ export function following(context, { filters, rows, newest, add }) {
     pauseButton.setAttribute("aria-pressed", String(isPaused));
     flush();
   });
-  context.onleave(end);
+  context.onleave(() => {
+    isLeft = true;
+    end();
+  });
   if (others.length > 0) {
     followButton.setAttribute("aria-disabled", "true");
     said.textContent = `To follow, leave out: ${others.join(", ")}.`;
   }
-  return [el("div", { class: "actions" }, followButton, pauseButton, said)];
+  return [el("div", { class: "actions" }, followButton, pauseButton, said), gap];
 }

@@ -33,6 +33,17 @@ export function reasonField(value = "") {
 }
 
 /**
+ * The address of another sign-in, which leads back to a view.
+ *
+ * @param {string} root
+ * @param {string} here
+ */
+export function signInAgain(root, here) {
+  const [to] = here.slice(`${root}console/`.length).split("#");
+  return `${root}console/sign-in?${new URLSearchParams({ fresh: "1", to })}`;
+}
+
+/**
  * Announces why something was refused.
  *
  * @param {any} context
@@ -49,8 +60,7 @@ export function explain(context, error) {
     return;
   }
   if (error.code === "REAUTHENTICATION_REQUIRED") {
-    const to = location.pathname.split("/console/")[1] + location.search;
-    const address = `${context.root}console/sign-in?${new URLSearchParams({ fresh: "1", to })}`;
+    const address = signInAgain(context.root, location.href);
     context.warn("You signed in a while ago. Sign in again to go on; nothing was changed.",
       el("p", {}, el("a", { href: address }, "Sign in again")));
     return;

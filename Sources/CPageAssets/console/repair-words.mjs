@@ -54,6 +54,7 @@ const relink = {
  */
 export function repairSentence({ code, details }) {
   const reason = details?.reason;
+  if (code === "NETWORK" && !details?.mayHaveActed) return null;
   if (code === "MERGE_SUPERSEDED") return `The merge cannot be undone: ${superseded[reason] ?? "the accounts changed since."}`;
   if (code === "RELINK_REFUSED") return `The identity cannot be linked again: ${relink[reason] ?? "it changed since."}`;
   return Object.hasOwn(sentences, code) ? sentences[code] : null;

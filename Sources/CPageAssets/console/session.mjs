@@ -5,6 +5,8 @@ import { Api, Refused, randomKey } from "../lib/api.mjs";
 const requestsMax = 3;
 /** The role has to be chosen, or the session is over. */
 const tokenCode = "FORBIDDEN";
+/** Requests by POST that change nothing. */
+const readPaths = /\/preview$|^v1\/(search|exports)$/;
 
 export class ConsoleApi extends Api {
   /** The address of the ledger's paths, which ends with a slash. */
@@ -40,14 +42,42 @@ export class ConsoleApi extends Api {
    * @param {string} path below the ledger's paths
    * @param {object} [body]
    * @param {{isRepeatable?: boolean, headers?: Record<string, string>}} options
+   * @returns {Promise<any>} the answer's body
    */
-  async call(method, path, body = undefined, { isRepeatable = false, headers = {} } = {}) {
+  call(method, path, body = undefined, options = {}) {
+    return this.#ask(method, path, body, options, {});
+  }
+
+  /**
+   * Asks for a file by a request that changes nothing, and may be repeated.
+   *
+   * @param {string} path below the ledger's paths
+   * @param {object} body
+   * @returns {Promise<Blob>}
+   */
+  download(path, body) {
+    return this.#ask("POST", path, body, {}, { isRead: true, read: (response) => response.blob() });
+  }
+
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {object | undefined} body
+   * @param {{isRepeatable?: boolean, headers?: Record<string, string>}} options
+   * @param {{isRead?: boolean, read?: (response: Response) => Promise<any>}} reading
+   */
+  async #ask(method, path, body, { isRepeatable = false, headers = {} }, reading) {
     const own = {
       ...headers, ...(isRepeatable && { "Idempotency-Key": randomKey() }),
       "X-Request-Id": method === "GET" && this.#action ? this.#action : newID(),
     };
     const token = this.session.csrf_token;
-    const send = () => this.send(method, this.root + path, body, { ...own, "Ledger-CSRF": this.session.csrf_token ?? "" });
+    const send = () => this.send(method, this.root + path, body, { ...own, "Ledger-CSRF": this.session.csrf_token ?? "" }, reading)
+      .catch((error) => {
+        // Of a change, perhaps only the answer was lost.
+        if (error.code === "NETWORK") error.details = { mayHaveActed: method !== "GET" && !readPaths.test(path) };
+        throw error;
+      });
     await this.enter();
     try {
       const answer = await send();

@@ -2,7 +2,7 @@
 
 import { need, pathFromBase64 } from "../proof/bytes.mjs";
 import { openCheckpoint, parseKey } from "../proof/note.mjs";
-import { PinnedKey, Witness } from "../proof/witness.mjs";
+import { needUnsealed, PinnedKey, Witness } from "../proof/witness.mjs";
 
 const keysMax = 20;
 /** Answers that say that the server has no such proof. */
@@ -36,15 +36,40 @@ export class Trust {
     return Promise.all(keys.map(({ vkey }) => parseKey(String(vkey))));
   }
 
-  /** The newest note of the log; null while nothing is signed. */
+  /** The checkpoints that this browser remembers now; a fault of them is for those who wait for them. */
+  remembered() {
+    const remembered = this.witness.remembered();
+    remembered.catch(() => {});
+    return remembered;
+  }
+
+  /** The newest note of the log; null while nothing is signed, unless this browser has seen a note already. */
   async newest() {
+    const remembered = this.remembered();
     try {
       const { checkpoint } = await this.api.call("GET", "v1/log/inclusion?position=0");
       return { note: String(checkpoint?.note), signedAt: String(checkpoint?.signed_at) };
     } catch (error) {
-      if (error.code === "NOT_SEALED_YET") return null;
-      throw error;
+      if (error.code !== "NOT_SEALED_YET") throw error;
+      needUnsealed(await remembered, 0n);
+      return null;
     }
+  }
+
+  /**
+   * Returns if this browser has seen no checkpoint that covers a position, of the log that the server now has. After an
+   * accepted restore, that is another log than before.
+   *
+   * @param {bigint} position
+   * @param {ReturnType<Trust["remembered"]>} before what was remembered before the server was asked
+   */
+  async checkUnsealed(position, before) {
+    const remembered = await before;
+    if (!remembered.some(({ size }) => size > position)) return;
+    const newest = await this.newest();
+    if (!newest) return;
+    const { checkpoint } = await this.observe(newest.note, (await this.keys()).keys);
+    needUnsealed(remembered.filter(({ origin }) => origin === checkpoint.origin), position);
   }
 
   /**

@@ -29,9 +29,10 @@ export async function show(context) {
   verifyButton.addEventListener("click", () => once(context, verifyButton, () => {
     region.busy("Verifying");
     return checking(region, "the key of the log", async () => {
+      const remembered = new Trust(context).remembered();
       answer = await context.api.call("GET", `v1/events/${encodeURIComponent(wantedID)}`);
       content.replaceChildren(...contentOf(context, answer));
-      await verify(context, wantedID, answer, region);
+      await verify(context, { event: wantedID, answer, remembered }, region);
     });
   }));
   return [
@@ -114,25 +115,33 @@ function saveProof({ position, proof }) {
 
 /**
  * @param {any} context
- * @param {string} event
- * @param {any} answer
+ * @param {{event: string, answer: any, remembered: ReturnType<Trust["remembered"]>}} claim
  * @param {import("./verdicts.mjs").Region} region
  */
-async function verify(context, event, answer, region) {
+async function verify(context, { event, answer, remembered }, region) {
+  const trust = new Trust(context);
+  const stated = context.query.get("position") ?? "";
+  const own = fromDecimal(answer.position);
+  const asked = /^(0|[1-9]\d{0,17})$/.test(stated) ? fromDecimal(stated) : own;
   if (!answer.proof) {
     if (answer.no_proof === "NOT_SEALED_YET") {
+      try {
+        await trust.checkUnsealed(asked < own ? asked : own, remembered);
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+        region.bad("this browser's own record of the log", error);
+        return;
+      }
       region.busy("Not sealed yet: no signed checkpoint covers this event. Try again in some seconds.");
       return;
     }
     region.bad("the proof", new Fault("the server has none, because its stored data no longer proves this event"));
     return;
   }
-  const trust = new Trust(context);
   const { keys, isPinned } = await trust.keys();
   const { position, path, checkpoint: { note } = { note: null } } = answer.proof;
-  const asked = context.query.get("position") ?? answer.position;
   const verdict = await verifyEvent({
-    event, position: fromDecimal(asked), entryBase64: answer.entry_base64, proof: { position, path, note }, keys,
+    event, position: asked, entryBase64: answer.entry_base64, proof: { position, path, note }, keys,
   });
   const steps = el("ol", { "aria-label": "Steps" }, ...verdict.steps.map(({ name, isOk, bytes }) => el("li", {},
     `${isOk ? "✓" : "✗"} ${name}${isOk ? "" : ": does not hold"}`, bytesDetails("Details", bytes))));

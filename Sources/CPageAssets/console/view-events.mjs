@@ -48,7 +48,11 @@ export async function show(context) {
   append(await read(null));
   const follow = following(context, {
     filters, rows,
-    newest: async () => add((await read(null)).events, "start").length,
+    newest: async () => {
+      const answer = await read(null);
+      const fresh = add(answer.events, "start").length;
+      return { hasGap: answer.more && fresh >= pageSize && fresh === answer.events.length };
+    },
     add: (events) => {
       empty.textContent = "";
       return add(events, "start").length;

@@ -1,14 +1,15 @@
 // Export: a bundle of an account or of the whole log, without personal data, that others can verify offline.
 
 import { el } from "../lib/el.mjs";
-import { Refused } from "../lib/api.mjs";
 import { verifyBundle } from "../proof/bundle.mjs";
-import { Fault, need } from "../proof/bytes.mjs";
+import { BundleFiles } from "../proof/bundle-files.mjs";
+import { exactJSON, Fault, fromUTF8, need } from "../proof/bytes.mjs";
 import { membersOfTar } from "../proof/tar.mjs";
 import { isID } from "./format.mjs";
 import { once } from "./repair-steps.mjs";
 import { download } from "./save.mjs";
 import { Trust } from "./trust.mjs";
+import { memorySentence, othersWarning } from "./verdicts.mjs";
 
 /** The size of the largest bundle that is verified before it is saved. */
 const verifiedBytesMax = 1 << 26;
@@ -25,7 +26,7 @@ export async function show(context) {
   const button = el("button", { type: "submit", class: "primary" }, "Export");
   const send = async (/** @type {Event} */ event) => {
     event.preventDefault();
-    const wanted = input.value.trim();
+    const wanted = input.value.trim().toLowerCase();
     fault.textContent = wanted === "" || isID(wanted) ? "" : "This is no id of an account.";
     if (fault.textContent) {
       input.setAttribute("aria-invalid", "true");
@@ -36,10 +37,11 @@ export async function show(context) {
     await once(context, button, async () => {
       said.textContent = "Exporting";
       try {
-        const { bytes, name } = await bundle(context, wanted);
-        const holds = await verdictOf(context, bytes);
+        const name = wanted === "" ? "ledger.tar" : `account-${wanted}.tar`;
+        const bytes = await context.api.download("v1/exports", wanted === "" ? {} : { account_id: wanted });
+        const holds = await verdictOf(context, bytes, wanted);
         download(name, [bytes], "application/x-tar");
-        said.textContent = `Exported: ${name}, ${bytes.size} bytes. ${holds}`;
+        said.replaceChildren(`Exported: ${name}, ${bytes.size} bytes. `, ...holds);
       } catch (error) {
         said.textContent = "";
         if (!(error instanceof Fault)) throw error;
@@ -63,47 +65,30 @@ export async function show(context) {
 }
 
 /**
- * Verifies what was sent: an export that fails on its way ends early.
+ * Verifies what was sent: that it is whole, since an export that fails on its way ends early, that it is what was asked
+ * for, and that its log continues the one that this browser has seen.
  *
  * @param {any} context
  * @param {Blob} bytes
+ * @param {string} account empty for the whole log
  */
-async function verdictOf(context, bytes) {
+async function verdictOf(context, bytes, account) {
   const members = await membersOfTar(bytes);
   need(members.has("manifest.json"), "it is incomplete");
-  if (bytes.size > verifiedBytesMax) return "It is complete, and too large to be verified here.";
-  const { keys } = await new Trust(context).keys();
-  const { conclusion } = await verifyBundle(members, { vkeys: keys.map(({ vkey }) => vkey), isArchive: true });
-  return `Verified here: ${conclusion}.`;
-}
-
-/**
- * @param {any} context
- * @param {string} account
- */
-async function bundle(context, account) {
-  let response;
-  try {
-    response = await fetch(`${context.root}v1/exports`, {
-      method: "POST", credentials: "same-origin", cache: "no-store", redirect: "error", referrerPolicy: "no-referrer",
-      headers: { "Content-Type": "application/json", "Ledger-CSRF": context.api.session.csrf_token },
-      body: JSON.stringify(account === "" ? {} : { account_id: account }),
-    });
-  } catch {
-    throw new Refused({ status: 0, code: "NETWORK" });
-  }
-  if (!response.ok) {
-    const answer = await response.json().catch(() => ({}));
-    throw new Refused({
-      status: response.status, code: answer.error?.code ?? "INTERNAL", details: answer.error?.details ?? {},
-      requestId: response.headers.get("X-Request-Id"), retryAfter: Number(response.headers.get("Retry-After") ?? 0),
-    });
-  }
-  try {
-    const bytes = await response.blob();
-    return { bytes, name: account === "" ? "ledger.tar" : `account-${account}.tar` };
-  } catch {
-    // The bundle broke off: a part of one proves nothing.
-    throw new Refused({ status: 0, code: "NETWORK" });
-  }
+  const files = new BundleFiles(members, true);
+  const head = exactJSON(fromUTF8(await files.whole("bundle.json"), "bundle.json").trimEnd(), "bundle.json");
+  const found = head?.account ?? "";
+  need(found === account, "it is of something else than was asked for",
+    { expected: account || "the whole log", found: String(found) || "the whole log" });
+  const trust = new Trust(context);
+  const { keys, isPinned } = await trust.keys();
+  const isVerified = bytes.size <= verifiedBytesMax;
+  const verdict = isVerified
+    ? `Verified here: ${(await verifyBundle(members, { vkeys: keys.map(({ vkey }) => vkey), isArchive: true })).conclusion}. `
+    : "It is complete, and too large to be verified here; of it, its checkpoint alone was verified. ";
+  const seen = await trust.observe(fromUTF8(await files.whole("checkpoint.txt"), "checkpoint.txt"), keys);
+  return [
+    verdict, isPinned ? "The key is the one that you pasted. " : "The key is only stated by this server. ",
+    ...memorySentence(seen), ...(seen.others.length > 0 ? [othersWarning(seen.others)] : []),
+  ];
 }

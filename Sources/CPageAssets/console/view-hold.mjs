@@ -37,9 +37,9 @@ export async function show(context) {
       });
       if (!isSure) return;
       await context.api.call("DELETE", `${path}/${each.hold}`, undefined, { headers: reasonHeader(reason.value) });
+      context.say("The legal hold was lifted.");
       await draw();
       reason.input.focus();
-      context.say("The legal hold was lifted.");
     }));
     return el("li", {}, "Set ", time(each.set_at), ", ", context.link(`events/${each.event_id}`, `#${each.position}`), ", hold ",
       id(each.hold), " ", button);
@@ -54,8 +54,8 @@ export async function show(context) {
       }
       await context.api.call("PUT", `${path}/${hold}`, undefined, { headers: reasonHeader(reason.value), isRepeatable: true });
       hold = newID();
-      await draw();
       context.say("The legal hold was set.");
+      await draw();
     }),
   });
   list.append(...holds(account.holds));

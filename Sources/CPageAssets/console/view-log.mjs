@@ -3,9 +3,9 @@
 import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
 import { Fault, need, toBase64 } from "../proof/bytes.mjs";
-import { openCheckpoint } from "../proof/note.mjs";
+import { openCheckpoint, readCheckpoint } from "../proof/note.mjs";
 import { compare } from "../proof/witness.mjs";
-import { time } from "./format.mjs";
+import { count, time } from "./format.mjs";
 import { once } from "./repair-steps.mjs";
 import { download } from "./save.mjs";
 import { Trust } from "./trust.mjs";
@@ -18,7 +18,8 @@ const chainMax = 10;
 export async function show(context) {
   const trust = new Trust(context);
   const region = verdictRegion();
-  const newest = await trust.newest();
+  const newest = await newestOf(trust, region);
+  if (newest === undefined) return [...region.nodes, honesty()];
   if (!newest) return [el("p", {}, "Nothing is signed yet. The first checkpoint follows some seconds after the first event.")];
   const body = el("div");
   /** The checkpoint that was remembered before this visit. @type {import("../proof/note.mjs").Checkpoint | null} */
@@ -46,14 +47,26 @@ export async function show(context) {
       const { keys } = await trust.keys();
       const { checkpoint: newestCheckpoint } = await openCheckpoint(newest.note, keys);
       await trust.observe(newest.note, keys);
-      const chain = await chainOf(context, keys, former, newestCheckpoint);
+      const { chain, leftOut } = await chainOf(context, keys, former, newestCheckpoint);
       await checkChain(trust, chain);
       region.good([chain.length > 1
-        ? `Verified: ${chain.map(({ size }) => size).join(", ")} continue each other.`
-        : `Verified: the log of ${chain[0].size} events is signed. There is no other checkpoint to compare it with yet.`]);
+        ? `Verified: ${chain.map(({ size }) => size).join(", ")} continue each other.${leftOut}`
+        : `Verified: the log of ${chain[0].size} events is signed. There is no other checkpoint to compare it with yet.${leftOut}`]);
     });
   }));
   return [body, el("div", { class: "actions" }, verifyButton), ...region.nodes, honesty(), await checkpointsSection(context)];
+}
+
+/**
+ * The newest note; undefined when the server denies one that this browser has seen, which the region then tells.
+ *
+ * @param {Trust} trust
+ * @param {import("./verdicts.mjs").Region} region
+ */
+async function newestOf(trust, region) {
+  const found = { newest: /** @type {{note: string, signedAt: string} | null | undefined} */ (undefined) };
+  await checking(region, "the log", async () => { found.newest = await trust.newest(); });
+  return found.newest;
 }
 
 /**
@@ -123,7 +136,8 @@ async function checkpointsSection(/** @type {any} */ context) {
 }
 
 /**
- * Checkpoints to compare in turn: the one that this browser remembered, some after it, and the newest.
+ * Checkpoints to compare in turn: the one that this browser remembered, some after it, and the newest. Those of another log,
+ * as from before an accepted restore, and those that other keys have signed, as a retired one, are left out and counted.
  *
  * @param {any} context
  * @param {import("../proof/note.mjs").VerifierKey[]} keys
@@ -134,14 +148,23 @@ async function chainOf(context, keys, former, newest) {
   const start = former && former.size < newest.size ? former.size : 1n;
   const answer = await context.api.call("GET", `v1/log/checkpoints?from=${start}&to=${newest.size}&limit=1000`);
   need(Array.isArray(answer.checkpoints), "the server has no list of checkpoints");
-  const step = Math.max(1, Math.ceil(answer.checkpoints.length / chainMax));
-  const chain = former && former.size < newest.size ? [former] : [];
-  for (const { note } of answer.checkpoints.filter((_, index) => index % step === 0)) {
-    const { checkpoint } = await openCheckpoint(String(note), keys);
-    need(checkpoint.origin === newest.origin, "a checkpoint is of another log", { expected: newest.origin, found: checkpoint.origin });
-    chain.push(checkpoint);
+  const own = [];
+  let ofOthers = 0;
+  let byOthers = 0;
+  for (const { note } of answer.checkpoints) {
+    const { checkpoint, isSigned } = await readCheckpoint(String(note), keys);
+    if (checkpoint.origin !== newest.origin) ofOthers += 1;
+    else if (!isSigned) byOthers += 1;
+    else own.push(checkpoint);
   }
-  return [...chain, newest];
+  const step = Math.max(1, Math.ceil(own.length / chainMax));
+  const chain = former && former.size < newest.size ? [former] : [];
+  chain.push(...own.filter((_, index) => index % step === 0), newest);
+  const reasons = [
+    ofOthers > 0 && ` ${count(ofOthers, "checkpoint")} of another log, as from before a restore: not compared.`,
+    byOthers > 0 && ` ${count(byOthers, "checkpoint")} not signed by the keys that count here: not compared.`,
+  ];
+  return { chain, leftOut: reasons.filter(Boolean).join("") };
 }
 
 /**

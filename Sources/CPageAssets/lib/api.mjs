@@ -63,12 +63,13 @@ export class Api {
    * @param {string} path
    * @param {object | undefined} body
    * @param {Record<string, string>} headers
+   * @param {{isRead?: boolean, read?: (response: Response) => Promise<any>}} options `read` reads an answer that is no JSON
    */
-  async send(method, path, body, headers) {
+  async send(method, path, body, headers, { isRead = method === "GET", read } = {}) {
     const hasKey = Boolean(headers["Idempotency-Key"]);
     let isLost = false;
     for (let tries = 1; ; tries += 1) {
-      const refused = await this.once(method, path, body, headers);
+      const refused = await this.once(method, path, body, headers, read);
       if (!(refused instanceof Refused)) return refused;
       if (refused.code === "NETWORK" && hasKey && !isLost) {
         // Perhaps only the answer was lost; the key has it repeated.
@@ -76,14 +77,21 @@ export class Api {
         continue;
       }
       const mayWait = refused.status === 503 && refused.retryAfter > 0 && refused.retryAfter <= waitSecondsMax;
-      if (!mayWait || tries === triesMax || (method !== "GET" && !hasKey)) throw refused;
+      if (!mayWait || tries === triesMax || (!isRead && !hasKey)) throw refused;
       this.onwait();
       await new Promise((resolve) => setTimeout(resolve, refused.retryAfter * 1000));
     }
   }
 
-  /** @returns {Promise<any>} */
-  async once(method, path, body, headers) {
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {object | undefined} body
+   * @param {Record<string, string>} headers
+   * @param {((response: Response) => Promise<any>) | undefined} read
+   * @returns {Promise<any>}
+   */
+  async once(method, path, body, headers, read) {
     let response;
     let text;
     try {
@@ -92,6 +100,7 @@ export class Api {
         headers: body === undefined ? headers : { ...headers, "Content-Type": "application/json" },
         body: body === undefined ? undefined : JSON.stringify(body),
       });
+      if (response.ok && read) return await read(response);
       text = await response.text();
     } catch {
       return new Refused({ status: 0, code: "NETWORK" });

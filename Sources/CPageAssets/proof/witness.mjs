@@ -40,6 +40,12 @@ export class Witness {
     return { memory, checkpoint, text };
   }
 
+  /** The checkpoints that this browser remembers of this place, by whichever key, each verified again. */
+  async remembered() {
+    const memories = this.others([]);
+    return Promise.all(memories.map(async ({ note, vkey }) => (await openCheckpoint(note, [await parseKey(vkey)])).checkpoint));
+  }
+
   /** Other keys or logs that this browser has followed at this address. */
   others(/** @type {import("./note.mjs").VerifierKey[]} */ keys) {
     const others = [];
@@ -78,6 +84,21 @@ export class Witness {
     }
     return { former: former.size, size, since: memory.since, firstSize: memory.firstSize };
   }
+}
+
+/**
+ * Returns if nothing contradicts an answer by which no checkpoint covers a position, or none is signed at all.
+ *
+ * @param {import("./note.mjs").Checkpoint[]} remembered
+ * @param {bigint} position
+ */
+export function needUnsealed(remembered, position) {
+  const known = remembered.find(({ size }) => size > position);
+  if (!known) return;
+  throw new Contradiction("the log is shorter than the one that this browser has seen, and was rolled back", {
+    expected: `the log of ${known.size} events with the root ${toBase64(known.root)}, or one that continues it`,
+    found: `no checkpoint that covers position ${position}`,
+  });
 }
 
 /**

@@ -45,7 +45,7 @@ async function openConflict(tab, account) {
 
 /** Answers requests by handlers of their paths: with the answer as it is changed, or with a refusal. */
 async function intercept(tab, handlers) {
-  tab.onpaused = async ({ requestId, request, responseHeaders }) => {
+  const onpaused = async ({ requestId, request, responseHeaders }) => {
     const { pathname } = new URL(request.url);
     const handler = handlers.find(([path]) => pathname.startsWith(path))?.[1];
     const { body } = await tab.send("Fetch.getResponseBody", { requestId });
@@ -60,7 +60,7 @@ async function intercept(tab, handlers) {
       body: Buffer.from(JSON.stringify(changed.body)).toString("base64"),
     });
   };
-  await tab.send("Fetch.enable", { patterns: handlers.map(([path]) => ({ urlPattern: `${base}${path}*`, requestStage: "Response" })) });
+  await tab.intercept(handlers.map(([path]) => ({ urlPattern: `${base}${path}*`, requestStage: "Response" })), onpaused);
 }
 
 /** Another letter of base64 in place of one. */
@@ -174,6 +174,33 @@ test("an event that is changed on the wire is not verified, whatever is changed"
       await tab.check("an event that is not verified");
     }
   }
+  // No proof of an event that a checkpoint, which this browser has seen, covers.
+  await tab.send("Fetch.disable");
+  assert.match(await check(tab, "Verify in this browser"), /^Verified/);
+  const unsealed = [path, ({ proof: _, ...answer }) => ({ body: { ...answer, no_proof: "NOT_SEALED_YET" } })];
+  for (const more of [[], [["/v1/log/inclusion", () => ({ status: 409, body: { error: { code: "NOT_SEALED_YET", message: "none", details: {} } } })]]]) {
+    await intercept(tab, [unsealed, ...more]);
+    await tab.click("Verify in this browser");
+    assert.match(await outcome(tab), /^Not verified: this browser's own record of the log: the log is shorter than the one that .*, and was rolled back/);
+  }
+  // Without a memory, the same answer is a calm one.
+  await intercept(tab, [unsealed]);
+  const memory = await tab.evaluate("JSON.stringify({ ...localStorage })");
+  await tab.evaluate("localStorage.clear()");
+  await tab.click("Verify in this browser");
+  assert.match(await outcome(tab), /^Not sealed yet/);
+  await tab.evaluate(`for (const [name, value] of Object.entries(JSON.parse(${JSON.stringify(memory)}))) localStorage.setItem(name, value)`);
+  await tab.send("Fetch.disable");
+  // A position in the address that is none.
+  await tab.evaluate("history.replaceState(null, '', location.pathname + '?position=first')");
+  await tab.reload();
+  assert.match(await check(tab, "Verify in this browser"), /^Verified/);
+  await tab.evaluate("history.replaceState(null, '', location.pathname + '?position=0')");
+  await tab.reload();
+  assert.match(await check(tab, "Verify in this browser"), /^Not verified: step 1, leaf hash: the entry is of another position/);
+  await tab.evaluate("history.replaceState(null, '', location.pathname)");
+  await tab.reload();
+  await tab.sees("heading", `Event #${position}`);
   // A key that has not signed.
   const forged = forgery(other.proof.checkpoint.origin, otherEntry((await read(path)).entry_base64));
   await intercept(tab, [["/v1/log/keys", () => ({ body: { keys: [{ vkey: forged.vkey, added_at: "2026-01-01T00:00:00.000000Z" }] } })]]);
@@ -231,6 +258,17 @@ test("checkpoints continue each other, and a log that was rolled back is noticed
   const said = await check(tab, "Verify");
   assert.match(said, new RegExp(`^Verified: (\\d+, )+${size} continue each other`));
   await tab.check("checkpoints that continue each other");
+  // Checkpoints from before an accepted restore, and by a key that is retired, stay listed and are left out.
+  const { origin } = JSON.parse(Object.values(JSON.parse(before)).find((each) => each.includes("firstSize")));
+  const entry = Buffer.from("{}").toString("base64");
+  const [otherLog, otherKey] = [`${origin}/former`, origin].map((each) => forgery(each, entry).proof("0").checkpoint);
+  await intercept(tab, [["/v1/log/checkpoints", (answer) => ({ body: { ...answer, checkpoints: [otherLog, otherKey, otherKey, ...answer.checkpoints] } })]]);
+  assert.match(await check(tab, "Verify"), new RegExp(`^Verified: (\\d+, )+${size} continue each other\\. `
+    + "1 checkpoint of another log, .* not compared\\. 2 checkpoints not signed by the keys that count here"));
+  await intercept(tab, [["/v1/log/checkpoints", (answer) => ({ body: { ...answer, checkpoints: answer.checkpoints.map((each) =>
+    ({ ...each, note: otherLetter(each.note, each.note.length - 20) })) } })]]);
+  assert.match(await check(tab, "Verify"), /^Not verified: the log: the signature of key/);
+  await tab.send("Fetch.disable");
 
   // The server forgets the newest events, as after a restore of its database.
   const older = JSON.parse(Object.values(JSON.parse(before)).find((each) => each.includes("firstSize"))).note;
@@ -248,6 +286,12 @@ test("checkpoints continue each other, and a log that was rolled back is noticed
   await intercept(tab, rolledBack.slice(0, 1));
   await tab.reload();
   await tab.wait(`document.querySelector("main").innerText.includes("this answer is older, and its beginning")`);
+  // No checkpoint at all, though one was seen.
+  const unsealed = () => ({ status: 409, body: { error: { code: "NOT_SEALED_YET", message: "none", details: {} } } });
+  await intercept(tab, [["/v1/log/inclusion", unsealed]]);
+  await tab.reload();
+  assert.match(await outcome(tab), /^Not verified: the log: the log is shorter than the one that this browser has seen, and was rolled back/);
+  await tab.check("a log that has no checkpoint any more");
   // A proof that does not hold.
   await tab.evaluate(`for (const name of Object.keys(localStorage)) localStorage.setItem(name, JSON.parse(${JSON.stringify(before)})[name] ?? localStorage.getItem(name))`);
   await intercept(tab, [["/v1/log/consistency", (answer) => ({ body: { ...answer, path: answer.path.map((hash) => otherLetter(hash, 2)) } })]]);
@@ -293,6 +337,67 @@ test("the events are followed as they come, and wait while text is selected or i
   await rows(count + 3);
 }));
 
+test("Follow ends with its view, begins again after a refusal, and tells which events are missing", () => withBrowser(async (open) => {
+  const ada = await signInBy("apple");
+  const tab = await staffTab(open, "support", `events?account=${ada.id}`);
+  const saysOf = (text) => tab.wait(`document.getElementById("follow-status")?.textContent.includes(${JSON.stringify(text)})`);
+  const shows = (text) => tab.wait(`document.querySelector("main").innerText.includes(${JSON.stringify(text)})`);
+  // The view is left while Follow asks where to begin.
+  const letGo = await tab.hold("/v1/events?order=newest&limit=1");
+  await tab.click("Follow");
+  await tab.wait("performance.getEntriesByType('resource').length > 0");
+  await tab.click("Search", "link");
+  await tab.sees("heading", "Search");
+  const answered = tab.responses.length;
+  await letGo();
+  while (!tab.responses.slice(answered).some(({ url }) => url.includes("limit=1"))) await tab.evaluate("new Promise(requestAnimationFrame)");
+  // What came of it is over before the next view has come.
+  await tab.click("Events", "link");
+  await tab.sees("list", "Events");
+  assert.ok(!tab.requests.some(({ url }) => url.includes("/v1/events/stream")), "a stream that was begun after its view");
+
+  await tab.open(`${base}/console/events?account=${ada.id}`);
+  await tab.sees("list", "Events");
+  await tab.intercept([{ urlPattern: `${base}/v1/events/stream*` }], async ({ requestId }) => {
+    await tab.send("Fetch.fulfillRequest", { requestId, responseCode: 403 });
+    await tab.send("Fetch.disable");
+  });
+  await tab.click("Follow");
+  await saysOf("The server refuses to be followed");
+  await tab.click("Follow");
+  await saysOf("Following");
+  await tab.click("Follow");
+
+  // More events than a page came meanwhile.
+  await tab.change("/v1/events?*limit=50*", (answer) => {
+    const [event] = answer.events;
+    answer.events = Array.from({ length: 50 }, (_, index) => ({ ...event, position: String(2_000_000 - index) }));
+    answer.more = true;
+  });
+  await tab.click("Follow");
+  await shows("More events than a page came between the opening of this list and Follow");
+  await saysOf("Following");
+  await tab.send("Fetch.disable");
+  await tab.check("events that are missing");
+  await tab.click("Read the list again");
+  await tab.wait(`!document.querySelector("main").innerText.includes("More events than a page")`);
+
+  // More events wait than are kept.
+  let holds;
+  const stream = new Promise((resolve) => { holds = resolve; });
+  await tab.intercept([{ urlPattern: `${base}/v1/events/stream*` }], (paused) => holds(paused));
+  await tab.click("Follow");
+  const { requestId } = await stream;
+  await tab.click("Pause");
+  const messages = Array.from({ length: 1_001 }, (_, index) => `id: ${3_000_000 + index}-x\ndata: {"position":"${3_000_000 + index}"}\n\n`);
+  await tab.send("Fetch.fulfillRequest", {
+    requestId, responseCode: 200, responseHeaders: [{ name: "Content-Type", value: "text/event-stream" }],
+    body: Buffer.from(messages.join("")).toString("base64"),
+  });
+  await saysOf("Paused: 1000 new events");
+  await shows("More than 1000 events waited");
+}));
+
 test("an auditor exports a bundle that holds, and finds the looks in the access log", () => withBrowser(async (open) => {
   const { caller } = await conflict();
   const tab = await staffTab(open, "auditor", `export?account=${caller.id}`);
@@ -313,22 +418,65 @@ test("an auditor exports a bundle that holds, and finds the looks in the access 
       assert.ok(Date.now() < end, text);
       text = await said();
     }
-    assert.match(text, new RegExp(`^Exported: account-${caller.id}\\.tar, \\d+ bytes\\. Verified here: everything holds up to seq`));
+    assert.match(text, new RegExp(`^Exported: account-${caller.id}\\.tar, \\d+ bytes\\. Verified here: everything holds up to seq .* `
+      + "The key is only stated by this server\\. This browser follows the log from now on, from size \\d+\\.$"));
     await tab.check("an export");
+    // Answers to exports pass by.
+    const exporting = async (requestStage, onpaused, what, region) => {
+      await tab.intercept([
+        { urlPattern: `${base}/v1/exports`, requestStage }, { urlPattern: `${base}/v1/log/consistency*`, requestStage },
+      ], onpaused);
+      await tab.click("Export");
+      await tab.wait(`document.querySelector(${JSON.stringify(region)}).textContent.includes(${JSON.stringify(what)})`);
+      await tab.send("Fetch.disable");
+    };
+    // A bundle that holds, of something else than was asked for.
+    for (const [account, sent] of [["", { account_id: caller.id }], [caller.id, {}]]) {
+      await tab.fill("Account", account);
+      await exporting("Request", ({ requestId }) => tab.send("Fetch.continueRequest", {
+        requestId, postData: Buffer.from(JSON.stringify(sent)).toString("base64"),
+      }), "it is of something else than was asked for", "#alert");
+      await tab.reload();
+      await tab.sees("heading", "Export");
+    }
+    await tab.fill("Account", caller.id.toUpperCase());
+    let older = "";
+    await exporting("Response", async ({ requestId, request }) => {
+      if (request.url.endsWith("/v1/exports")) older = (await tab.send("Fetch.getResponseBody", { requestId })).body;
+      await tab.send("Fetch.continueRequest", { requestId });
+    }, "The key is only stated by this server. This browser has followed the log since", "main");
+    // An older bundle is one of the same log, unless the server can't prove that.
+    for (text = ""; !text.includes("it continues the one of"); text = await said()) {
+      assert.ok(Date.now() < end, text);
+      await signInBy("apple");
+    }
+    for (const [isProved, what, region] of [
+      [true, "this answer is older, and its beginning", "main"],
+      [false, "it does not hold: the log is shorter than the one that this browser has seen, and was rolled back", "#alert"],
+    ]) {
+      await exporting("Response", ({ requestId, request, responseHeaders }) => {
+        const isExport = request.url.endsWith("/v1/exports");
+        if (isProved && !isExport) return tab.send("Fetch.continueRequest", { requestId });
+        const none = Buffer.from(JSON.stringify({ error: { code: "SIZE_NOT_SIGNED", message: "none", details: {} } })).toString("base64");
+        return tab.send("Fetch.fulfillRequest", {
+          requestId, responseCode: isExport ? 200 : 404, body: isExport ? older : none,
+          responseHeaders: responseHeaders.filter(({ name }) => !/^(content-length|transfer-encoding)$/i.test(name)),
+        });
+      }, what, region);
+    }
     await tab.fill("Account", "no id");
     await tab.click("Export");
     await tab.wait(`document.querySelector("main").innerText.includes("This is no id of an account.")`);
     // A bundle that breaks off is not saved.
     await tab.fill("Account", caller.id);
-    tab.onpaused = async ({ requestId, responseHeaders }) => {
+    await tab.intercept([{ urlPattern: `${base}/v1/exports`, requestStage: "Response" }], async ({ requestId, responseHeaders }) => {
       const { body } = await tab.send("Fetch.getResponseBody", { requestId });
       const bytes = Buffer.from(body, "base64");
       await tab.send("Fetch.fulfillRequest", {
         requestId, responseCode: 200, responseHeaders: responseHeaders.filter(({ name }) => !/^(content-length|transfer-encoding)$/i.test(name)),
         body: bytes.subarray(0, bytes.length / 2).toString("base64"),
       });
-    };
-    await tab.send("Fetch.enable", { patterns: [{ urlPattern: `${base}/v1/exports`, requestStage: "Response" }] });
+    });
     await tab.click("Export");
     await tab.says("The bundle is not saved, because it does not hold", "alert");
     await tab.send("Fetch.disable");

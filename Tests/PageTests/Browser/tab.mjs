@@ -262,7 +262,7 @@ export class Tab {
 
   /** Changes the answers of a path, as a server with other texts would have them. */
   async change(path, edit) {
-    await this.#intercept([{ urlPattern: `${base}${path}`, requestStage: "Response" }], async (paused) => {
+    await this.intercept([{ urlPattern: `${base}${path}`, requestStage: "Response" }], async (paused) => {
       const { requestId, responseHeaders } = paused;
       const { body } = await this.send("Fetch.getResponseBody", { requestId });
       const answer = JSON.parse(Buffer.from(body, "base64").toString());
@@ -277,7 +277,7 @@ export class Tab {
 
   /** Refuses the next request for a path, as a server that is busy. */
   async refuseOnce(path) {
-    await this.#intercept([{ urlPattern: `${base}${path}` }], async ({ requestId }) => {
+    await this.intercept([{ urlPattern: `${base}${path}` }], async ({ requestId }) => {
       this.onpaused = () => {};
       await this.send("Fetch.fulfillRequest", {
         requestId, responseCode: 503,
@@ -317,7 +317,7 @@ export class Tab {
   async hold(path) {
     let hold;
     const paused = new Promise((resolve) => { hold = resolve; });
-    await this.#intercept([{ urlPattern: `*${path}` }], hold);
+    await this.intercept([{ urlPattern: `*${path}` }], hold);
     return async (errorReason) => {
       const { requestId } = await paused;
       const method = errorReason ? "Fetch.failRequest" : "Fetch.continueRequest";
@@ -329,7 +329,7 @@ export class Tab {
   /** Loses each request for one of some paths; with `stage: "Response"`, the server does what they ask for. */
   async lose(paths, { stage: requestStage = "Request", onlyOnce = false } = {}) {
     const patterns = paths.map((path) => ({ urlPattern: `*${path}`, requestStage }));
-    await this.#intercept(patterns, async ({ requestId }) => {
+    await this.intercept(patterns, async ({ requestId }) => {
       // A repetition may come before the end of the interception, which lets it go on.
       if (onlyOnce) this.onpaused = () => {};
       await this.send("Fetch.failRequest", { requestId, errorReason: "ConnectionReset" });
@@ -338,7 +338,7 @@ export class Tab {
   }
 
   /** Calls a function with each request for one of some patterns, which waits for it. */
-  async #intercept(patterns, onpaused) {
+  async intercept(patterns, onpaused) {
     // The browser answers before its network process intercepts, so requests of a path of their own show when it does.
     const probe = "/intercepted";
     let begins;

@@ -6,8 +6,10 @@ import test from "node:test";
 import { reasonFault, reasonHeader } from "../../../Sources/CPageAssets/console/dialogs.mjs";
 import { ago, count, isID, list, shortID, timeText } from "../../../Sources/CPageAssets/console/format.mjs";
 import { holdings, letter, partiesOf } from "../../../Sources/CPageAssets/console/picture.mjs";
+import { signInAgain } from "../../../Sources/CPageAssets/console/repair-steps.mjs";
+import { repairSentence } from "../../../Sources/CPageAssets/console/repair-words.mjs";
 import { routeOf, routes } from "../../../Sources/CPageAssets/console/routes.mjs";
-import { newID } from "../../../Sources/CPageAssets/console/session.mjs";
+import { ConsoleApi, newID } from "../../../Sources/CPageAssets/console/session.mjs";
 import { momentOf, stepAt } from "../../../Sources/CPageAssets/console/steps.mjs";
 import { mergedAt } from "../../../Sources/CPageAssets/console/timeline.mjs";
 import { summary as differenceSummary, unchanged } from "../../../Sources/CPageAssets/console/view-compare.mjs";
@@ -203,4 +205,79 @@ test("actors are words", () => {
   assert.equal(actorWords({ kind: "staff", role: "support" }), "by staff, support");
   assert.equal(actorWords({ type: "account" }), "by the account holder");
   assert.equal(actorWords(null), "");
+});
+
+/** Answers requests in turn; returns those that were made. */
+function answering(t, ...answers) {
+  const requests = [];
+  t.mock.method(globalThis, "fetch", async (address, options) => {
+    requests.push({ address, ...options });
+    const answer = answers.shift();
+    if (answer instanceof Error) throw answer;
+    return answer;
+  });
+  return requests;
+}
+
+const refusing = (status, code, headers = {}) => new Response(JSON.stringify({ error: { code, message: "refused" } }), { status, headers });
+const root = "https://ledger.example.com/t/acme/";
+
+function signedIn() {
+  const api = new ConsoleApi(root);
+  api.session = { csrf_token: "former", staff: { id: "sam", role: "auditor" } };
+  return api;
+}
+
+test("a download is asked for as every other request is", async (t) => {
+  const renewed = Response.json({ csrf_token: "renewed", staff: { id: "sam", role: "auditor" } });
+  const requests = answering(t, refusing(503, "UNAVAILABLE", { "Retry-After": "0.01" }), refusing(403, "FORBIDDEN"), renewed, new Response("tar"));
+  const api = signedIn();
+  const blob = await api.download("v1/exports", { account_id: "one" });
+  assert.equal(await blob.text(), "tar");
+  assert.deepEqual(requests.map(({ method, address, headers }) => [method, address.slice(root.length), headers["Ledger-CSRF"]]), [
+    ["POST", "v1/exports", "former"], ["POST", "v1/exports", "former"], ["GET", "console/session", undefined], ["POST", "v1/exports", "renewed"],
+  ]);
+  assert.equal(requests[3].body, '{"account_id":"one"}');
+});
+
+test("a download tells the end of the session, waits for its turn, and is whole or none", async (t) => {
+  const broken = new Response(new ReadableStream({ pull(controller) { controller.error(new Error("broken off")); } }));
+  const requests = answering(t, refusing(401, "INVALID_API_KEY"), broken, new Response("tar"));
+  const api = signedIn();
+  let overs = 0;
+  api.onover = () => { overs += 1; };
+  await assert.rejects(api.download("v1/exports", {}), { code: "INVALID_API_KEY" });
+  assert.equal(overs, 1);
+  await assert.rejects(api.download("v1/exports", {}), { code: "NETWORK" });
+  for (let place = 0; place < 3; place += 1) await api.enter();
+  const waiting = api.download("v1/exports", {});
+  assert.equal(requests.length, 2);
+  api.leave();
+  assert.equal((await waiting).size, 3);
+});
+
+test("only a change whose answer was lost may have been made", async (t) => {
+  const lost = new TypeError("lost");
+  const cases = [
+    ["POST", "v1/accounts/one/merges", true], ["DELETE", "v1/accounts/one/erasure?plan=x", true], ["PUT", "v1/accounts/one/holds/x", true],
+    ["POST", "v1/accounts/one/merges/preview", false], ["POST", "v1/search", false], ["GET", "v1/accounts/one", false],
+  ];
+  answering(t, ...cases.map(() => lost));
+  for (const [method, path, mayHaveActed] of cases) {
+    const error = await signedIn().call(method, path, {}).catch((each) => each);
+    assert.equal(error.code, "NETWORK");
+    const text = repairSentence(error) ?? refusalSentence(error);
+    assert.equal(/the change may have been made/.test(text), mayHaveActed, `${method} ${path}: ${text}`);
+  }
+});
+
+test("another sign-in leads back to the view, behind every path of a proxy", () => {
+  for (const [base, to] of [
+    ["https://ledger.example.com/", "accounts/one/erase?case=7"], ["https://ledger.example.com/t/console/", "accounts/one/merge"],
+    ["https://example.com/console/ledger/", ""],
+  ]) {
+    const address = new URL(signInAgain(base, `${base}console/${to}#main`));
+    assert.equal(address.href.split("?")[0], `${base}console/sign-in`);
+    assert.deepEqual(Object.fromEntries(address.searchParams), { fresh: "1", to });
+  }
 });

@@ -5,7 +5,7 @@ import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import test from "node:test";
 import { toBase64 } from "../../../Sources/CPageAssets/proof/bytes.mjs";
 import { parseKey } from "../../../Sources/CPageAssets/proof/note.mjs";
-import { Contradiction, PinnedKey, Witness } from "../../../Sources/CPageAssets/proof/witness.mjs";
+import { Contradiction, needUnsealed, PinnedKey, Witness } from "../../../Sources/CPageAssets/proof/witness.mjs";
 import { flipped, logKey, reference } from "./vectors.mjs";
 
 const place = "https://ledger.example.com/";
@@ -134,4 +134,21 @@ test("a pinned key is kept for the address", async () => {
   assert.equal(await new PinnedKey(storage, "https://elsewhere.example/").read(), null);
   pinned.forget();
   assert.equal(await pinned.read(), null);
+});
+
+test("a position below a remembered size is sealed, whatever the server answers", async () => {
+  const storage = new Storage();
+  const witness = new Witness(storage, place);
+  assert.deepEqual(await witness.remembered(), []);
+  const { key, note } = await signer("log.example");
+  await witness.observe(note(leavesOf(20)), key, "t", never);
+  const other = await signer("other.example");
+  await new Witness(storage, "https://other.example.com/").observe(other.note(leavesOf(30)), other.key, "t", never);
+  const remembered = await witness.remembered();
+  assert.deepEqual(remembered.map(({ origin, size }) => [origin, size]), [["log.example", 20n]]);
+  for (const position of [0n, 19n]) assert.throws(() => needUnsealed(remembered, position), Contradiction);
+  needUnsealed(remembered, 20n);
+  needUnsealed([], 0n);
+  storage.setItem(storage.key(0), storage.getItem(storage.key(0)).replace("\\n20\\n", "\\n21\\n"));
+  await assert.rejects(witness.remembered(), /signature of key/);
 });
