@@ -163,8 +163,9 @@ function link(path, text) {
   return anchor;
 }
 
-async function signOut() {
-  await leaveBy(() => api.call("POST", "console/sign-out", {}), "You are signed out.");
+async function signOut(everywhere = false) {
+  await leaveBy(() => api.call("POST", "console/sign-out", { everywhere }),
+    everywhere ? "You are signed out everywhere." : "You are signed out.");
 }
 
 async function chooseRole(role) {
