@@ -2,6 +2,9 @@
 
 import { Api, Refused, randomKey } from "../lib/api.mjs";
 
+/** The key of what a person typed, kept in the tab on the way to another sign-in alone. */
+export const keptKey = "console-erase";
+
 const requestsMax = 3;
 /** The role has to be chosen, or the session is over. */
 const tokenCode = "FORBIDDEN";
