@@ -4,7 +4,7 @@ import { chooseLanguage } from "../lib/languages.mjs";
 import { el } from "../lib/el.mjs";
 import { Refused } from "../lib/api.mjs";
 import {
-  button, explain, hush, keepIntent, nameOf, page, say, show, showLoading, takeIntent, visit, warn, whenSessionEnds,
+  button, explain, hush, keepIntent, Left, nameOf, page, say, show, showLoading, takeIntent, visit, warn, whenSessionEnds,
 } from "./page.mjs";
 import { changes, showAccount } from "./methods.mjs";
 import { askAgain, finishSignIn, showSignIn } from "./sign-in.mjs";
@@ -36,6 +36,7 @@ async function start() {
     if (comesBack) await endFlow(session.flow);
     else await showFirst();
   } catch (error) {
+    if (error instanceof Left) return;
     if (!page.t.title) await readTexts(navigator.languages.join()).catch(() => { page.t = ownTexts; });
     show(page.t.title, el("p", {}, button(page.t.tryAgain, async () => location.reload())));
     explain(error);
@@ -117,6 +118,7 @@ async function endSignIn(provider) {
   try {
     await finishSignIn(provider, { flow_code: "cookie" });
   } catch (error) {
+    if (error instanceof Left) return;
     await showFirst();
     explain(error);
   }

@@ -40,7 +40,7 @@ export function showAddressChange({ provider: name, email }) {
 async function changeAddress(name, body) {
   const { t, api } = page;
   const done = await change({ action: "changeAddress", provider: name }, () =>
-    api.call("POST", `v1/account/addresses/${name}`, body));
+    api.call("POST", `v1/account/addresses/${name}`, body, { isChange: true }));
   if (!done) return;
   // The cookie has another session. A failure is repaired by the next request.
   await api.begin().catch(() => {});
@@ -61,7 +61,7 @@ export function showReturn(name) {
       showCode(address.value, back, async (code) => {
         await api.call("POST", `${path}/complete`, {
           challenge_id: challenge, code, ...(password && { password: password.value }),
-        });
+        }, { isChange: true });
         showSignIn();
         say(t.addressReturned);
       }, password ? [password] : []);

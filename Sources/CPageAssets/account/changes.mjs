@@ -3,7 +3,7 @@
 import { Refused } from "../lib/api.mjs";
 import { ask } from "../lib/dialog.mjs";
 import { el } from "../lib/el.mjs";
-import { button, explain, isOwn, nameOf, page, provider, say, show, visit } from "./page.mjs";
+import { button, explain, isOwn, Left, nameOf, page, provider, say, show, visit } from "./page.mjs";
 import { addresses, combining, security, showAccount } from "./methods.mjs";
 import { askAgain, showSignIn } from "./sign-in.mjs";
 
@@ -24,7 +24,7 @@ async function unlink(name, id) {
   const done = isOwn(name) ? t.removed(nameOf(name)) : t.unlinked(nameOf(name));
   try {
     await api.call("DELETE", `v1/auth/link/${name}?${new URLSearchParams({ identity_id: id })}`, undefined,
-      { isRepeatable: true });
+      { isRepeatable: true, isChange: true });
   } catch (error) {
     if (!(error instanceof Refused && error.code === "REAUTHENTICATION_REQUIRED")) throw error;
     await askAgain({ action: "unlink", provider: name, identity: id });
@@ -35,7 +35,7 @@ async function unlink(name, id) {
 
 /** Stops an unlink that support has planned. */
 export async function keepIdentity(identity) {
-  await page.api.call("POST", `v1/account/identities/${identity.identity_id}/keep`);
+  await page.api.call("POST", `v1/account/identities/${identity.identity_id}/keep`, undefined, { isChange: true });
   await showAccountAfter(page.t.identityKept(nameOf(identity.provider)));
 }
 
@@ -43,7 +43,7 @@ export async function keepIdentity(identity) {
 export async function endLink(provider) {
   const proof = { flow_code: "cookie" };
   try {
-    await page.api.call("POST", `v1/auth/link/${provider}`, proof, { isRepeatable: true });
+    await page.api.call("POST", `v1/auth/link/${provider}`, proof, { isRepeatable: true, isChange: true });
   } catch (error) {
     if (!(error instanceof Refused) || error.code === "INVALID_ACCESS_TOKEN") throw error;
     if (error.code === "REAUTHENTICATION_REQUIRED") {
@@ -70,7 +70,7 @@ export async function showAccountAfter(text) {
     if (error instanceof Refused && error.code === "INVALID_ACCESS_TOKEN") {
       page.account = null;
       showSignIn();
-    } else {
+    } else if (!(error instanceof Left)) {
       const isLost = error instanceof Refused && error.code === "NETWORK";
       // Another try reads the account, and does not repeat the change.
       show(t.title, el("p", {}, isLost ? t.noConnection : t.failed), el("p", {}, button(t.tryAgain, showAccount)));

@@ -180,7 +180,7 @@ async function merge(intent) {
     provider: intent.provider, plan_digest: intent.plan, keep: intent.keep ?? {}, ...intent.proof,
   };
   try {
-    await api.call("POST", "v1/account/merge", body, { isRepeatable: true });
+    await api.call("POST", "v1/account/merge", body, { isRepeatable: true, isChange: true });
     await showAccountAfter(t.combined);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;

@@ -100,7 +100,7 @@ function showReset(name) {
       const password = newPasswordField();
       showCode(email.value, back, async (code) => {
         const body = { challenge_id: challenge, code, password: password.value };
-        await api.call("POST", `v1/auth/password-resets/${name}/complete`, body);
+        await api.call("POST", `v1/auth/password-resets/${name}/complete`, body, { isChange: true });
         showPasswordForm(name);
         say(t.passwordChanged);
       }, [password]);
@@ -127,7 +127,7 @@ export function showSecondFactor(step, factor) {
   const { t, api } = page;
   const send = async (given) => {
     const body = { sign_in_token: step.sign_in_token, factor_id: factor.factor_id, ...given };
-    const { is_new_user: isNew } = await api.call("POST", "v1/auth/second-factor", body);
+    const { is_new_user: isNew } = await api.call("POST", "v1/auth/second-factor", body, { isChange: true });
     await arrive(isNew);
   };
   const token = { sign_in_token: step.sign_in_token, factor_id: factor.factor_id };

@@ -127,7 +127,7 @@ export const combining = () => later(import("./combine.mjs"));
 
 async function signOut(everywhere) {
   const { t, api } = page;
-  await api.call("POST", "account/sign-out", { everywhere });
+  await api.call("POST", "account/sign-out", { everywhere }, { isChange: true });
   page.account = null;
   api.session = {};
   // A failure is repaired by the next request.

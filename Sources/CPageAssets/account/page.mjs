@@ -3,9 +3,42 @@
 import { el } from "../lib/el.mjs";
 import { Api, Refused } from "../lib/api.mjs";
 
+/** The number of the view. */
+let views = 0;
+
+/** The end of an action whose view the person has left: nothing is shown of it. */
+export class Left extends Error {}
+
+class PageApi extends Api {
+  /**
+   * Sends a request, whose answer counts in the view that it began in alone; of a change, a success counts in any.
+   *
+   * @param {string} method
+   * @param {string} path
+   * @param {object} [body]
+   * @param {{isRepeatable?: boolean, isChange?: boolean}} options
+   */
+  call(method, path, body = undefined, options = {}) {
+    return here(super.call(method, path, body, options), options.isChange);
+  }
+}
+
+/** Waits for what the view needs; once the view was left, this ends the action, unless a change was done. */
+async function here(promise, isChange = false) {
+  const view = views;
+  let isDone = false;
+  try {
+    const value = await promise;
+    isDone = isChange;
+    return value;
+  } finally {
+    if (view !== views && !isDone) throw new Left();
+  }
+}
+
 /** The state that all modules share. */
 export const page = {
-  api: new Api(),
+  api: new PageApi(),
   /** @type {any} the texts of the language */
   t: {},
   language: "en",
@@ -44,6 +77,7 @@ export function hush() {
 export function show(title, ...content) {
   const heading = el("h1", { tabindex: -1 }, title);
   const main = byID("main");
+  views += 1;
   if ([page.t.loading, page.t.waiting].includes(byID("status").textContent)) byID("status").replaceChildren();
   main.replaceChildren(heading, ...content.filter(Boolean));
   main.setAttribute("aria-busy", "false");
@@ -81,6 +115,7 @@ export async function run(target, action) {
 
 /** Shows the reason of a failure. */
 export function explain(error, again) {
+  if (error instanceof Left) return;
   const { t } = page;
   if (!(error instanceof Refused)) {
     // A fault of the page itself, or a module that did not arrive.
@@ -149,7 +184,7 @@ export function provider(name) {
  * @param {Promise<Module>} module
  */
 export async function later(module) {
-  const [loaded, { texts }] = await Promise.all([module, import(`../texts/${page.language}-more.mjs`)]);
+  const [loaded, { texts }] = await here(Promise.all([module, import(`../texts/${page.language}-more.mjs`)]));
   Object.assign(page.t, texts);
   return loaded;
 }

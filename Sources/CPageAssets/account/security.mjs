@@ -48,7 +48,7 @@ export function showAddition({ name, type }) {
 async function add(name, address, proof) {
   try {
     const done = await change({ action: "add", provider: name }, () =>
-      page.api.call("POST", `v1/auth/link/${name}`, proof, { isRepeatable: true }));
+      page.api.call("POST", `v1/auth/link/${name}`, proof, { isRepeatable: true, isChange: true }));
     if (done) await showAccountAfter(page.t.added(nameOf(name)));
   } catch (error) {
     if (!(error instanceof Refused && error.code === "PROVIDER_CONFLICT")) throw error;
@@ -67,7 +67,7 @@ export async function addPasskey({ name }) {
     return;
   }
   const done = await change({ action: "addPasskey", provider: name }, () =>
-    api.call("POST", `v1/auth/link/${name}`, { challenge_id: challenge, credential }, { isRepeatable: true }));
+    api.call("POST", `v1/auth/link/${name}`, { challenge_id: challenge, credential }, { isRepeatable: true, isChange: true }));
   if (done) await showAccountAfter(t.added(nameOf(name)));
 }
 
@@ -82,7 +82,7 @@ export function showPasswordChange(identity) {
     onsubmit: (target) => run(target, async () => {
       const body = { email: email.value, current_password: current.value, password: password.value };
       const done = await change({ action: "password", provider: identity.provider }, () =>
-        api.call("POST", "v1/account/password", body));
+        api.call("POST", "v1/account/password", body, { isChange: true }));
       if (!done) return;
       // The cookie has another session. A failure is repaired by the next request.
       await api.begin().catch(() => {});
@@ -154,7 +154,7 @@ async function addKeyFactor() {
 
 async function enrol(proof) {
   const { t, api } = page;
-  const done = await change({ action: "enrol" }, () => api.call("POST", "v1/account/factors", proof));
+  const done = await change({ action: "enrol" }, () => api.call("POST", "v1/account/factors", proof, { isChange: true }));
   if (!done) return;
   if (!done.recovery_codes) {
     await showAccountAfter(t.factorAdded);
@@ -191,7 +191,7 @@ function showRecoveryCodes(codes) {
 
 export async function renewRecoveryCodes() {
   const done = await change({ action: "renewRecoveryCodes" }, () =>
-    page.api.call("POST", "v1/account/recovery-codes"));
+    page.api.call("POST", "v1/account/recovery-codes", undefined, { isChange: true }));
   if (done) showRecoveryCodes(done.recovery_codes);
 }
 
@@ -205,11 +205,11 @@ export async function removeFactor(factor, name) {
 
 export async function removeFactorNow(id) {
   const done = await change({ action: "removeFactor", factor: id }, () =>
-    page.api.call("DELETE", `v1/account/factors/${id}`));
+    page.api.call("DELETE", `v1/account/factors/${id}`, undefined, { isChange: true }));
   if (done) await showAccountAfter(page.t.factorRemoved);
 }
 
 export async function keepFactor(factor) {
-  await page.api.call("POST", `v1/account/factors/${factor.factor_id}/keep`);
+  await page.api.call("POST", `v1/account/factors/${factor.factor_id}/keep`, undefined, { isChange: true });
   await showAccountAfter(page.t.factorKept);
 }

@@ -68,7 +68,7 @@ function ways(providers) {
 export async function finishSignIn(name, proof) {
   try {
     const { is_new_user: isNew } = await page.api.call(
-      "POST", `v1/auth/sign-in/${name}`, { ...proof, create_account: !hasIntent() });
+      "POST", `v1/auth/sign-in/${name}`, { ...proof, create_account: !hasIntent() }, { isChange: true });
     await arrive(isNew);
   } catch (error) {
     if (!(error instanceof Refused && error.code === "SECOND_FACTOR_REQUIRED")) throw error;

@@ -5,7 +5,7 @@ import { drawBar, failure, hush, loading, markNav, say, setTitle, showView, warn
 import { restoreClock } from "./format.mjs";
 import { listen, showHelp } from "./keys.mjs";
 import { routeOf, routes } from "./routes.mjs";
-import { ConsoleApi } from "./session.mjs";
+import { ConsoleApi, keptKey } from "./session.mjs";
 import { showChoice, showNoRole, showSignIn } from "./signed-out.mjs";
 import { watch } from "./watch.mjs";
 import { forbiddenSentence, oneOf } from "./words.mjs";
@@ -21,7 +21,11 @@ let shown = "";
 let leaving = [];
 const guard = watch(api, { signInAddress: () => signIn() });
 
+/** Forgets what was kept for the way to another sign-in. */
+const forget = () => sessionStorage.removeItem(keptKey);
+
 restoreClock();
+document.addEventListener("session-over", forget);
 listen({ go });
 start();
 
@@ -44,6 +48,7 @@ async function start() {
   try {
     const session = await api.begin();
     draw(session);
+    if (fault || !session.staff) forget();
     if (!session.staff) showSignIn(signIn(), fault);
     else if (session.staff.roles.length === 0) showNoRole(session.staff.name, signOut);
     else if (!session.staff.role) showChoice(session.staff.roles, chooseRole);
@@ -163,8 +168,9 @@ function link(path, text) {
   return anchor;
 }
 
-async function signOut() {
-  await leaveBy(() => api.call("POST", "console/sign-out", {}), "You are signed out.");
+async function signOut(everywhere = false) {
+  await leaveBy(() => api.call("POST", "console/sign-out", { everywhere }),
+    everywhere ? "You are signed out everywhere." : "You are signed out.");
 }
 
 async function chooseRole(role) {

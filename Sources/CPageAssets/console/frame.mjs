@@ -56,7 +56,7 @@ export function failure(error, again) {
  * Draws the bar.
  *
  * @param {{session: any, link: (path: string, text: string) => Node, items: {path: string, title: string}[],
- *   signOut: () => void, help: () => void, chooseTenant: (tenant: string) => void, chooseRole: (role: string) => void}} parts
+ *   signOut: (everywhere: boolean) => void, help: () => void, chooseTenant: (tenant: string) => void, chooseRole: (role: string) => void}} parts
  */
 export function drawBar({ session, link, items, signOut, help, chooseTenant, chooseRole }) {
   const { staff, tenant, tenants = [] } = session;
@@ -77,7 +77,8 @@ export function drawBar({ session, link, items, signOut, help, chooseTenant, cho
       && select("Role", staff.roles.map((each) => [each, each]), staff.role, chooseRole),
     select("Clock", [["utc", "UTC"], ["local", "Local time"]], clock, setClock),
     el("button", { type: "button", onclick: help }, "Keys"),
-    el("button", { type: "button", onclick: signOut }, "Sign out")));
+    el("button", { type: "button", onclick: () => signOut(false) }, "Sign out"),
+    el("button", { type: "button", onclick: () => signOut(true) }, "Sign out everywhere")));
 }
 
 function select(label, options, value, choose) {

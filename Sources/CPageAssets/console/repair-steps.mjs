@@ -48,8 +48,9 @@ export function signInAgain(root, here) {
  *
  * @param {any} context
  * @param {Error} error
+ * @param {() => void} [leave] called when the person follows the way to another sign-in
  */
-export function explain(context, error) {
+export function explain(context, error, leave) {
   if (!(error instanceof Refused)) throw error;
   // The frame says that the session is over.
   if (error.status === 401) return;
@@ -62,7 +63,7 @@ export function explain(context, error) {
   if (error.code === "REAUTHENTICATION_REQUIRED") {
     const address = signInAgain(context.root, location.href);
     context.warn("You signed in a while ago. Sign in again to go on; nothing was changed.",
-      el("p", {}, el("a", { href: address }, "Sign in again")));
+      el("p", {}, el("a", { href: address, onclick: leave }, "Sign in again")));
     return;
   }
   const request = error.requestId && el("p", { class: "quiet" }, `Request ${error.requestId}`);
@@ -75,14 +76,15 @@ export function explain(context, error) {
  * @param {any} context
  * @param {HTMLElement} button
  * @param {() => Promise<void>} action
+ * @param {() => void} [leave] called when the person follows the way to another sign-in
  */
-export async function once(context, button, action) {
+export async function once(context, button, action, leave) {
   if (button.getAttribute("aria-disabled") === "true") return;
   button.setAttribute("aria-disabled", "true");
   try {
     await action();
   } catch (error) {
-    explain(context, error);
+    explain(context, error, leave);
   } finally {
     button.removeAttribute("aria-disabled");
   }
@@ -99,6 +101,7 @@ export async function once(context, button, action) {
  *   act: ((plan: any, reason: object, typed: {reason: string, case: string}) => Promise<any>) | null,
  *   done: (answer: any) => Node[], changed?: string, hasCase?: boolean, confirm?: () => ReturnType<typeof field>[],
  *   mayAct?: (plan: any) => boolean, check?: (fields: ReturnType<typeof field>[]) => boolean,
+ *   leave?: () => void,
  * }} parts `changed` is the code that asks for a new preview
  */
 export function steps(context, parts) {
@@ -150,7 +153,7 @@ export function steps(context, parts) {
       onsubmit: (button) => {
         const fault = reasonFault(reason.value);
         if (fault) reason.fault(fault);
-        else if (!parts.check || parts.check(more)) once(context, button, () => act(plan));
+        else if (!parts.check || parts.check(more)) once(context, button, () => act(plan), parts.leave);
       },
     });
   }

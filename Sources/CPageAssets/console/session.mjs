@@ -2,6 +2,9 @@
 
 import { Api, Refused, randomKey } from "../lib/api.mjs";
 
+/** The key of what a person typed, kept in the tab on the way to another sign-in alone. */
+export const keptKey = "console-erase";
+
 const requestsMax = 3;
 /** The role has to be chosen, or the session is over. */
 const tokenCode = "FORBIDDEN";
@@ -119,8 +122,9 @@ export class ConsoleApi extends Api {
 export function newID() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const view = new DataView(bytes.buffer);
-  view.setUint32(0, Math.floor(Date.now() / 0x10000));
-  view.setUint16(4, Date.now() % 0x10000);
+  const now = Date.now();
+  view.setUint32(0, Math.floor(now / 0x10000));
+  view.setUint16(4, now % 0x10000);
   bytes[6] = 0x70 | (bytes[6] & 0x0f);
   bytes[8] = 0x80 | (bytes[8] & 0x3f);
   const text = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -32,7 +32,7 @@ export function showNoRole(name, signOut) {
   showView("No role", [
     el("p", {}, `You are signed in as ${name}, but have no role here.`),
     el("p", { class: "quiet" }, "Ask those who operate this server for a role, or sign in as another person."),
-    el("p", {}, el("button", { type: "button", onclick: signOut }, "Sign out")),
+    el("p", {}, el("button", { type: "button", onclick: () => signOut() }, "Sign out")),
   ]);
 }
 

@@ -50,7 +50,16 @@ class AccountView {
   #page;
   #account;
   #context;
+  /** The order of the page that is shown. */
   #order;
+  /** The order that was asked for last. */
+  #wanted;
+  /** Counts the questions for a first page: answers to former ones are dropped. */
+  #questions = 0;
+  /** Counts the ends of what is shown, by another view or the end of the session: personal data from before are dropped. */
+  #ends = 0;
+  /** @type {HTMLSelectElement | null} */
+  #orders = null;
   #parts = el("div", {});
   #personal = el("div", {});
   #list = el("ol", { class: "rows", "aria-label": "Timeline" });
@@ -68,13 +77,17 @@ class AccountView {
     this.#page = page;
     this.#rows = page.rows;
     this.#order = order;
-    const hide = () => this.#hide();
+    this.#wanted = order;
+    const end = () => {
+      this.#ends += 1;
+      this.#hide();
+    };
     const draw = () => this.#draw();
-    document.addEventListener("session-over", hide);
+    document.addEventListener("session-over", end);
     document.addEventListener("console-clock", draw);
     context.onleave(() => {
-      hide();
-      document.removeEventListener("session-over", hide);
+      end();
+      document.removeEventListener("session-over", end);
       document.removeEventListener("console-clock", draw);
     });
   }
@@ -96,21 +109,21 @@ class AccountView {
 
   #filters() {
     const context = this.#context;
-    const choose = (label, name, options, value, changed) => {
+    const choose = (name, options, value, changed) => {
       const select = /** @type {HTMLSelectElement} */ (el("select", {
         id: `filter-${name}`, onchange: () => changed(select.value),
       }, ...options.map(([key, text]) => el("option", { value: key, selected: key === value }, text))));
-      return el("div", { class: "field" }, el("label", { for: `filter-${name}` }, label), select);
+      return select;
     };
+    const labelled = (label, select) => el("div", { class: "field" }, el("label", { for: select.id }, label), select);
+    this.#orders = choose("order", [["newest", "Newest first"], ["oldest", "Oldest first"]], this.#order,
+      (order) => this.#reorder(order));
     return el("div", { class: "forms" },
-      choose("Filter", "kind", Object.entries(kinds).map(([key, [text]]) => [key, text]), this.#kind(), (kind) => {
+      labelled("Filter", choose("kind", Object.entries(kinds).map(([key, [text]]) => [key, text]), this.#kind(), (kind) => {
         context.setQuery({ kind: kind === "all" ? null : kind });
         this.#draw();
-      }),
-      choose("Order", "order", [["newest", "Newest first"], ["oldest", "Oldest first"]], this.#order, (order) => {
-        context.setQuery({ order: order === "newest" ? null : order });
-        this.#reorder(order);
-      }));
+      })),
+      labelled("Order", this.#orders));
   }
 
   #kind() {
@@ -150,24 +163,46 @@ class AccountView {
 
   #moreButton() {
     const button = el("button", { type: "button" }, this.#order === "newest" ? "Load older" : "Load newer");
+    const former = this.#page;
+    // A page goes on from the one before it alone: meanwhile the order may be another one.
+    const isCurrent = () => former === this.#page;
     button.addEventListener("click", () => this.#ask(button, async () => {
+      const page = await this.#read(this.#order, former.next);
+      if (!isCurrent()) return;
       const known = this.#list.childElementCount;
-      const page = await this.#read(this.#order, this.#page.next);
       this.#page = page;
       this.#rows = this.#rows.concat(page.rows);
       this.#draw();
       /** @type {HTMLElement | null} */ (this.#list.children[known]?.querySelector("a"))?.focus();
-    }));
+    }, isCurrent));
     return button;
   }
 
   async #reorder(order) {
+    this.#wanted = order;
+    const isCurrent = this.#question();
     await this.#ask(null, async () => {
-      this.#page = await this.#read(order, undefined);
-      this.#order = order;
-      this.#rows = this.#page.rows;
-      this.#draw();
-    });
+      const page = await this.#read(order, undefined);
+      if (isCurrent()) this.#take(page, order);
+    }, isCurrent);
+  }
+
+  /** Begins a question for a first page; returns whether it is still the last one. */
+  #question() {
+    this.#questions += 1;
+    const question = this.#questions;
+    return () => question === this.#questions;
+  }
+
+  /** Shows a first page. */
+  #take(page, order) {
+    this.#page = page;
+    this.#order = order;
+    this.#wanted = order;
+    if (this.#orders) this.#orders.value = order;
+    this.#rows = page.rows;
+    this.#context.setQuery({ order: order === "newest" ? null : order });
+    this.#draw();
   }
 
   /** Reads a page, with personal data while they are shown. */
@@ -193,24 +228,27 @@ class AccountView {
       texts: ["E-mails, addresses of devices, and the reasons of repairs are shown. The access log records this with your name and reason."],
     });
     if (reason === null) return;
+    const ends = this.#ends;
+    const order = this.#wanted;
+    const isCurrent = this.#question();
     await this.#ask(this.#showButton, async () => {
       const path = `v1/accounts/${encodeURIComponent(this.#context.params.id)}`;
       const headers = reasonHeader(reason);
       this.#context.api.beginAction();
       const [account, page] = await Promise.all([
         this.#context.api.call("GET", `${path}?disclose=true`, undefined, { headers }),
-        this.#context.api.call("GET", `${path}${timelinePath(this.#order)}&disclose=true`, undefined, { headers }),
+        this.#context.api.call("GET", `${path}${timelinePath(order)}&disclose=true`, undefined, { headers }),
       ]);
+      if (ends !== this.#ends) return;
       this.#disclosed = { reason, account, rows: new Map() };
-      this.#page = page;
       this.#keep(page, this.#disclosed);
-      this.#rows = page.rows;
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => {
         this.#hide();
         this.#context.say(`The personal data were hidden after ${shownMinutes} minutes.`);
       }, shownMinutes * 60_000);
-      this.#draw();
+      if (isCurrent()) this.#take(page, order);
+      else await this.#reorder(this.#wanted);
       this.#context.say("Personal data are shown.");
     });
   }
@@ -234,8 +272,8 @@ class AccountView {
       } }, "Hide personal data"))] : []);
   }
 
-  /** Does something once at a time for a button, and says why it was refused. */
-  async #ask(button, action) {
+  /** Does something once at a time for a button, and says why it was refused, unless that is no longer of use. */
+  async #ask(button, action, isCurrent = () => true) {
     if (button?.getAttribute("aria-disabled") === "true") return;
     button?.setAttribute("aria-disabled", "true");
     this.#context.warn("");
@@ -243,6 +281,9 @@ class AccountView {
       await action();
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
+      if (!isCurrent()) return;
+      this.#wanted = this.#order;
+      if (this.#orders) this.#orders.value = this.#order;
       this.#context.warn(refusalSentence(error), error.requestId && el("p", { class: "quiet" }, `Request ${error.requestId}`));
     } finally {
       button?.removeAttribute("aria-disabled");

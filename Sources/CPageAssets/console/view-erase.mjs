@@ -2,12 +2,10 @@
 
 import { el } from "../lib/el.mjs";
 import { field } from "../lib/form.mjs";
+import { keptKey } from "./session.mjs";
 import { bases } from "./repair-words.mjs";
 import { doneHeading, steps } from "./repair-steps.mjs";
 import { id, shortID } from "./format.mjs";
-
-/** The key of reason and basis while the administrator signs in again. */
-const typedKey = "console-erase";
 
 /** @param {any} context */
 export async function show(context) {
@@ -17,7 +15,7 @@ export async function show(context) {
     return [el("p", {}, "Account ", id(account.requested), " was merged into ",
       context.link(`accounts/${account.account}/erase`, "another account"), ", with which it can be erased.")];
   }
-  const typed = takeTyped(account.account);
+  const typed = takeTyped(context, account.account);
   const basis = /** @type {HTMLSelectElement} */ (el("select", { id: "basis" }, ...Object.entries(bases).map(([value, text]) =>
     el("option", { value, selected: value === typed.basis }, text))));
   const path = `v1/accounts/${account.account}`;
@@ -32,16 +30,11 @@ export async function show(context) {
       confirmation.fault(isRight ? "" : `This is not the id of the account. It is ${account.account}.`);
       return isRight;
     },
-    act: async (plan, reason) => {
+    act: (plan, reason) => {
       const query = new URLSearchParams({ basis: basis.value, plan_digest: plan.plan_digest });
-      try {
-        return await context.api.call("DELETE", `${path}?${query}`, undefined, { headers: reason, isRepeatable: true });
-      } catch (error) {
-        // For the way to the identity provider and back.
-        if (error.code === "REAUTHENTICATION_REQUIRED") keepTyped(account.account, { ...words(), basis: basis.value });
-        throw error;
-      }
+      return context.api.call("DELETE", `${path}?${query}`, undefined, { headers: reason, isRepeatable: true });
     },
+    leave: () => keepTyped(context, account.account, { ...words(), basis: basis.value }),
     done: ({ covers }) => {
       context.say("The account was erased.");
       return [
@@ -81,14 +74,15 @@ function describe(context, plan) {
   ];
 }
 
-function keepTyped(account, typed) {
-  sessionStorage.setItem(typedKey, JSON.stringify({ account, ...typed }));
+/** Keeps reason and basis on the way to the identity provider and back. */
+function keepTyped({ staff }, account, typed) {
+  sessionStorage.setItem(keptKey, JSON.stringify({ account, staff: staff.id, ...typed }));
 }
 
-/** The texts from before a new sign-in; only once. */
-function takeTyped(account) {
-  const kept = sessionStorage.getItem(typedKey);
-  sessionStorage.removeItem(typedKey);
+/** The texts from before a new sign-in of the same person; only once. */
+function takeTyped({ staff }, account) {
+  const kept = sessionStorage.getItem(keptKey);
+  sessionStorage.removeItem(keptKey);
   const typed = kept ? JSON.parse(kept) : {};
-  return typed.account === account ? typed : { reason: "", case: "", basis: "data_subject_request" };
+  return typed.account === account && typed.staff === staff.id ? typed : { reason: "", case: "", basis: "data_subject_request" };
 }

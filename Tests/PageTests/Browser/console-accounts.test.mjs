@@ -394,16 +394,82 @@ test("answers for former moments are dropped", () => withBrowser(async (open) =>
   await link(account, "google");
   const tab = await staffTab(open, "support", `accounts/${account.id}/as-of`);
   await tab.sees("list", "Linked at this moment");
-  const go = await tab.hold("as_of=*");
+  await tab.holdAnswers(/as_of=/);
   await tab.tabTo("Moment");
   await tab.press("Home");
-  const before = tab.requests.length;
-  await tab.wait(`performance.getEntriesByType("resource").length > 0`);
-  while (!tab.requests.slice(before - 1).some(({ url }) => url.includes("as_of="))) await new Promise((resolve) => { setTimeout(resolve, 5); });
+  await tab.wait("held.length === 1");
   await tab.press("End");
-  await go();
-  await tab.wait(`document.querySelectorAll("[aria-label='Linked at this moment'] li").length === 2
-    && !document.getElementById("moment-result").hasAttribute("aria-busy")`);
+  await tab.release(1);
+  const isLast = `document.querySelectorAll("[aria-label='Linked at this moment'] li").length === 2
+    && !document.getElementById("moment-result").hasAttribute("aria-busy")`;
+  await tab.wait(isLast);
+  await tab.release(0);
+  assert.ok(await tab.evaluate(isLast), "the answer for the former moment changes nothing");
+}));
+
+test("a timeline has pages of one order, of the last one that was chosen", () => withBrowser(async (open) => {
+  const account = await signInBy("apple");
+  for (const provider of ["google", "github"]) await link(account, provider);
+  const history = (await admin("GET", `/v1/accounts/${account.id}/history`)).events.map(({ position }) => Number(position));
+  assert.ok(history.length >= 4);
+  const newest = [...history].reverse();
+  const tab = await open();
+  // Pages of two events.
+  await tab.send("Page.addScriptToEvaluateOnNewDocument", { source: `(() => {
+    const real = fetch;
+    globalThis.fetch = (path, init) => real(String(path).replace("timeline?limit=100", "timeline?limit=2"), init);
+  })()` });
+  await signInWith(tab, (await staffSession("support")).cookie);
+  await visit(tab, `accounts/${account.id}`);
+  const shown = async () => (await tab.items("Timeline")).map((row) => Number(/#(\d+)/.exec(row)[1]));
+  const value = (label) => tab.evaluate(`[...document.querySelectorAll("select")].find((each) => each.labels[0]?.textContent === "${label}").value`);
+  assert.deepEqual(await shown(), newest.slice(0, 2));
+  await tab.holdAnswers(/\/timeline/);
+
+  // An older page that comes after another order was shown belongs to no list.
+  await tab.click("Load older");
+  await tab.wait("held.length === 1");
+  await choose(tab, "Order", "oldest");
+  await tab.release(1);
+  await tab.sees("button", "Load newer");
+  assert.deepEqual(await shown(), history.slice(0, 2));
+  await tab.release(0);
+  assert.deepEqual(await shown(), history.slice(0, 2));
+  await tab.click("Load newer");
+  await tab.release(2);
+  assert.deepEqual(await shown(), history.slice(0, 4));
+
+  // Of two orders, the one that was chosen last is shown, whichever answer is the last.
+  await choose(tab, "Order", "newest");
+  await tab.wait("held.length === 4");
+  assert.equal(await tab.evaluate("location.search"), "?order=oldest", "the address is that of what is shown");
+  await choose(tab, "Order", "oldest");
+  await tab.release(4);
+  await tab.release(3);
+  assert.deepEqual(await shown(), history.slice(0, 2));
+  assert.equal(await tab.evaluate("location.search"), "?order=oldest");
+
+  // Personal data are shown in the order that was chosen meanwhile, and complete.
+  await tab.click("Show personal data");
+  await tab.fill("Reason", "ticket 14");
+  await tab.click("Show");
+  await tab.wait("held.length === 6");
+  await choose(tab, "Order", "newest");
+  await tab.release(6);
+  await tab.release(5);
+  await tab.wait(`held.length === 8 && held[7].path.includes("disclose=true")`);
+  await tab.release(7);
+  await tab.says("Personal data are shown.");
+  assert.deepEqual(await shown(), newest.slice(0, 2));
+  assert.equal(await tab.evaluate(`document.querySelectorAll("[aria-label=Timeline] .personal").length`) > 0, true);
+
+  // An order that is refused is not chosen.
+  await tab.lose(["/timeline*"]);
+  await choose(tab, "Order", "oldest");
+  await tab.says("The server cannot be reached.", "alert");
+  assert.equal(await value("Order"), "newest");
+  assert.equal(await tab.evaluate("location.search"), "");
+  assert.deepEqual(await shown(), newest.slice(0, 2));
 }));
 
 /** Puts a session into the tab, as a sign-in in another tab does. */

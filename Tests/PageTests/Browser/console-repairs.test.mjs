@@ -5,8 +5,8 @@ import { readFile } from "node:fs/promises";
 import test from "node:test";
 import { repairSentence } from "../../../Sources/CPageAssets/console/repair-words.mjs";
 import { conflict, link, signInBy, unlink } from "./accounts.mjs";
-import { staffTab } from "./staff.mjs";
-import { withBrowser } from "./tab.mjs";
+import { arrived, signInAsStaff, staffTab } from "./staff.mjs";
+import { base, withBrowser } from "./tab.mjs";
 
 /** Opens an address below the console's. */
 const visit = async (tab, path) => tab.open(`${await tab.evaluate("location.href.split('/console/')[0]")}/console/${path}`);
@@ -298,19 +298,67 @@ test("an erasure after an old sign-in asks for another one, and keeps what was t
     await tab.says("You signed in a while ago. Sign in again to go on; nothing was changed.", "alert");
     await tab.check("an erasure that needs another sign-in");
     const address = await tab.evaluate(`lookup.find("link", "Sign in again").href`);
+    const kept = () => tab.evaluate(`sessionStorage.getItem("console-erase")`);
+    assert.equal(await kept(), null, "nothing is kept before the way is followed");
     const answer = await fetch(address, { redirect: "manual" });
     assert.equal(answer.status, 303);
     assert.ok(new URL(answer.headers.get("Location") ?? "").pathname.startsWith("/dev/idp/staff/"), address);
     assert.equal(new URL(address).searchParams.get("to"), `accounts/${account.id}/erase`);
     assert.ok(!address.includes("4711"), "no reason stands in an address");
-    // The way back opens the same view.
+    // The way is followed, and the way back opens the same view.
+    await follow(tab);
+    assert.ok((await kept()).includes("4711"));
     await tab.reload();
     await tab.wait(`lookup.find("textbox", "Reason")?.value.endsWith("Müller")`);
     assert.equal(await tab.evaluate(`document.getElementById("basis").value`), "retention");
-    assert.equal(await tab.evaluate(`sessionStorage.getItem("console-erase")`), null);
+    assert.equal(await kept(), null);
     await tab.click("Preview");
     await tab.sees("heading", "What will happen");
     assert.equal((await signInBy("apple", account.name)).id, account.id, "nothing was erased");
+  }));
+
+/** Follows the way to another sign-in, at which the browser stays. */
+const follow = (tab) => tab.evaluate(`(() => {
+  const link = lookup.find("link", "Sign in again");
+  link.addEventListener("click", (event) => event.preventDefault(), { once: true });
+  link.click();
+})()`);
+
+test("what was typed for an erasure goes with the session, and is for the same person alone", () =>
+  withBrowser(async (open) => {
+    const account = await signInBy("apple");
+    const tab = await staffTab(open, "admin", `accounts/${account.id}/erase`);
+    const kept = () => tab.evaluate(`sessionStorage.getItem("console-erase")`);
+    const leave = async () => {
+      await tab.fill("Reason", "request 15");
+      await tab.click("Preview");
+      await tab.sees("heading", "What will happen");
+      await tab.fill("Type the account's id to confirm", account.id);
+      await tab.refuse(`/v1/accounts/${account.id}?*`, 403, "REAUTHENTICATION_REQUIRED");
+      await tab.click("Erase account");
+      await tab.sees("link", "Sign in again");
+      await follow(tab);
+      assert.ok((await kept()).includes("request 15"));
+    };
+    await leave();
+    await tab.evaluate(`document.dispatchEvent(new Event("session-over"))`);
+    assert.equal(await kept(), null, "the session is over");
+    await follow(tab);
+    await tab.click("Sign out");
+    await tab.says("You are signed out.");
+    assert.equal(await kept(), null, "signed out");
+
+    await visit(tab, `accounts/${account.id}/erase`);
+    await signInAsStaff(tab, "admin");
+    await leave();
+    await tab.open(`${base}/console/sign-in?fresh=1&to=${encodeURIComponent(`accounts/${account.id}/erase`)}`);
+    await tab.fill("Name", "Eve");
+    await tab.evaluate(`document.querySelector("select[name=role]").value = "admin"`);
+    await tab.click("Continue");
+    await arrived(tab);
+    await tab.sees("textbox", "Reason");
+    assert.equal(await tab.evaluate(`lookup.find("textbox", "Reason").value`), "", "another person sees nothing of it");
+    assert.equal(await kept(), null);
   }));
 
 test("every documented reason of a refused undoing or relink has a sentence of its own", async () => {

@@ -85,6 +85,54 @@ test("a person signs up by an e-mail code, adds a phone and a password, and chan
     assert.equal((await tab.items("Linked accounts")).length, 3);
   }));
 
+test("a late answer leaves the view that the person went to, and a change that was done is told", () =>
+  withBrowser(async (open) => {
+    const tab = await open();
+    const email = `${newName()}@example.com`;
+    await signIn(tab, "google", newName());
+    await tab.holdAnswers(/\/account\/codes\/email$|\/auth\/link\/email$|factor-enrolments$|\/account\/flows$/);
+    /** Cancels the first try of an action whose answer is held. */
+    const cancel = async (index) => {
+      await tab.wait(`held.length === ${index + 1}`);
+      await tab.click("Cancel");
+      await tab.sees("heading", "Linked accounts");
+      await tab.release(index);
+      assert.equal(await tab.evaluate(`document.querySelector("h1").textContent`), "Linked accounts");
+      await tab.says("You cancelled. Nothing was changed.");
+      assert.equal(await tab.evaluate(`document.querySelector("[role=alert]").textContent`), "");
+    };
+    const ask = async () => {
+      await tab.click("Add an e-mail address");
+      await tab.fill("E-mail address", email);
+      await tab.click("Send a code");
+    };
+    await ask();
+    await cancel(0);
+    await sentCode(email);
+    await tab.click("Add a second factor");
+    await tab.click("Authenticator app");
+    await cancel(1);
+
+    // A refusal that comes too late is of no use; a success is shown, since it happened.
+    const confirm = async (index, code) => {
+      await ask();
+      await tab.release(index);
+      await tab.fill("Code", code ?? await sentCode(email));
+      await tab.click("Add");
+    };
+    await confirm(2, "000000");
+    await cancel(3);
+    await sentCode(email);
+    await confirm(4);
+    await tab.wait("held.length === 6");
+    await tab.click("Cancel");
+    await tab.says("You cancelled. Nothing was changed.");
+    await tab.release(5);
+    await tab.says("E-mail added");
+    assert.equal((await tab.items("Linked accounts")).length, 2);
+    assert.equal(await tab.evaluate("sessionStorage.length"), 0);
+  }));
+
 test("a person changes an address, and the former one takes it back", () => withBrowser(async (open) => {
   const [tab, thief] = await Promise.all([open(), open()]);
   const [email, other] = [`${newName()}@example.com`, `${newName("eve")}@example.com`];

@@ -59,9 +59,25 @@ test("a person signs out, and the button Back shows nothing", () => withBrowser(
   assert.ok(!/Sam Ample/.test(await tab.evaluate("document.body.innerText")));
 }));
 
+test("a person signs out everywhere in the bar", () => withBrowser(async (open) => {
+  const name = "Grace Hopper";
+  const elsewhere = await staffSession("auditor", { name });
+  const other = await staffSession("auditor", { name: "Eve" });
+  const tab = await staffTab(open, "auditor", "events", name);
+  assert.equal(await status("GET", events, elsewhere.fields), "200");
+  await tab.check("the bar");
+  await tab.click("Sign out everywhere");
+  await tab.says("You are signed out everywhere.");
+  await tab.sees("link", "Sign in");
+  assert.equal(await status("GET", events, elsewhere.fields), "401 INVALID_API_KEY");
+  assert.equal(await status("GET", events, other.fields), "200");
+}));
+
 test("a person without a role is told so", () => withBrowser(async (open) => {
   const tab = await staffTab(open, "none", "", "Eve");
   await tab.wait(`document.body.innerText.includes("You are signed in as Eve, but have no role here.")`, "no role");
+  await tab.evaluate(`[...document.querySelectorAll("main button")].find((each) => each.textContent === "Sign out").click()`);
+  await tab.says("You are signed out.");
 }));
 
 test("a sign-out everywhere ends the sessions of the person, and of no other", async () => {

@@ -326,6 +326,36 @@ export class Tab {
     };
   }
 
+  /**
+   * Has the page wait for the answers of requests whose path fits a pattern, until they are released. In the page `held` has
+   * them in the order of the requests.
+   */
+  async holdAnswers(pattern) {
+    await this.evaluate(`(() => {
+      const real = fetch;
+      globalThis.held = [];
+      globalThis.fetch = async (path, init) => {
+        if (!${pattern}.test(path)) return real(path, init);
+        const own = { path: String(path) };
+        const released = new Promise((resolve) => { own.release = resolve; });
+        own.isRead = new Promise((resolve) => { own.read = resolve; });
+        held.push(own);
+        const response = await real(path, init);
+        await released;
+        const { ok, status, headers } = response;
+        return { ok, status, headers, json: () => response.json().finally(() => own.read()) };
+      };
+    })()`);
+  }
+
+  /** Releases the answer of a held request; returns when the page has read it. */
+  async release(index) {
+    await this.wait(`globalThis.held?.[${index}]`, `request ${index}`);
+    await this.evaluate(`(held[${index}].release(), held[${index}].isRead)`);
+    // What follows from the answer at once is done before another evaluation.
+    await this.evaluate("new Promise((resolve) => { setTimeout(resolve); })");
+  }
+
   /** Loses each request for one of some paths; with `stage: "Response"`, the server does what they ask for. */
   async lose(paths, { stage: requestStage = "Request", onlyOnce = false } = {}) {
     const patterns = paths.map((path) => ({ urlPattern: `*${path}`, requestStage }));
