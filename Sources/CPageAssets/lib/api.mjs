@@ -115,7 +115,7 @@ export class Api {
   }
 }
 
-export function parsed(text) {
+function parsed(text) {
   try {
     return text ? JSON.parse(text) : {};
   } catch {

@@ -303,7 +303,7 @@ export class Tab {
 
   /** Answers the next request for a path as something between browser and server would, which has kept the request. */
   async garbleOnce(path) {
-    await this.#intercept([{ urlPattern: `${base}${path}` }], async ({ requestId }) => {
+    await this.intercept([{ urlPattern: `${base}${path}` }], async ({ requestId }) => {
       this.onpaused = () => {};
       await this.send("Fetch.fulfillRequest", {
         requestId, responseCode: 200, responseHeaders: [{ name: "Content-Type", value: "text/html" }],
