@@ -343,7 +343,7 @@ export class Tab {
         const response = await real(path, init);
         await released;
         const { ok, status, headers } = response;
-        return { ok, status, headers, json: () => response.json().finally(() => own.read()) };
+        return { ok, status, headers, text: () => response.text().finally(() => own.read()) };
       };
     })()`);
   }
