@@ -12,7 +12,7 @@ await mkdir(folder, { recursive: true });
 /** Saves what a tab shows, in the wanted colours. */
 async function save(tab, name, scheme = "light") {
   await tab.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
-  const height = await tab.evaluate("Math.min(document.documentElement.scrollHeight, 1600)");
+  const height = await tab.evaluate("Math.min(document.documentElement.scrollHeight, 1200)");
   await tab.resize(1_000, Math.max(height, 400));
   const { data } = await tab.send("Page.captureScreenshot", { format: "webp", quality: 70 });
   await writeFile(join(folder, `${name}.webp`), Buffer.from(data, "base64"));
@@ -88,7 +88,7 @@ await withBrowser(async (open) => {
     await arrived(tab);
     if (name === "event") {
       await tab.click("Verify in this browser");
-      await tab.says("Verified");
+      await tab.wait(`document.body.innerText.includes("Verified: this entry")`);
     }
     await save(tab, `console-${name}`, name === "overview" ? "dark" : "light");
   }
