@@ -3,7 +3,7 @@ import LedgerTestSupport
 import Testing
 
 /// The page of linked accounts in Chromium, by programs of Node, against a server in development mode.
-@Suite(.timeLimit(.minutes(10))) struct AccountPageTests {
+@Suite(.timeLimit(.minutes(20))) struct AccountPageTests {
     @Test func `people sign in, link, unlink, combine and change what they sign in with`()
         async throws
     {
@@ -36,7 +36,7 @@ import Testing
                 executable: "/usr/bin/env",
                 arguments: ["node", "--test"] + stories.map(PageTestFiles.story),
                 environment: own.merging(environment) { $1 })
-            let status = try await node.exitStatus(within: .seconds(400))
+            let status = try await node.exitStatus(within: .seconds(900))
             #expect(status == 0, "\(node.output.text.suffix(8_000))\(node.errors.text)")
             #expect(!server.log.contains("\"status\":5"))
             for secret in ["@example.com", "__Host-", "flow_code"] {

@@ -3,7 +3,7 @@ import LedgerTestSupport
 import Testing
 
 /// The console in Chromium, by programs of Node, against a server in development mode.
-@Suite(.timeLimit(.minutes(10))) struct ConsolePageTests {
+@Suite(.timeLimit(.minutes(20))) struct ConsolePageTests {
     @Test func `staff sign in by their identity provider, and their sessions are safe`()
         async throws
     {
@@ -50,7 +50,7 @@ import Testing
                     "LEDGER_SUPPORT_KEY": try await deployment.apiKey("support"),
                     "LEDGER_ADMIN_KEY": try await deployment.apiKey("admin"),
                 ])
-            let status = try await node.exitStatus(within: .seconds(400))
+            let status = try await node.exitStatus(within: .seconds(900))
             #expect(status == 0, "\(node.output.text.suffix(8_000))\(node.errors.text)")
             #expect(!server.log.contains("\"status\":5"))
             for secret in ["@example.com", "__Host-", "Sam Ample", "code="] {

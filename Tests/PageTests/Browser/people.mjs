@@ -32,7 +32,7 @@ const read = new Map();
 export async function sentCode(address) {
   const count = (read.get(address) ?? 0) + 1;
   read.set(address, count);
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 40_000;
   while (Date.now() < end) {
     const { messages } = await (await fetch(`${base}/dev/outbox`)).json();
     // The newest one is the first.

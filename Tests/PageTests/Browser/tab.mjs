@@ -5,8 +5,8 @@ import { readFile } from "node:fs/promises";
 import { launch } from "../../../Sources/SoftwareAuthenticators/Browser/browser.mjs";
 import { lookup } from "./lookup.mjs";
 
-const secondsMax = 20;
-const storySecondsMax = 150;
+const secondsMax = 40;
+const storySecondsMax = 300;
 const axeSource = await readFile(required("AXE_SOURCE"), "utf8");
 
 /** The server's address; the tests in Swift start it in development mode. */
