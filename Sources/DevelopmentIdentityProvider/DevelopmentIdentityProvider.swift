@@ -11,7 +11,7 @@ package struct DevelopmentIdentityProvider: Sendable {
     /// The imitated providers of ID tokens.
     package static let names = ["google", "apple"]
 
-    /// The imitated provider of the staff, which is none of the account holders.
+    /// The imitated identity provider of the staff; account holders cannot sign in with it.
     package static let staffName = "staff"
 
     /// The audience of tokens whose request names none.

@@ -57,7 +57,7 @@ package final class InMemoryConflicts: ConflictReader {
                 hasMore: found.count > shown.count), reviews: notes, extent: extent)
     }
 
-    /// Returns the conflict with a first attempt.
+    /// Returns the conflict that begins with an event.
     package func conflict(
         of first: EventID, in tenant: TenantID
     ) async throws(LedgerFault) -> (found: ReviewedConflict, extent: ConflictExtent)? {

@@ -203,7 +203,7 @@ function chooseTenant(tenant) {
 }
 
 addEventListener("popstate", () => {
-  // A jump within the page is none to another view.
+  // A jump within the page keeps the view.
   if (here() !== shown && api.session.staff?.role) render();
 });
 

@@ -106,7 +106,7 @@ export class Api {
       return new Refused({ status: 0, code: "NETWORK" });
     }
     const answer = parsed(text);
-    // What is no JSON comes from something in between, and the answer is lost.
+    // Anything but JSON is from an intermediary: the response is lost.
     if (response.ok) return answer ?? new Refused({ status: 0, code: "NETWORK" });
     return new Refused({
       status: response.status, code: answer?.error?.code ?? "INTERNAL", details: answer?.error?.details ?? {},

@@ -78,13 +78,3 @@ export async function verifyEvent({ event, position = null, entryBase64, proof, 
     return { ...verdict, fault: error };
   }
 }
-
-/**
- * The exact bytes of an entry for a person: its text, and its length.
- *
- * @param {string} entryBase64
- */
-export function exactText(entryBase64) {
-  const bytes = fromBase64(entryBase64);
-  return { text: new TextDecoder().decode(bytes), count: bytes.length };
-}

@@ -102,7 +102,7 @@ export function needUnsealed(remembered, position) {
 }
 
 /**
- * Asks for the proof that the log of a size continues the one of a smaller size; null when there is none.
+ * Fetches the consistency proof between two sizes of the log; null if the server has no proof.
  *
  * @typedef {(old: bigint, size: bigint) => Promise<Uint8Array[] | null>} Prove
  */

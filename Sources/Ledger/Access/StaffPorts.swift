@@ -22,7 +22,7 @@ package struct StoredStaffSession: Hashable, Sendable {
 
 /// The sessions of the console, looked up at each use, so that one that has ended is refused at once.
 package protocol StaffSessionStore: Sendable {
-    /// Returns the session with a digest, live or not; nil when there is none.
+    /// Returns the session for a token digest, including an expired one; nil if the digest is unknown.
     func session(_ digest: Digest) async throws(LedgerFault) -> StoredStaffSession?
 
     /// Stores a new session and ends the former one of the same browser.

@@ -60,7 +60,7 @@ package protocol ConflictReader: Sendable {
         matching query: ConflictQuery, in tenant: TenantID
     ) async throws(LedgerFault) -> ConflictPage
 
-    /// Returns the conflict with a first attempt; nil when there is none.
+    /// Returns the conflict that begins with an event; nil if no conflict does.
     func conflict(
         of first: EventID, in tenant: TenantID
     ) async throws(LedgerFault) -> (found: ReviewedConflict, extent: ConflictExtent)?

@@ -63,10 +63,7 @@ package final class ActivityReads: ActivityReader {
     ) {
         self.macs = macs
         self.onFault = onFault
-        session = Postgres.Session(
-            url: url, applicationName: "account-ledger activity", connectTimeout: .seconds(2),
-            statementDeadline: .seconds(6)
-        ) { try $0.execute("SET statement_timeout = '5s'; SET jit = off") }
+        session = Session.forReads(url: url, named: "activity", seconds: 5)
     }
 
     /// Closes the connection; the next read opens a new one.

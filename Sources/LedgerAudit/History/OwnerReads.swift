@@ -37,10 +37,7 @@ package struct OwnerReads: OwnerReader {
         self.macs = macs
         self.positionsMax = positionsMax
         self.onFault = onFault
-        session = Postgres.Session(
-            url: url, applicationName: "account-ledger owners", connectTimeout: .seconds(2),
-            statementDeadline: .seconds(6)
-        ) { try $0.execute("SET statement_timeout = '5s'; SET jit = off") }
+        session = Session.forReads(url: url, named: "owners", seconds: 5)
     }
 
     /// Closes the connection; the next read opens a new one.

@@ -56,10 +56,7 @@ package struct PostgresAccessLog: AccessLog {
     }
 
     private static func session(url: String) -> Postgres.Session {
-        Postgres.Session(
-            url: url, applicationName: "account-ledger access log", connectTimeout: .seconds(2),
-            statementDeadline: .seconds(11)
-        ) { try $0.execute("SET statement_timeout = '10s'; SET jit = off") }
+        Session.forReads(url: url, named: "access log", seconds: 10)
     }
 
     /// Writes one entry, which is durable when this returns.

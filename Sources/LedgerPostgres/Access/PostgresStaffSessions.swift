@@ -61,7 +61,7 @@ package final class PostgresStaffSessions: StaffSessionStore {
         self.onFault = onFault
     }
 
-    /// Returns the session with a digest, live or not; nil when there is none.
+    /// Returns the session for a token digest, including an expired one; nil if the digest is unknown.
     package func session(
         _ digest: Digest
     ) async throws(LedgerFault) -> StoredStaffSession? {

@@ -66,10 +66,7 @@ package struct OverviewReads: OverviewReader {
     ///   - onFault: Called with one line, free of personal data, for each failed read.
     package init(url: String, onFault: @escaping @Sendable (String) -> Void) {
         self.onFault = onFault
-        session = Postgres.Session(
-            url: url, applicationName: "account-ledger overview", connectTimeout: .seconds(2),
-            statementDeadline: .seconds(6)
-        ) { try $0.execute("SET statement_timeout = '5s'; SET jit = off") }
+        session = Session.forReads(url: url, named: "overview", seconds: 5)
     }
 
     /// Closes the connection; the next read opens a new one.

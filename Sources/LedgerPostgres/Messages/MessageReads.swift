@@ -44,10 +44,7 @@ package struct MessageReads: MessageReader {
     ///   - onFault: Called with one line, free of personal data, for each failed read.
     package init(url: String, onFault: @escaping @Sendable (String) -> Void) {
         self.onFault = onFault
-        session = Postgres.Session(
-            url: url, applicationName: "account-ledger message reads", connectTimeout: .seconds(2),
-            statementDeadline: .seconds(11)
-        ) { try $0.execute("SET statement_timeout = '10s'; SET jit = off") }
+        session = Session.forReads(url: url, named: "message reads", seconds: 10)
     }
 
     /// Closes the connection; the next read opens a new one.

@@ -111,10 +111,7 @@ package struct ConflictReads: ConflictReader {
     ///   - onFault: Called with one line, free of personal data, for each failed read.
     package init(url: String, onFault: @escaping @Sendable (String) -> Void) {
         self.onFault = onFault
-        session = Postgres.Session(
-            url: url, applicationName: "account-ledger conflicts", connectTimeout: .seconds(2),
-            statementDeadline: .seconds(11)
-        ) { try $0.execute("SET statement_timeout = '10s'; SET jit = off") }
+        session = Session.forReads(url: url, named: "conflicts", seconds: 10)
     }
 
     /// Closes the connection; the next read opens a new one.
@@ -138,7 +135,7 @@ package struct ConflictReads: ConflictReader {
         }
     }
 
-    /// Returns the conflict with a first attempt, and its note.
+    /// Returns the conflict that begins with an event, and its note.
     package func conflict(
         of first: EventID, in tenant: TenantID
     ) async throws(LedgerFault) -> (found: ReviewedConflict, extent: ConflictExtent)? {

@@ -69,10 +69,7 @@ package struct EventReads: EventReader {
         self.fence = fence
         disclosures = DisclosureReader(keyring: keyring)
         self.onFault = onFault
-        session = Postgres.Session(
-            url: url, applicationName: "account-ledger events", connectTimeout: .seconds(2),
-            statementDeadline: .seconds(11)
-        ) { try $0.execute("SET statement_timeout = '10s'; SET jit = off") }
+        session = Session.forReads(url: url, named: "events", seconds: 10)
     }
 
     /// Closes the connection; the next read opens a new one.

@@ -40,6 +40,6 @@ package struct PasswordSettings: Sendable {
         noticesNewDevices = try object.optionalFlag("new_device_notices") ?? true
     }
 
-    /// Returns the canonical form of a typed address; nil for a text that is none.
+    /// Returns the canonical form of a typed address; nil for an invalid address.
     package static func canonical(_ typed: String) -> String? { try? EmailAddress(typed).text }
 }

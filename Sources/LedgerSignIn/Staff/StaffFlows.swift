@@ -102,7 +102,7 @@ package struct StaffFlows: Sendable {
         return Begun(address: address + (wanted.isFresh ? "&max_age=0" : ""), cookie: cookie)
     }
 
-    /// Returns the use of the flow of a cookie; nil when there is none or it has expired.
+    /// Returns the purpose of the flow in a cookie; nil for an expired or invalid cookie.
     package func wanted(_ cookie: String, at now: Timestamp) -> Wanted? {
         pending(cookie, at: now)?.wanted
     }

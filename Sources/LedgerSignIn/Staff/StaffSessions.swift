@@ -77,7 +77,7 @@ package struct StaffSessions: Sendable {
         secret(of: Base64URL.encode(SecureRandom.bytes(Self.secretByteCount)))
     }
 
-    /// Returns the secret in a cookie; nil for a text that is none.
+    /// Returns the secret in a cookie; nil for a malformed value.
     package func secret(in cookie: String) -> Secret? {
         guard Base64URL.decode(cookie)?.count == Self.secretByteCount else { return nil }
         return secret(of: cookie)

@@ -60,7 +60,7 @@ import Testing
         for path in ["/console/sign-out", "/console/role"] {
             #expect(try await none.send("POST", path, "{}").status == 404, "\(path)")
         }
-        // Without a console the cookie is none.
+        // Without a console, the cookie authenticates nothing.
         let secret = try await service.staff.signIn([.admin: .all])
         let cookie = [TestStaff.fields(of: secret)[0]]
         #expect(

@@ -105,8 +105,8 @@ import Testing
             let refused = try await activity(service, ada, query)
             #expect(refused.summary == "400 INVALID_REQUEST", "\(query)")
         }
-        let nobody = try await service.send("GET", "/v1/account/activity")
-        #expect(nobody.summary == "401 INVALID_ACCESS_TOKEN")
+        let unauthenticated = try await service.send("GET", "/v1/account/activity")
+        #expect(unauthenticated.summary == "401 INVALID_ACCESS_TOKEN")
         let key = try await service.send(
             "GET", "/v1/account/activity", token: try service.audit.key(.admin))
         #expect(key.summary == "401 INVALID_ACCESS_TOKEN")

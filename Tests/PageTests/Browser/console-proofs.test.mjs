@@ -191,7 +191,7 @@ test("an event that is changed on the wire is not verified, whatever is changed"
   assert.match(await outcome(tab), /^Not sealed yet/);
   await tab.evaluate(`for (const [name, value] of Object.entries(JSON.parse(${JSON.stringify(memory)}))) localStorage.setItem(name, value)`);
   await tab.send("Fetch.disable");
-  // A position in the address that is none.
+  // An invalid position in the address is ignored.
   await tab.evaluate("history.replaceState(null, '', location.pathname + '?position=first')");
   await tab.reload();
   assert.match(await check(tab, "Verify in this browser"), /^Verified/);
@@ -282,7 +282,7 @@ test("checkpoints continue each other, and a log that was rolled back is noticed
   assert.ok((await outcome(tab)).includes(`the log of ${size} events`), "what was seen");
   assert.ok((await outcome(tab)).includes(`a log of ${first} events`), "what is there");
   await tab.check("a log that was rolled back");
-  // An answer that is only late is none: its log is still the beginning of what was seen.
+  // A stale answer is no alert: its log is a prefix of the one that was seen.
   await intercept(tab, rolledBack.slice(0, 1));
   await tab.reload();
   await tab.wait(`document.querySelector("main").innerText.includes("this answer is older, and its beginning")`);

@@ -191,7 +191,7 @@ test("a change counts also when an answer is lost, and nothing says otherwise", 
   await tab.says("Google account linked successfully");
   assert.equal((await tab.items("Linked accounts")).length, 2);
   assert.equal(tab.requests.filter(({ url }) => url.endsWith("/v1/auth/link/google")).length, 2);
-  // An answer that is none of the server's is lost, too, and the request is repeated.
+  // A response from an intermediary counts as lost, too, and the request is repeated.
   await tab.click("Link X account");
   await tab.wait(`location.pathname.startsWith("/dev/idp/x/")`);
   await tab.garbleOnce("/v1/auth/link/x");

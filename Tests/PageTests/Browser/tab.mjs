@@ -301,7 +301,7 @@ export class Tab {
     await this.send("Fetch.enable", { patterns: [{ urlPattern: `*${path}` }] });
   }
 
-  /** Answers the next request for a path as something between browser and server would, which has kept the request. */
+  /** Answers the next request for a path as an intermediary that does not forward it. */
   async garbleOnce(path) {
     await this.intercept([{ urlPattern: `${base}${path}` }], async ({ requestId }) => {
       this.onpaused = () => {};
