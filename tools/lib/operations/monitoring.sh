@@ -1,6 +1,10 @@
 # shellcheck shell=bash
 # Tries the files of monitoring/.
 
+# Values of the dashboard's variables, for sed.
+# shellcheck disable=SC2016 # the names are Grafana's
+readonly dashboard_values='s/\$job/account-ledger/g; s/\$instance/.*/g; s/\$__rate_interval/1m/g'
+
 try_monitoring() {
     local directory="$repository/monitoring" used name key
     (cd "$directory" && promtool check config prometheus.yml && promtool check rules alerts.yml &&
@@ -29,7 +33,7 @@ try_monitoring() {
         } | sort -u
     )
     for name in $used; do
-        grep -qE "^$name[{ ]" "$scratch/metrics" || fail "/metrics has no $name"
+        grep -qE "^${name}[{ ]" "$scratch/metrics" || fail "/metrics has no $name"
     done
     say "$(wc -l <<<"$used") metrics of the alerts and the dashboard exist"
 
@@ -45,8 +49,7 @@ try_monitoring() {
     while IFS= read -r key; do
         ask --get --data-urlencode "query=$key" "http://$prometheus_address/api/v1/query" |
             jq -e '.status == "success"' >/dev/null || fail "Prometheus refuses: $key"
-    done < <(jq -r '.. | .expr? // empty' "$directory/dashboard.json" |
-        sed 's/\$job/account-ledger/g; s/\$instance/.*/g; s/\$__rate_interval/1m/g')
+    done < <(jq -r '.. | .expr? // empty' "$directory/dashboard.json" | sed "$dashboard_values")
     expect "the number of firing alerts of a sound ledger" 0 \
         "$(ask "http://$prometheus_address/api/v1/alerts" | jq '[.data.alerts[] | select(.state == "firing")] | length')"
     say "Prometheus scrapes the server, and understands $(jq '[.. | .expr? // empty] | length' "$directory/dashboard.json") queries"

@@ -4,19 +4,21 @@
 # Builds both again, in another directory with other settings of the caller, and compares the bytes.
 check_reproduction() {
     local other="$scratch/again" file
-    mkdir "$other"
-    (
-        umask 077
-        export TZ=Pacific/Auckland LC_ALL=C.UTF-8
-        scratch=$(mktemp -d "$other/scratch.XXXXXX")
-        chmod 755 "$other" "$scratch"
-        build_deb "$executable" "$version" "$other/$release.deb"
-        build_image "$other/$release.deb" "$other/$release"
-    )
+    mkdir -m 755 "$other"
+    (build_again "$other")
     for file in "$output/$release".*; do
         cmp "$file" "$other/${file##*/}" || fail "${file##*/} differs in a second build"
     done
     rm -rf "$other"
+}
+
+build_again() {
+    local scratch="$1/scratch"
+    mkdir -m 755 "$scratch"
+    umask 077
+    export TZ=Pacific/Auckland LC_ALL=C.UTF-8
+    build_deb "$executable" "$version" "$1/$release.deb"
+    build_image "$1/$release.deb" "$1/$release"
 }
 
 check_units() {
@@ -90,7 +92,7 @@ check_image() {
     local layout="$scratch/layout" root="$scratch/unpacked" config layer uid gid
     mkdir -p "$layout" "$root"
     tar --extract --directory="$layout" --file="$1"
-    (cd "$layout/blobs/sha256" && sha256sum --quiet --check < <(printf '%s  %s\n' $(ls | sed 'p'))) ||
+    (cd "$layout/blobs/sha256" && find . -type f -printf '%f  %f\n' | sha256sum --quiet --check) ||
         fail "a blob of the image has another digest"
     skopeo inspect "oci-archive:$1" >"$scratch/inspect.json"
     jq -r '"\(.Name // "image"): \(.Os)/\(.Architecture), \(.Layers | length) layer, \(.LayersData[0].Size) bytes"' \
@@ -109,10 +111,14 @@ check_image() {
     environment+=("DATABASE_URL=$DATABASE_URL" "LEDGER_MIGRATE_URL=$LEDGER_MIGRATE_URL"
         LEDGER_PROVIDERS=/providers.json LEDGER_LISTEN=127.0.0.1:0 "LEDGER_ADMIN_LISTEN=127.0.0.1:$(free_port)")
     cp "$repository/packaging/providers.json" "$root/providers.json"
-    mkdir -p "$root/proc"
+    # Only the volume can be written.
+    mount --bind "$root" "$root"
+    at_exit umount "$root"
     mount -t proc proc "$root/proc"
     at_exit umount "$root/proc"
-    image_command=(setpriv "--reuid=$uid" "--regid=$gid" --clear-groups chroot "$root" env -i "${environment[@]}")
+    mount -t tmpfs -o "uid=$uid,gid=$gid,mode=700" tmpfs "$root/var/lib/account-ledger"
+    at_exit umount "$root/var/lib/account-ledger"
+    mount -o remount,bind,ro "$root"
     image_command=(chroot "--userspec=$uid:$gid" --groups= "$root" env -i "${environment[@]}")
     "${image_command[@]}" /usr/bin/account-ledger migrate
     "${image_command[@]}" /usr/bin/account-ledger serve 2>"$scratch/image.log" &

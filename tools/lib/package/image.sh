@@ -59,7 +59,7 @@ image_user() {
 
 # Writes the files of Debian's essential packages, of a package and of those that it needs, as a tar.
 build_root_file_system() {
-    local deb=$1 file=$2 packages=$3 include suite
+    local deb=$1 file=$2 list=$3 include suite
     # The libraries of the executable are those of this release of Debian.
     # shellcheck source=/dev/null
     suite=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
@@ -75,7 +75,7 @@ build_root_file_system() {
         --customize-hook='chroot "$1" dpkg-query --show' \
         --customize-hook='find "$1" -xdev -type f -perm /6000 -exec chmod a-s {} +' \
         --customize-hook='rm -rf "$1"/etc/hostname "$1"/etc/resolv.conf "$1"/etc/machine-id "$1"/var/log/* "$1"/var/lib/apt "$1"/var/cache/* "$1"/etc/dpkg/dpkg.cfg.d/99mmdebstrap "$1"/etc/*-' \
-        "$suite" "$file" "$(apt_sources "$suite")" >"$packages" 2>"$local_directory/mmdebstrap.log" ||
+        "$suite" "$file" "$(apt_sources "$suite")" >"$list" 2>"$local_directory/mmdebstrap.log" ||
         fail "mmdebstrap failed: $(tail -n 5 "$local_directory/mmdebstrap.log")"
 }
 
