@@ -11,8 +11,8 @@ build_deb() {
     place_files "$root" "$program" "$version"
     place_control "$root" "$version"
     find "$root" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
-    # The bytes of several threads depend on their number.
-    dpkg-deb --root-owner-group --threads-max=1 -Zxz --build "$root" "$file" >/dev/null
+    # The bytes of several threads depend on their number. Level 1 takes a quarter of the time of 6, and a seventh more space.
+    dpkg-deb --root-owner-group --threads-max=1 -Zxz -z1 --build "$root" "$file" >/dev/null
     rm -rf "$root"
 }
 
