@@ -237,7 +237,7 @@ let package = Package(
         .testTarget(name: "TidyTests", dependencies: ["Ledger", "LedgerAPI"]),
         .testTarget(name: "BlockingCallsTests", dependencies: ["BlockingCalls"]),
         .testTarget(name: "ChildProcessesTests", dependencies: ["ChildProcesses"]),
-        .testTarget(name: "CommandLineTests", dependencies: ["CommandLine"]),
+        .testTarget(name: "CommandLineTests", dependencies: ["ChildProcesses", "CommandLine"]),
         .testTarget(
             name: "AccountLedgerTests",
             dependencies: [
