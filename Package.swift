@@ -151,6 +151,7 @@ let package = Package(
                 .embedInCode("V033_console_sessions.sql"),
                 .embedInCode("V034_conflict_reviews.sql"),
                 .embedInCode("V035_daily_figures.sql"),
+                .embedInCode("V036_erasure_requests.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
