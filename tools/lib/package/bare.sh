@@ -150,7 +150,18 @@ serve_packaged_settings() {
     rm -rf /var/lib/account-ledger/keys
     cp -p /root/kept/{environment,operator,providers.json} /etc/account-ledger/
     mv /root/kept/keys /root/kept/sealer /var/lib/account-ledger/
+    completes
     say "the packaged settings serve in production mode"
+}
+
+# Of the new release: a former one has no scripts.
+completes() {
+    local words
+    words=$(bash -c '. /usr/share/bash-completion/completions/account-ledgerctl
+        COMP_WORDS=(account-ledgerctl keys ro) COMP_CWORD=2
+        _account_ledger
+        printf "%s " "${COMPREPLY[@]}"')
+    [[ $words == 'rotate ' ]] || fail "the completion of 'keys ro' is '$words'"
 }
 
 remove() {
