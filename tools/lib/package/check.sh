@@ -140,3 +140,24 @@ wait_for_line() {
         sleep 0.1
     done
 }
+
+# Boots a container with systemd and runs tools/lib/package/boot.sh in it, without a network.
+check_boot() {
+    local root="$scratch/boot" suite include
+    # shellcheck source=/dev/null
+    suite=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
+    include=$(dpkg-deb --field "$1" Depends | sed 's/([^)]*)//g; s/|[^,]*//g; s/ //g')
+    # shellcheck disable=SC2016 # $1 is for mmdebstrap's shell
+    mmdebstrap --quiet --variant=minbase --include="$include,curl,dbus,postgresql,systemd,systemd-sysv" \
+        --aptopt='Acquire::Languages "none"' --customize-hook="cp '$1' \"\$1/package.deb\"" \
+        --customize-hook='chroot "$1" dpkg --install /package.deb' "$suite" "$root" "$(apt_sources "$suite")" \
+        >"$local_directory/mmdebstrap.log" 2>&1 || fail "mmdebstrap failed: $(tail -n 5 "$local_directory/mmdebstrap.log")"
+    install -m 755 "$repository/tools/lib/package/boot.sh" "$root/boot.sh"
+    printf '[Unit]\nAfter=multi-user.target\n[Service]\nType=exec\nExecStart=/boot.sh\n[Install]\nWantedBy=multi-user.target\n' \
+        >"$root/etc/systemd/system/boot-check.service"
+    chroot "$root" systemctl --quiet enable boot-check.service
+    timeout --kill-after=10 300 systemd-nspawn --quiet --boot --directory="$root" --register=no --keep-unit \
+        --private-network </dev/null >"$local_directory/boot.log" 2>&1 || fail "the container: $(tail -n 5 "$local_directory/boot.log")"
+    [[ $(tail -n 1 "$root/outcome") == passed ]] || fail "$(tail -n 30 "$root/outcome")"
+    rm -rf "$root"
+}
