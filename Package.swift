@@ -351,8 +351,9 @@ let package = Package(
             name: "LedgerAPITests",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI",
-                "LedgerMessages", "LedgerSignIn", "LedgerTestSupport", "LedgerWire", "OpenID",
-                "Passkeys", "Passwords", "SoftwareAuthenticators", "Sockets", "TransparencyLog",
+                "LedgerClient", "LedgerMessages", "LedgerSignIn", "LedgerTestSupport",
+                "LedgerWire", "OpenID", "Passkeys", "Passwords", "SoftwareAuthenticators",
+                "Sockets", "TransparencyLog",
             ]),
         .testTarget(
             name: "EndToEndTests",

@@ -24,8 +24,8 @@ import LedgerClient
             print("This program cannot use a security key.")
             return
         }
-        let isPhone = factor.kind == .phone
-        let sent = isPhone ? try await session.sendSecondFactorCode(to: factor) : nil
+        var sent: SentCode?
+        if factor.kind == .phone { sent = try await session.sendSecondFactorCode(to: factor) }
         print("Code (\(factor.kind.rawValue)):")
         try await session.completeSecondFactor(factor, code: readLine() ?? "", sent: sent)
     }
@@ -35,7 +35,8 @@ import LedgerClient
         let proof = try await session.prove(.link, at: provider, with: browser)
         do {
             try await session.link(provider, with: proof)
-        } catch LedgerError.Code.providerConflict {
+        } catch {
+            guard error.code == .providerConflict else { throw error }
             print("Another account has this identity. Combine the two? yes/no")
             guard readLine() == "yes" else { return }
             let plan = try await session.previewMerge(of: provider, with: proof)

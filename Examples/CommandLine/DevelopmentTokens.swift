@@ -20,10 +20,14 @@ struct DevelopmentTokens: Sendable {
     }
 
     /// Signs in at a provider, as its library in an app would.
-    func proof(_ provider: String, _ name: String) async throws -> Proof {
-        let url = base.appending(path: "dev/idp/\(provider)/token")
-            .appending(queryItems: [URLQueryItem(name: "name", value: "\(name)-\(run)")])
+    func proof(
+        _ provider: String, _ name: String, nonce: String? = nil
+    ) async throws -> Proof {
+        var query = [URLQueryItem(name: "name", value: "\(name)-\(run)")]
+        if let nonce { query.append(URLQueryItem(name: "nonce", value: nonce)) }
+        let url = base.appending(path: "dev/idp/\(provider)/token").appending(queryItems: query)
         let (body, _) = try await URLSession.shared.data(from: url)
-        return .idToken(try JSONDecoder().decode(Answer.self, from: body).id_token)
+        let answer = try JSONDecoder().decode(Answer.self, from: body)
+        return .idToken(answer.id_token, nonce: nonce)
     }
 }

@@ -7,6 +7,7 @@ import LedgerClient
         ledger-example [--url URL] [--store FILE] COMMAND
 
             stories           the five stories, against a ledger in development mode
+            tutorial          the steps of the tutorial, against the same
             sign-in PROVIDER  signs in with a browser
             link PROVIDER     links an identity with a browser
             unlink PROVIDER   removes an identity
@@ -53,6 +54,8 @@ import LedgerClient
         try await session.start()
         switch (command, words.dropFirst().first) {
         case ("stories", nil): try await Stories(address, tokens: DevelopmentTokens(url)).tell()
+        case ("tutorial", nil):
+            try await Tutorial.run(url, file: file, tokens: DevelopmentTokens(url))
         case ("sign-in", let provider?): try await AccountCommands(session).signIn(provider)
         case ("link", let provider?): try await AccountCommands(session).link(provider)
         case ("unlink", let provider?): try await AccountCommands(session).unlink(provider)

@@ -14,7 +14,10 @@ import Testing
             transport.follow { [time, start] request, number in
                 // Goes on by the clock that cannot be set.
                 let now = start.addingTimeInterval(ahead + time.monotonic / .seconds(1))
-                let headers = ["Date": Self.httpDate(now)]
+                let headers = [
+                    "Date": Self.httpDate(now),
+                    "X-Request-Id": request.headers["X-Request-Id"] ?? "",
+                ]
                 switch request.url.lastPathComponent {
                 case "account": return .answer(.account())
                 default: return .answer(.session(number, headers: headers))

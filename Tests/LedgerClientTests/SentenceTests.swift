@@ -48,7 +48,7 @@ struct SentenceTests {
         #expect(english.isSubset(of: known))
         // Faults of a program or a proxy, about which a person can do nothing.
         let withoutOne: Set<LedgerError.Code> = [
-            .forbidden, .notFound, .methodNotAllowed, .lengthRequired, .payloadTooLarge,
+            .notFound, .methodNotAllowed, .lengthRequired, .payloadTooLarge,
             .unsupportedMediaType, .idempotencyKeyReused, .internalError, .cancelled, .storeFailed,
         ]
         #expect(known.subtracting(english) == withoutOne)

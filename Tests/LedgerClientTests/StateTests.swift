@@ -162,6 +162,20 @@ import Testing
         #expect(await store.load() == nil)
     }
 
+    @Test func `a link counts, also if the account cannot be read then`() async throws {
+        let store = InMemoryTokenStore(stored())
+        let transport = TestTransport { request, _ in
+            request.method == "POST"
+                ? .answer(.json(200, #"{"linked_providers":["apple","google"],"message":""}"#))
+                : .unsent
+        }
+        let session = try app(transport, store: store, time: time)
+        let profile = try await session.link("google", with: .idToken("t"))
+        #expect(profile.linkedProviders == ["apple", "google"])
+        #expect(session.state == .signedIn(profile))
+        #expect(await store.load()?.session?.profile == profile)
+    }
+
     @Test func `a sign-out clears everything, also when the ledger cannot be reached`()
         async throws
     {

@@ -91,6 +91,15 @@ struct StoreTests {
             let app = try await app(transport, store: FileTokenStore(url))
             let error = try await refusal { () throws(LedgerError) in try await app.reload() }
             #expect(error.code == .storeFailed && transport.requests.isEmpty)
+
+            // It locks no person out.
+            transport.follow { _, _ in .answer(.session(1)) }
+            try await app.signIn(at: "apple", with: .idToken("t"))
+            #expect(try FileTokenStore(url).load()?.session?.accessToken == "access-1")
+            try Data("{".utf8).write(to: url)
+            let left = try await refusal { () throws(LedgerError) in try await app.signOut() }
+            #expect(left.code == .storeFailed)
+            #expect(!FileManager.default.fileExists(atPath: url.path))
         }
     }
 

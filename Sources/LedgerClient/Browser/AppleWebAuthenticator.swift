@@ -64,7 +64,7 @@
             let (results, continuation) = AsyncStream.makeStream(
                 of: Result<URL, WebAuthenticationError>.self, bufferingPolicy: .bufferingOldest(1))
             let session = ASWebAuthenticationSession(
-                url: address, callback: .customScheme(scheme)
+                url: address, callbackURLScheme: scheme
             ) { @Sendable url, error in
                 let code = (error as? ASWebAuthenticationSessionError)?.code
                 continuation.yield(

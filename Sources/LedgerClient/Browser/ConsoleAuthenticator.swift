@@ -32,7 +32,9 @@ public struct ConsoleAuthenticator: WebAuthenticator {
     /// - Returns: The pasted address.
     /// - Throws: ``WebAuthenticationError/cancelled`` without a line, ``WebAuthenticationError/failed`` for a line that
     ///   is no address.
-    public func authenticate(at address: URL) async throws(WebAuthenticationError) -> URL {
+    @concurrent public func authenticate(at address: URL) async throws(WebAuthenticationError)
+        -> URL
+    {
         write("Open this address in a browser and sign in:\n\n    \(address.absoluteString)\n")
         write("Then paste the address at which the browser ended, and press Return:")
         guard let line = read(), !line.allSatisfy(\.isWhitespace) else { throw .cancelled }

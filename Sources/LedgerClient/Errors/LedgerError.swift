@@ -60,16 +60,6 @@ extension LedgerError {
     }
 }
 
-/// Allows `catch` clauses and `switch` to name a code.
-///
-/// - Parameters:
-///   - code: The code.
-///   - error: An error.
-/// - Returns: Whether the error has the code.
-public func ~= (code: LedgerError.Code, error: any Error) -> Bool {
-    (error as? LedgerError)?.code == code
-}
-
 // The codes of the ledger that a call of this client can get.
 extension LedgerError.Code {
     /// The request breaks a rule of the API; `details` names the part.
@@ -90,8 +80,6 @@ extension LedgerError.Code {
     public static let invalidCode = Self("INVALID_CODE")
     /// The e-mail address or the password is wrong.
     public static let invalidPassword = Self("INVALID_PASSWORD")
-    /// This is not permitted.
-    public static let forbidden = Self("FORBIDDEN")
     /// The sign-in is too old for this: sign in again first.
     public static let reauthenticationRequired = Self("REAUTHENTICATION_REQUIRED")
     /// Support has disabled the account.
@@ -137,7 +125,7 @@ extension LedgerError.Code {
     package static let ofLedger: [Self] = [
         .invalidRequest, .unsupportedProvider, .cannotUnlinkOnlyProvider, .weakPassword,
         .invalidAccessToken, .invalidRefreshToken, .invalidProviderToken, .invalidCode,
-        .invalidPassword, .forbidden, .reauthenticationRequired, .accountDisabled,
+        .invalidPassword, .reauthenticationRequired, .accountDisabled,
         .secondFactorRequired, .notFound, .accountNotFound, .providerNotLinked, .methodNotAllowed,
         .providerConflict, .secondFactorEnrolled, .sameAccount, .mergePlanChanged, .mergeTooLarge,
         .lengthRequired, .payloadTooLarge, .unsupportedMediaType, .idempotencyKeyReused,

@@ -20,6 +20,8 @@ extension AuthSession {
 
     /// Removes an identity from the account.
     ///
+    /// If the session began with it, it ends: the state is ``AuthState/expired(_:)`` then.
+    ///
     /// - Parameters:
     ///   - provider: The name of the provider.
     ///   - identity: The id of the identity, where the account has several of the provider.
@@ -40,12 +42,14 @@ extension AuthSession {
 
     private func changeLinks(_ call: APICall) async throws(LedgerError) -> Profile {
         try await following { keeper throws(LedgerError) in
+            guard var profile = try await keeper.load().session?.profile else {
+                throw SessionKeeper.noSession
+            }
             let answer = try await keeper.send(call, as: LinkedProvidersAnswer.self)
             do throws(LedgerError) {
                 return try await Self.profile(keeper)
             } catch {
-                // The change has happened, also if the account cannot be read now.
-                guard var profile = try await keeper.load().session?.profile else { throw error }
+                // The change has happened, also if the account cannot be read now, or the session is over by it.
                 profile.linkedProviders = answer.linkedProviders
                 profile.identities.removeAll { !answer.linkedProviders.contains($0.provider) }
                 try await keeper.update(profile)

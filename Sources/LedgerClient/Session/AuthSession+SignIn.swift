@@ -64,7 +64,7 @@ extension AuthSession {
         }
     }
 
-    /// Gives up a sign-in that waits for its second factor: the state is the one before it.
+    /// Abandons a sign-in that waits for its second factor: the state is the one before it.
     public func cancelSecondFactor() async {
         await keeper.dropChallenge()
         try? await start()

@@ -63,7 +63,7 @@ actor SessionKeeper {
         _ answer: SessionAnswer, _ began: Duration
     ) async throws(LedgerError) -> SignIn {
         let session = await session(of: answer, began)
-        try await change { state in
+        try await change(startsAnew: true) { state in
             // A sign-in to the same account knows no less than before.
             var session = session
             if let former = state.session?.profile, former.userID == answer.userID,
@@ -128,7 +128,7 @@ actor SessionKeeper {
         let task = opening ?? Task { await gate.open() }
         opening = task
         let isAllowed = await task.value
-        opening = nil
+        if opening == task { opening = nil }
         guard isAllowed else {
             throw LedgerError(.gateClosed, message: "The gate refused the use of the session")
         }
@@ -219,23 +219,25 @@ actor SessionKeeper {
 
     /// Ends the session at the ledger, and forgets it in any case.
     func signOut(everywhere: Bool, forgetsDevice: Bool) async throws(LedgerError) {
-        let session = try await load().session
+        var session: StoredState.Session?
         var failure: LedgerError?
-        if session != nil {
-            do throws(LedgerError) {
+        do throws(LedgerError) {
+            session = try await load().session
+            if session != nil {
                 // No gate: a person can always leave.
                 _ = try await send(
                     APICall(route: .signOut, body: ["everywhere": .flag(everywhere)]),
                     as: EmptyAnswer.self, isGated: false)
-            } catch {
-                let isOver = error.code == .invalidRefreshToken && !everywhere
-                failure = isOver || error.code == .noSession ? nil : error
             }
+        } catch {
+            let isOver = error.code == .invalidRefreshToken && !everywhere
+            failure = isOver || error.code == .noSession ? nil : error
         }
-        try await change { state in
+        let user = session?.profile.userID
+        try await change(startsAnew: true) { state in
             // Another process may have signed in to another account meanwhile.
             let stored = state.session?.profile.userID
-            if stored == nil || stored == session?.profile.userID {
+            if stored == nil || stored == user {
                 (state.session, state.expired) = (nil, nil)
             }
             if forgetsDevice { state.deviceToken = nil }
@@ -268,24 +270,27 @@ actor SessionKeeper {
         }
     }
 
-    /// Changes the stored state while no other process does.
+    /// Changes the stored state while no other process does, also if the caller is cancelled.
+    ///
+    /// With `startsAnew`, a state that cannot be read is replaced, so that a damaged store locks no person out.
     private func change(
-        _ work: @escaping @Sendable (inout StoredState) -> Void
+        startsAnew: Bool = false, _ work: @escaping @Sendable (inout StoredState) -> Void
     ) async throws(LedgerError) {
-        let result: Result<Void, LedgerError>
-        do {
-            result = try await store.exclusively { await self.changeAlone(work) }
-        } catch {
-            throw Self.failed(error)
+        let task = Task { () -> Result<Void, LedgerError> in
+            do throws(StoreError) {
+                return try await store.exclusively { await self.changeAlone(startsAnew, work) }
+            } catch {
+                return .failure(Self.failed(error))
+            }
         }
-        try result.get()
+        try await task.value.get()
     }
 
     private func changeAlone(
-        _ work: @Sendable (inout StoredState) -> Void
+        _ startsAnew: Bool, _ work: @Sendable (inout StoredState) -> Void
     ) async -> Result<Void, LedgerError> {
         do throws(LedgerError) {
-            var state = try await load()
+            var state = startsAnew ? (try? await load()) ?? StoredState() : try await load()
             work(&state)
             try await save(state)
             return .success(())
@@ -298,6 +303,6 @@ actor SessionKeeper {
         LedgerError(.storeFailed, message: error.description)
     }
 
-    private static let noSession = LedgerError(
+    static let noSession = LedgerError(
         .noSession, message: "There is no session, or another one took its place")
 }

@@ -1,5 +1,5 @@
 #if canImport(Security)
-    public import Foundation
+    import Foundation
     import Security
 
     /// Keeps the session in the Keychain, on this device only, available after its first unlock.

@@ -66,7 +66,7 @@ struct RequestSender: Sendable {
             var isUnsent = false
             do throws(TransportError) {
                 let response = try await transport.send(request)
-                await observeDate(of: response)
+                await observeDate(of: response, requestID)
                 guard let refusal = Self.refusal(response, requestID) else { return response }
                 failure = refusal
                 wasSent = true
@@ -100,8 +100,11 @@ struct RequestSender: Sendable {
         LedgerError(.cancelled, message: "The task was cancelled", requestID: requestID)
     }
 
-    private func observeDate(of response: TransportResponse) async {
-        guard let date = response.header("Date").flatMap(ServerTime.httpDate) else { return }
+    /// Notes the time of an answer of the ledger: another one, such as a hotel's page, does not repeat the id.
+    private func observeDate(of response: TransportResponse, _ requestID: String) async {
+        guard response.header("X-Request-Id") == requestID,
+            let date = response.header("Date").flatMap(ServerTime.httpDate)
+        else { return }
         await clock.observe(date)
     }
 
