@@ -160,6 +160,7 @@ let package = Package(
                 .embedInCode("V033_console_sessions.sql"),
                 .embedInCode("V034_conflict_reviews.sql"),
                 .embedInCode("V035_daily_figures.sql"),
+                .embedInCode("V036_erasure_requests.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
@@ -254,7 +255,7 @@ let package = Package(
         .testTarget(name: "TidyTests", dependencies: ["Ledger", "LedgerAPI"]),
         .testTarget(name: "BlockingCallsTests", dependencies: ["BlockingCalls"]),
         .testTarget(name: "ChildProcessesTests", dependencies: ["ChildProcesses"]),
-        .testTarget(name: "CommandLineTests", dependencies: ["CommandLine"]),
+        .testTarget(name: "CommandLineTests", dependencies: ["ChildProcesses", "CommandLine"]),
         .testTarget(
             name: "AccountLedgerTests",
             dependencies: [

@@ -67,6 +67,9 @@ static const unsigned char console_console_mjs[] = {
 static const unsigned char console_dialogs_mjs[] = {
 #embed "console/dialogs.mjs"
 };
+static const unsigned char console_erasure_request_mjs[] = {
+#embed "console/erasure-request.mjs"
+};
 static const unsigned char console_event_filters_mjs[] = {
 #embed "console/event-filters.mjs"
 };
@@ -150,6 +153,9 @@ static const unsigned char console_view_conflicts_mjs[] = {
 };
 static const unsigned char console_view_erase_mjs[] = {
 #embed "console/view-erase.mjs"
+};
+static const unsigned char console_view_erasures_mjs[] = {
+#embed "console/view-erasures.mjs"
 };
 static const unsigned char console_view_event_mjs[] = {
 #embed "console/view-event.mjs"
@@ -314,6 +320,7 @@ static const struct page_asset assets[] = {
     {"console/charts.mjs", SCRIPT, console_charts_mjs, sizeof console_charts_mjs},
     {"console/console.mjs", SCRIPT, console_console_mjs, sizeof console_console_mjs},
     {"console/dialogs.mjs", SCRIPT, console_dialogs_mjs, sizeof console_dialogs_mjs},
+    {"console/erasure-request.mjs", SCRIPT, console_erasure_request_mjs, sizeof console_erasure_request_mjs},
     {"console/event-filters.mjs", SCRIPT, console_event_filters_mjs, sizeof console_event_filters_mjs},
     {"console/event-follow.mjs", SCRIPT, console_event_follow_mjs, sizeof console_event_follow_mjs},
     {"console/event-rows.mjs", SCRIPT, console_event_rows_mjs, sizeof console_event_rows_mjs},
@@ -342,6 +349,7 @@ static const struct page_asset assets[] = {
     {"console/view-compare.mjs", SCRIPT, console_view_compare_mjs, sizeof console_view_compare_mjs},
     {"console/view-conflicts.mjs", SCRIPT, console_view_conflicts_mjs, sizeof console_view_conflicts_mjs},
     {"console/view-erase.mjs", SCRIPT, console_view_erase_mjs, sizeof console_view_erase_mjs},
+    {"console/view-erasures.mjs", SCRIPT, console_view_erasures_mjs, sizeof console_view_erasures_mjs},
     {"console/view-event.mjs", SCRIPT, console_view_event_mjs, sizeof console_view_event_mjs},
     {"console/view-events.mjs", SCRIPT, console_view_events_mjs, sizeof console_view_events_mjs},
     {"console/view-export.mjs", SCRIPT, console_view_export_mjs, sizeof console_view_export_mjs},

@@ -190,6 +190,11 @@ enum RequestTemplates {
         request(
             "POST /v1/account/merge", json + bearer,
             #"{"provider":"google","id_token":"<ID>","plan_digest":"AAAA"}"#),
+        request("GET /v1/erasure-requests?account=<ACCOUNT>&after=<ACCOUNT>&limit=1", because, ""),
+        request(
+            "POST /v1/accounts/<ACCOUNT>/erasure/requests/<ACCOUNT>/confirm",
+            because + "Content-Type: application/json\n", #"{"plan_digest":"AAAA"}"#),
+        request("DELETE /v1/accounts/<ACCOUNT>/erasure/requests/<ACCOUNT>", because, ""),
         request(
             "POST /v1/accounts/<ACCOUNT>/merge/preview",
             because + "Content-Type: application/json\n", #"{"absorb":"<ACCOUNT>","keep":{}}"#),

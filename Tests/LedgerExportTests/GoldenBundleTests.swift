@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "b3dd9d4c438097f960fd9a57dca3d975e642a1ee57b19e94a6ea2e384747eee2"),
+        (nil, false, "7608e8dda55150719ed45f16b8e79b43c81a4771bdef8ce145256f6c36e5853e"),
         (
             ExampleLog.accounts[0], true,
-            "d6493f618603cb21fa2b9f6acb418e1e54d217566112ce89480ed3e4f97de79e"
+            "a53616689c6f91dd5ff5cad042c8b9921c2df85dc2af3593d50d0319cd2c9e15"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

@@ -948,8 +948,7 @@ export class AccountLedgerSupport {
    */
   async previewUndo(merge, { reason }, options = {}) {
     const path = `/v1/merges/${segment(merge)}/undo/preview`;
-    const headers = { "Ledger-Reason": reason };
-    return this.#transport.send(this.#transport.begin(options), { method: "POST", path, headers }, this.#apiKey);
+    return this.#transport.send(this.#transport.begin(options), { method: "POST", path, body: { reason } }, this.#apiKey);
   }
 
   /**
@@ -961,8 +960,7 @@ export class AccountLedgerSupport {
    * @returns {Promise<Undone>}
    */
   async undoMerge(merge, { reason, case: reference }, options = {}) {
-    const request = command("POST", `/v1/merges/${segment(merge)}/undo`, options, { case: reference });
-    request.headers = { ...request.headers, "Ledger-Reason": reason };
+    const request = command("POST", `/v1/merges/${segment(merge)}/undo`, options, { case: reference, reason });
     return this.#transport.send(this.#transport.begin(options), request, this.#apiKey);
   }
 }

@@ -61,7 +61,7 @@ async function start() {
 
 function draw(session) {
   const role = session.staff?.role;
-  const items = routes.filter((route) => route.nav && route.roles.includes(role))
+  const items = routes.filter((route) => route.nav && route.roles.includes(role) && (!route.needs || session[route.needs]))
     .map(({ pattern, nav }) => ({ path: pattern, title: nav ?? "" }));
   drawBar({ session, link, items, signOut, help: showHelp, chooseTenant, chooseRole });
 }

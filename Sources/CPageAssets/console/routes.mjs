@@ -4,9 +4,9 @@ const all = ["auditor", "support", "admin"];
 const repair = ["support", "admin"];
 
 /**
- * `pattern` has `:names` for parameters. `nav` is the text in the bar.
+ * `pattern` has `:names` for parameters. `nav` is the text in the bar, where the session has what it `needs`.
  *
- * @type {{pattern: string, module: string, title: string, roles: string[], nav?: string, params?: Record<string, string>}[]}
+ * @type {{pattern: string, module: string, title: string, roles: string[], nav?: string, needs?: string, params?: Record<string, string>}[]}
  */
 export const routes = [
   { pattern: "", module: "view-overview.mjs", title: "Overview", roles: all, nav: "Overview" },
@@ -20,6 +20,7 @@ export const routes = [
   { pattern: "access-log", module: "view-access-log.mjs", title: "Access log", roles: ["auditor", "admin"], nav: "Access log" },
   { pattern: "export", module: "view-export.mjs", title: "Export", roles: ["auditor", "admin"] },
   { pattern: "holds", module: "view-holds.mjs", title: "Legal holds", roles: repair, nav: "Legal holds" },
+  { pattern: "erasures", module: "view-erasures.mjs", title: "Erasures to confirm", roles: ["admin"], nav: "Erasures", needs: "erase_needs_two" },
   { pattern: "accounts/:id", module: "view-account.mjs", title: "Account", roles: all },
   { pattern: "accounts/:id/as-of", module: "view-as-of.mjs", title: "As of", roles: all },
   { pattern: "accounts/:id/compare", module: "view-compare.mjs", title: "Compare", roles: all },

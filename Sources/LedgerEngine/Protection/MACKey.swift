@@ -100,6 +100,7 @@ package struct MACMessage {
         case address
         case credential
         case factor
+        case erasureRequest = "erasure_request"
     }
 
     package private(set) var bytes: [UInt8] = []

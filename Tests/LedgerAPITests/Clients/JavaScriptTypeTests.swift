@@ -78,7 +78,8 @@ struct JavaScriptTypeTests {
                 let isRequired = parameter["required"] == .bool(true)
                 switch (parameter["in"]?.string, name) {
                 case ("query", _): described.isRequired[name] = isRequired
-                case ("header", "Ledger-Reason"): described.isRequired["reason"] = isRequired
+                // It stands in the field or in the body, and every method of support needs it.
+                case ("header", "Ledger-Reason"): described.isRequired["reason"] = true
                 default: break
                 }
             }

@@ -41,6 +41,11 @@ import Testing
         "DELETE /v1/accounts/{id}/holds/{hold}": "/v1/accounts/ACCOUNT/holds/HOLD",
         "DELETE /v1/accounts/{id}": "/v1/accounts/ACCOUNT",
         "POST /v1/accounts/{id}/erasure/preview": "/v1/accounts/ACCOUNT/erasure/preview",
+        "GET /v1/erasure-requests": "/v1/erasure-requests?account=ACCOUNT",
+        "POST /v1/accounts/{id}/erasure/requests/{request_id}/confirm":
+            "/v1/accounts/ACCOUNT/erasure/requests/HOLD/confirm",
+        "DELETE /v1/accounts/{id}/erasure/requests/{request_id}":
+            "/v1/accounts/ACCOUNT/erasure/requests/HOLD",
         "POST /v1/accounts/{id}/merge/preview": "/v1/accounts/ACCOUNT/merge/preview",
         "POST /v1/accounts/{id}/merge": "/v1/accounts/ACCOUNT/merge",
         "POST /v1/merges/{event_id}/undo/preview": "/v1/merges/EVENT/undo/preview",
@@ -74,6 +79,8 @@ import Testing
         "PUT /v1/conflicts/{event_id}/review": #"{"note":"looked at"}"#,
         "POST /v1/search": #"{"query":"OTHER"}"#,
         "POST /v1/exports": "{}",
+        "POST /v1/accounts/{id}/erasure/requests/{request_id}/confirm":
+            #"{"plan_digest":"A"}"#,
         "POST /v1/accounts/{id}/merge/preview": #"{"absorb":"OTHER"}"#,
         "POST /v1/accounts/{id}/merge": #"{"absorb":"OTHER","plan_digest":"A","case":"T"}"#,
         "POST /v1/merges/{event_id}/undo": #"{"case":"T"}"#,
@@ -90,7 +97,10 @@ import Testing
     /// The requests that the ledger refuses, which add a second record: Ada is under a hold, the
     /// plan was never shown, the event is not a merge, the identity is linked, and it is the only one.
     private static let refusals = [
-        "DELETE /v1/accounts/{id}": 409, "POST /v1/accounts/{id}/merge": 409,
+        "DELETE /v1/accounts/{id}": 409,
+        "POST /v1/accounts/{id}/erasure/requests/{request_id}/confirm": 409,
+        "DELETE /v1/accounts/{id}/erasure/requests/{request_id}": 404,
+        "POST /v1/accounts/{id}/merge": 409,
         "POST /v1/merges/{event_id}/undo/preview": 404, "POST /v1/merges/{event_id}/undo": 404,
         "POST /v1/accounts/{id}/identities/{identity_id}/relink/preview": 409,
         "POST /v1/accounts/{id}/identities/{identity_id}/relink": 409,

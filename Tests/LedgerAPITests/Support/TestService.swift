@@ -28,6 +28,7 @@ struct TestService {
         /// Replaces the limit of the contract.
         var linkAttemptsMax: Int?
         var singleUseIDTokens: [TenantID] = []
+        var eraseNeedsTwo = false
         /// The key of the digests of spent ID tokens.
         var spendingKey = SymmetricKey.generate()
         /// The keys of the digests of requests; none as in a release that stored plain digests.
@@ -160,6 +161,7 @@ struct TestService {
                 if let limit = options.linkAttemptsMax {
                     policy.linkBudget = Budget(limit: limit, windowSeconds: 3600)
                 }
+                policy.eraseNeedsTwo = options.eraseNeedsTwo
                 policy.singleUseIDTokens = options.singleUseIDTokens.contains(tenant)
                 return (
                     tenant,

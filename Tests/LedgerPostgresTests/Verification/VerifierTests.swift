@@ -18,7 +18,8 @@ import Testing
             #expect(report.opensDisclosures)
             #expect(report.withheldDisclosures == 0)
             let none: Set<VerificationCheck> = [
-                .links, .erasures, .merges, .rules, .addresses, .credentials, .factors, .apiKeys,
+                .links, .erasures, .merges, .rules, .addresses, .credentials, .factors,
+                .erasureRequests, .apiKeys,
                 .nodes, .checkpoints, .accessLog, .macs,
             ]
             for check in VerificationCheck.allCases where !none.contains(check) {
