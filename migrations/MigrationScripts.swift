@@ -39,6 +39,7 @@ package enum MigrationScripts {
         ("V033_console_sessions.sql", PackageResources.V033_console_sessions_sql),
         ("V034_conflict_reviews.sql", PackageResources.V034_conflict_reviews_sql),
         ("V035_daily_figures.sql", PackageResources.V035_daily_figures_sql),
+        ("V036_names.sql", PackageResources.V036_names_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

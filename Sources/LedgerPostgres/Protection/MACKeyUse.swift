@@ -29,7 +29,7 @@ extension ProtectedTable {
     /// The condition that a row `t` is live.
     package var live: String {
         switch self {
-        case .identities, .merges, .rules, .addresses, .credentials, .factors: "true"
+        case .identities, .merges, .rules, .addresses, .names, .credentials, .factors: "true"
         case .sessions: "t.ended_position IS NULL"
         case .apiKeys: "t.revoked_at IS NULL"
         }

@@ -134,6 +134,7 @@ package final class PostgresBatchStore: BatchStore {
             + OperationalWrites.calls(for: batches, at: now)
             + RulesWrites.calls(for: batches) + secrets.calls + ErasureWrites.calls(for: batches)
             + IdentityWrites.names(in: batches) + AddressWrites.names(in: batches)
+            + NameWrites.calls(for: batches)
             + PasswordWrites.stores(in: batches, keyring: keyring)
     }
 }

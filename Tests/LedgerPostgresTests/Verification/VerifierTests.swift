@@ -18,8 +18,8 @@ import Testing
             #expect(report.opensDisclosures)
             #expect(report.withheldDisclosures == 0)
             let none: Set<VerificationCheck> = [
-                .links, .erasures, .merges, .rules, .addresses, .credentials, .factors, .apiKeys,
-                .nodes, .checkpoints, .accessLog, .macs,
+                .links, .erasures, .merges, .rules, .addresses, .names, .credentials, .factors,
+                .apiKeys, .nodes, .checkpoints, .accessLog, .macs,
             ]
             for check in VerificationCheck.allCases where !none.contains(check) {
                 #expect(report.counts[check, default: 0] > 0, "\(check.rawValue) was checked")

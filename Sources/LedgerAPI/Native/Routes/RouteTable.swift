@@ -35,6 +35,7 @@ enum RouteTable {
         StopUnlinkRoute.self, SearchRoute.self, SearchByBodyRoute.self,
         ConflictRoute.self, ConflictCountsRoute.self, ReviewConflictRoute.self,
         UnreviewConflictRoute.self, OverviewRoute.self, HoldsRoute.self, IdentityOwnersRoute.self,
+        ExternalIDRoute.self,
         ExportRoute.self,
     ]
 
