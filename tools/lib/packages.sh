@@ -134,7 +134,7 @@ allow_services() {
 # Services whose programs alone are needed are not started with the machine either.
 keep_from_booting() {
     local package
-    for package in "${packages_of_proxies[@]}"; do
+    for package in "${packages_of_proxies[@]}" caddy prometheus; do
         if [[ " $* " == *" $package "* && -d /run/systemd/system ]]; then
             "${as_root[@]}" systemctl disable --quiet "$package"
         fi

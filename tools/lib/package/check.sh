@@ -95,8 +95,7 @@ check_image() {
     (cd "$layout/blobs/sha256" && find . -type f -printf '%f  %f\n' | sha256sum --quiet --check) ||
         fail "a blob of the image has another digest"
     skopeo inspect "oci-archive:$1" >"$scratch/inspect.json"
-    jq -r '"\(.Name // "image"): \(.Os)/\(.Architecture), \(.Layers | length) layer, \(.LayersData[0].Size) bytes"' \
-        "$scratch/inspect.json" >&2
+    jq -r '"\(.Os)/\(.Architecture), created \(.Created), \(.Layers | length) layer"' "$scratch/inspect.json" >&2
     read -r config layer < <(
         jq -r '.manifests[0].digest[7:]' "$layout/index.json" |
             { read -r digest && jq -r '"\(.config.digest[7:]) \(.layers[0].digest[7:])"' "$layout/blobs/sha256/$digest"; }
