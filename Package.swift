@@ -161,6 +161,7 @@ let package = Package(
                 .embedInCode("V034_conflict_reviews.sql"),
                 .embedInCode("V035_daily_figures.sql"),
                 .embedInCode("V036_erasure_requests.sql"),
+                .embedInCode("V037_names.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
@@ -196,6 +197,9 @@ let package = Package(
                 "Ledger", "LedgerMessages", "OneTimePasswords", "OpenID", "Passkeys", "Passwords",
             ]),
         .target(
+            name: "LedgerImport",
+            dependencies: ["Encodings", "JSON", "Ledger", "LedgerSignIn", "Passwords"]),
+        .target(
             name: "LedgerAPI",
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
@@ -208,8 +212,8 @@ let package = Package(
                 "BlockingCalls", "CAllocator", "CommandLine", "Cryptography",
                 "DevelopmentIdentityProvider", "Encodings", "HTTP", "HTTPClient", "JSON",
                 "Ledger", "LedgerAPI", "LedgerAudit", "LedgerChannels", "LedgerEngine",
-                "LedgerExport", "LedgerMessages", "LedgerPostgres", "LedgerSignIn", "LedgerWire",
-                "OpenID", "Passkeys", "Passwords", "Postgres", "StandardWebhooks",
+                "LedgerExport", "LedgerImport", "LedgerMessages", "LedgerPostgres", "LedgerSignIn",
+                "LedgerWire", "OpenID", "Passkeys", "Passwords", "Postgres", "StandardWebhooks",
                 "TransparencyLog",
             ],
             // Batches allocate on one thread what another frees: glibc's allocator takes 8 % of the
@@ -246,8 +250,8 @@ let package = Package(
             name: "ledger-fuzz",
             dependencies: [
                 "Addresses", "BlockingCalls", "Cryptography", "DevelopmentIdentityProvider",
-                "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn",
-                "LedgerTestSupport", "OpenID", "Passkeys", "Passwords", "Postgres", "Sockets",
+                "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerExport", "LedgerImport",
+                "LedgerSignIn", "LedgerTestSupport", "OpenID", "Passkeys", "Passwords", "Postgres", "Sockets",
                 "TransparencyLog",
             ]),
 
@@ -330,6 +334,9 @@ let package = Package(
                 "LedgerTestSupport", "Migrations", "Postgres", "StandardWebhooks",
                 "TransparencyLog",
             ], resources: [.copy("FormerRelease")]),
+        .testTarget(
+            name: "LedgerImportTests",
+            dependencies: ["JSON", "Ledger", "LedgerImport", "LedgerSignIn", "Passwords"]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(name: "QRCodesTests", dependencies: ["QRCodes"]),
         .testTarget(name: "PageAssetsTests", dependencies: ["PageAssets"]),

@@ -112,6 +112,8 @@ BEGIN
         WHERE f.tenant_id = tenant AND f.account_id = wanted.account;
         DELETE FROM public.addresses d
         WHERE d.tenant_id = tenant AND d.account_id = wanted.account;
+        DELETE FROM public.names n
+        WHERE n.tenant_id = tenant AND n.account_id = wanted.account;
         DELETE FROM public.account_keys w
         WHERE w.tenant_id = tenant AND w.account_id = wanted.account;
         DELETE FROM public.idempotency_records r

@@ -16,7 +16,7 @@ struct CompletionScript {
             """
             # Completion of \(program) for bash: source it, or save it in /etc/bash_completion.d.
             \(function)() {
-                local given=("${COMP_WORDS[@]:1:COMP_CWORD-1}") next=''
+                local given=("${COMP_WORDS[@]:1:COMP_CWORD-1}") next='' length
             \(choice(count: "${#given[@]}", prefix: "${given[*]:0:length}"))
                 mapfile -t COMPREPLY < <(compgen -W "$next" -- "${COMP_WORDS[COMP_CWORD]}")
             }
@@ -32,7 +32,11 @@ struct CompletionScript {
             \(choice(count: "${#given[@]}", prefix: "${given[*]:0:$length}"))
                 compadd -- ${=next}
             }
-            compdef \(function) \(program)
+            if [[ ${funcstack[1]} == \(function) ]]; then
+                \(function) "$@"
+            else
+                compdef \(function) \(program)
+            fi
 
             """
         }
@@ -44,7 +48,6 @@ struct CompletionScript {
             "            \"\(words)\") next='\(next.joined(separator: " "))' ;;"
         }
         return """
-                local length
                 for ((length = \(count); length >= 0; length--)); do
                     case "\(prefix)" in
             \(cases.joined(separator: "\n"))

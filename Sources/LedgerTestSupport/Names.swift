@@ -27,6 +27,16 @@ package func tenant(_ text: String) -> TenantID {
     return name
 }
 
+/// Creates an external id of the system `auth0` from a well-formed text.
+///
+/// - Precondition: the text is an external id.
+package func externalName(_ id: String) -> ExternalName {
+    guard let source = NameSource("auth0"), let name = ExternalName(source: source, id: id) else {
+        preconditionFailure("\(id) is not an external id")
+    }
+    return name
+}
+
 /// SHA-256 in the model's form.
 package let sha256: HashFunction = { digest(SHA256.hash($0)) }
 /// The RFC 6962 leaf hash in the model's form.

@@ -10,6 +10,8 @@ enum Catalogue {
         ("form", 20), ("return-address", 20),
         ("settings", 40), ("email-address", 40), ("phone-number", 20), ("password-hash", 40),
         ("password", 40), ("password-import", 20),
+        ("json-elements", 20), ("csv-rows", 20), ("copy-rows", 20), ("auth0-user", 20),
+        ("firebase-user", 20), ("keycloak-user", 20), ("supabase-file", 10),
         ("passkey-creation", 20), ("passkey-assertion", 20), ("json", 110),
         ("request-head", 50), ("request-target", 60),
         ("providers-file", 60),
@@ -31,6 +33,8 @@ enum Catalogue {
         case "entries": return try StoredTargets.entries()
         case "disclosures": return StoredTargets.disclosures
         case "rows": return StoredTargets.rows
+        case "supabase-file":
+            return ImportTargets.supabase(directory: options.directory)
         case "bundle": return try LogTargets.bundles(directory: options.directory)
         case "api": return try APITarget.target(service)
         case "socket":
@@ -47,9 +51,8 @@ enum Catalogue {
         default:
             let others =
                 TextTargets.all + AddressTargets.all + PasswordTargets.all + PasskeyTargets.all
-                + FlowTargets.all + TokenTargets.all(service) + PlantedTargets.all + [
-                    LogTargets.notes
-                ]
+                + ImportTargets.all + FlowTargets.all + TokenTargets.all(service)
+                + PlantedTargets.all + [LogTargets.notes]
             guard let target = others.first(where: { $0.name == name }) else {
                 throw UsageError("unknown target '\(name)'")
             }

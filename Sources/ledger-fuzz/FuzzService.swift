@@ -116,6 +116,7 @@ final class FuzzService: Sendable {
             conflicts: InMemoryConflicts(ledger),
             messages: InMemoryMessages(), overviews: InMemoryOverview(ledger),
             holds: InMemoryHolds(ledger), owners: InMemoryOwners(ledger),
+            names: InMemoryNames(ledger),
             bundles: InMemoryBundles(ledger, proofs: proofs),
             streams: EventStreams(events: events, watch: events, countMax: 64))
         return API(

@@ -302,6 +302,7 @@ enum RequestTemplates {
             #"{"account_id":"<ACCOUNT>"}"#),
         request("GET /v1/holds?after=<ACCOUNT>&limit=2", because, ""),
         request("GET /v1/identities/<ACCOUNT>/owners", key, ""),
+        request("GET /v1/accounts/by-external-id/auth0/auth0%7C5f7c8ec7", because, ""),
         request("GET /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001", key, ""),
         request(
             "PUT /v1/conflicts/0190a1b2-c3d4-7000-8000-000000000001/review",

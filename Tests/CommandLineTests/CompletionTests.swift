@@ -3,7 +3,7 @@ import Testing
 
 @testable import CommandLine
 
-/// The scripts that complete command lines, run by the shell that they are for.
+/// The scripts that complete command lines; that of bash is run.
 @Suite struct CompletionTests {
     private static let script = CompletionScript(
         program: "my-prog",

@@ -28,9 +28,9 @@ import Testing
             #expect(problems.allSatisfy { $0.hasPrefix("problem  durability: ") }, "\(text)")
             #expect(status == (problems.isEmpty ? 0 : 1))
             for line in [
-                "ok       settings: are valid", "ok       keys: 1 of tokens",
+                "ok       settings: are valid", "ok       files: ", "ok       keys: are those",
                 "ok       server: Postgres 1", "ok       clock: ", "ok       schema: ",
-                "ok       projections: ", "ok       rules: ", "ok       sealer's record: ",
+                "ok       projections: ", "ok       rules: ", "ok       sealer's record: agrees",
                 "ok       provider: google of default: its keys can be fetched",
             ] {
                 #expect(text.contains(line), "\(line) in\n\(text)")
@@ -60,7 +60,7 @@ import Testing
             for line in [
                 "warning  settings: LEDGER_PROVIDER is unknown",
                 "problem  keys: LEDGER_KEYS: \(keys) is accessible to other users",
-                "problem  rules: differ from the configuration for default",
+                "problem  rules: tenant default has others than the configuration",
                 "problem  provider: ", "-> check jwks_uri", "ok       schema: ",
             ] {
                 #expect(text.contains(line), "\(line) in\n\(text)")
@@ -79,6 +79,34 @@ import Testing
             #expect(status == 1 && text.contains("problem  database: "), "\(text)")
             let (wrong, line) = try await diagnose(deployment, ["LEDGER_LISTEN": "nowhere"])
             #expect(wrong == 1 && line.hasPrefix("problem  settings: LEDGER_LISTEN"), "\(line)")
+        }
+    }
+
+    @Test func `lost and missing parts are problems, as they are for a server`() async throws {
+        try await Deployment.with { deployment in
+            let sealer = [
+                "LEDGER_SEALER_STATE": deployment.path("sealer"), "LEDGER_ORIGIN": "a.example",
+            ]
+            let server = try await deployment.serve(settings: sealer)
+            var ada = Device(server.client)
+            #expect(try await ada.signIn(deployment.google, as: "ada").status == 200)
+            #expect(try await server.stop() == 0)
+            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
+            let path = try deployment.write(
+                "{\"tenants\":{\"default\":\(file),\"acme\":\(file)}}", to: "tenants.json")
+            let other = try #require(deployment.tool.environment["DATABASE_URL"])
+                .replacing(/\/[^\/?]+(?=\?|$)/, with: "/postgres")
+            for (settings, line) in [
+                (["LEDGER_KEYS": deployment.path("none")], "problem  keys: "),
+                (["LEDGER_SEALER_STATE": deployment.path("none")], "problem  sealer's record: "),
+                (["LEDGER_STAFF": deployment.path("none")], "problem  files: LEDGER_STAFF"),
+                (["LEDGER_PROVIDERS": path], "problem  rules: tenant acme does not exist"),
+                (["DATABASE_URL": other], "problem  schema: the database has no ledger yet"),
+            ] {
+                let (status, text) = try await diagnose(
+                    deployment, sealer.merging(settings) { $1 }, ["--offline"])
+                #expect(status == 1 && text.contains(line), "\(line) in\n\(text)")
+            }
         }
     }
 }

@@ -59,6 +59,7 @@ import Testing
             "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON",
             "Ledger", "LedgerMessages", "OneTimePasswords", "OpenID", "Passkeys", "Passwords",
         ],
+        "LedgerImport": ["Encodings", "JSON", "Ledger", "LedgerSignIn", "Passwords"],
         "LedgerAPI": [
             "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
             "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "PageAssets", "Passkeys",
@@ -76,8 +77,8 @@ import Testing
         ],
         "ledger-fuzz": [
             "Addresses", "Cryptography", "DevelopmentIdentityProvider", "Encodings", "HTTP", "JSON",
-            "BlockingCalls", "Ledger", "LedgerAPI", "LedgerExport", "LedgerSignIn",
-            "LedgerTestSupport", "OpenID", "Passkeys", "Passwords",
+            "BlockingCalls", "Ledger", "LedgerAPI", "LedgerExport", "LedgerImport",
+            "LedgerSignIn", "LedgerTestSupport", "OpenID", "Passkeys", "Passwords",
             "Postgres", "Sockets", "TransparencyLog",
         ],
     ]

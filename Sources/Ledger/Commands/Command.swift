@@ -23,6 +23,7 @@ package struct Command: Sendable {
         case takeBackAddress(TakeBackAddress)
         case recordThrottling(RecordThrottling)
         case importPassword(ImportPassword)
+        case importAccount(ImportAccount)
         case changeAccess(ChangeAccess)
         case enrolFactor(EnrolFactor)
         case removeFactor(RemoveFactor)
@@ -99,6 +100,7 @@ package struct Command: Sendable {
         case .takeBackAddress(let command): command.decide(given: state, at: now, under: policy)
         case .recordThrottling(let command): command.decide(given: state, at: now, under: policy)
         case .importPassword(let command): command.decide(given: state, at: now, under: policy)
+        case .importAccount(let command): command.decide(given: state, at: now, under: policy)
         case .changeAccess(let command): command.decide(given: state)
         case .enrolFactor(let command): command.decide(given: state, at: now, under: policy)
         case .removeFactor(let command): command.decide(given: state, at: now, under: policy)
@@ -118,7 +120,7 @@ extension Command.Intent {
         switch self {
         case .signIn, .linkProvider, .unlinkProvider, .mergeAccounts, .unmergeAccounts,
             .relinkProvider, .changePassword, .resetPassword, .changeAddress, .takeBackAddress,
-            .importPassword, .enrolFactor:
+            .importPassword, .importAccount, .enrolFactor:
             true
         // A stop takes nothing.
         case .removeFactor(let command):
@@ -183,6 +185,8 @@ package struct Decision: Sendable {
         case idTokenSpent(SingleUseIDToken, Timestamp)
         /// An account got an address.
         case addressNamed(AddressName, AddressID)
+        /// An account got an external id, by the event at this position; nil until it is recorded.
+        case accountNamed(ExternalName, LogPosition?)
         /// An identity got a password.
         case passwordStored(IdentityID, NewPassword)
         /// An account got a second factor.
@@ -200,14 +204,21 @@ package struct Decision: Sendable {
         /// The account's budgets, idempotency keys and refresh tokens are deleted.
         case forgotten(AccountID)
 
-        /// Returns the effect with the id of the recorded event filled in.
+        /// Returns the effect with the id or the position of the recorded event filled in.
         package func naming(_ recorded: some BidirectionalCollection<Recording>) -> Effect {
-            guard case .answered(let scope, let record) = self else { return self }
-            return .answered(
-                scope,
-                DecisionState.IdempotencyRecord(
-                    fingerprint: record.fingerprint, key: record.key,
-                    answer: record.answer.naming(recorded)))
+            switch self {
+            case .answered(let scope, let record):
+                .answered(
+                    scope,
+                    DecisionState.IdempotencyRecord(
+                        fingerprint: record.fingerprint, key: record.key,
+                        answer: record.answer.naming(recorded)))
+            case .accountNamed(let name, nil):
+                .accountNamed(
+                    name,
+                    recorded.first { $0.recorded.event.name == .accountNamed }?.recorded.position)
+            default: self
+            }
         }
     }
 

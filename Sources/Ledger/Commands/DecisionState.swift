@@ -100,6 +100,8 @@ package struct DecisionState: Sendable {
     package var passkeyCounts: [IdentityID: UInt32] = [:]
     /// The addresses that accounts have, by their names.
     package var addressNames: [AddressName: AddressID] = [:]
+    /// The positions of the external ids that accounts have.
+    package var names: [ExternalName: LogPosition] = [:]
     /// The challenges of proofs that can still be used.
     package var openChallenges: Set<ChallengeID> = []
     /// The requests to erase accounts.

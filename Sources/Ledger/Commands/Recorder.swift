@@ -110,6 +110,7 @@ extension DecisionState {
         case .addressNamed(let name, let address):
             for (other, held) in addressNames where held == address { addressNames[other] = nil }
             addressNames[name] = address
+        case .accountNamed(let name, let position): names[name] = position
         case .factorStored(let factor):
             factorCounters[factor.id] = factor.counter
             factorKeys[factor.id] = factor.key
@@ -134,6 +135,7 @@ extension DecisionState {
         directory = directory.filter { !isForgotten($0.value) }
         signIns = signIns.filter { !isForgotten($0.key) }
         addressNames = addressNames.filter { ledger.addresses[$0.value] != nil }
+        names = names.filter { ledger.names[$0.value] != nil }
     }
 
     private func isForgotten(_ identity: IdentityID) -> Bool {

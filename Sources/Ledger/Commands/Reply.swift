@@ -29,6 +29,8 @@ package enum Reply: Hashable, Sendable {
     case throttlingRecorded
     /// An account has an imported password.
     case passwordImported(AccountID, ImportPassword.Effect)
+    /// What an import made of an account of another system.
+    case accountImported(ImportAccount.Success)
     /// A second factor or recovery codes were enrolled; the session that the first factor opened.
     case factorEnrolled(isFirst: Bool, Grant?)
     /// A second factor or recovery codes were removed.
@@ -103,6 +105,7 @@ package enum Reply: Hashable, Sendable {
             .factorRemovalUnchanged,
             .unlinkPreviewed, .unlinkUnchanged, .unlinkPlanEnded,
             .passwordChanged, .passwordReset, .addressChanged, .addressTakenBack, .passwordImported,
+            .accountImported,
             .throttlingRecorded,
             .opened, .keyRotated,
             .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,

@@ -67,7 +67,7 @@ package struct StoredAnswer: Hashable, Sendable {
             .success(.unlinkPlanEnded),
             .success(.passwordChanged), .success(.addressChanged),
             .success(.passwordReset), .success(.addressTakenBack), .success(.throttlingRecorded),
-            .success(.passwordImported),
+            .success(.passwordImported), .success(.accountImported),
             .success(.opened),
             .success(.keyRotated),
             .success(.rulesRecorded),

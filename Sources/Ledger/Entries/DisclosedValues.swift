@@ -2,6 +2,7 @@
 package struct DisclosedValues: Hashable, Sendable {
     package private(set) var caseReference: String?
     package private(set) var clientIP: String?
+    package private(set) var externalID: String?
     package private(set) var phone: String?
     package private(set) var providerID: String?
     package private(set) var reason: String?
@@ -29,6 +30,7 @@ package struct DisclosedValues: Hashable, Sendable {
         case .clientIP: clientIP
         case .email: address
         case .emailVerified: emailVerified
+        case .externalID: externalID
         case .phone: phone
         case .providerID: providerID
         case .reason: reason
@@ -59,6 +61,7 @@ package struct DisclosedValues: Hashable, Sendable {
         case .clientIP: clientIP = disclosure.value
         case .email: address = disclosure.value
         case .emailVerified: emailVerified = disclosure.value
+        case .externalID: externalID = disclosure.value
         case .phone: phone = disclosure.value
         case .providerID: providerID = disclosure.value
         case .reason: reason = disclosure.value

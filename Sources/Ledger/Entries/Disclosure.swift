@@ -13,6 +13,7 @@ package struct Disclosure: Hashable, Sendable {
         case email
         /// `true` or `false`; accompanies every `email` since this name was introduced.
         case emailVerified = "email_verified"
+        case externalID = "external_id"
         case phone
         case providerID = "provider_id"
         case reason

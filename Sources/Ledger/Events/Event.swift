@@ -39,6 +39,7 @@ package enum Event: Hashable, Sendable {
     case signInThrottled(SignInThrottled)
     case providerUnlinkPlanned(ProviderUnlinkPlanned)
     case providerUnlinkStopped(ProviderUnlinkStopped)
+    case accountNamed(AccountNamed)
 
     /// The stored names, which never change.
     package enum Name: String, CaseIterable, Sendable {
@@ -77,6 +78,7 @@ package enum Event: Hashable, Sendable {
         case signInThrottled = "SignInThrottled"
         case providerUnlinkPlanned = "ProviderUnlinkPlanned"
         case providerUnlinkStopped = "ProviderUnlinkStopped"
+        case accountNamed = "AccountNamed"
     }
 
     /// The version in which the fact was read or is written.
@@ -126,6 +128,7 @@ package enum Event: Hashable, Sendable {
         case .signInThrottled(let fact): fact
         case .providerUnlinkPlanned(let fact): fact
         case .providerUnlinkStopped(let fact): fact
+        case .accountNamed(let fact): fact
         }
     }
 
@@ -167,6 +170,7 @@ package enum Event: Hashable, Sendable {
         case .signInThrottled: .signInThrottled
         case .providerUnlinkPlanned: .providerUnlinkPlanned
         case .providerUnlinkStopped: .providerUnlinkStopped
+        case .accountNamed: .accountNamed
         }
     }
 
@@ -253,6 +257,8 @@ package enum Event: Hashable, Sendable {
         case .providerUnlinkStopped:
             self = .providerUnlinkStopped(
                 try ProviderUnlinkStopped(details: details, accounts: accounts))
+        case .accountNamed:
+            self = .accountNamed(try AccountNamed(details: details, accounts: accounts))
         }
     }
 }
@@ -299,6 +305,7 @@ extension Event.Name {
         case .signInThrottled: SignInThrottled.self
         case .providerUnlinkPlanned: ProviderUnlinkPlanned.self
         case .providerUnlinkStopped: ProviderUnlinkStopped.self
+        case .accountNamed: AccountNamed.self
         }
     }
 }

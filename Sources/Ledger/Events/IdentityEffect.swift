@@ -32,7 +32,7 @@ extension Event {
             .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
             .secondFactorRemoved, .secondFactorRefused, .recoveryCodeUsed,
             .secondFactorRemovalPlanned, .secondFactorRemovalStopped, .passkeyRegistered,
-            .signInThrottled, .providerUnlinkPlanned, .providerUnlinkStopped:
+            .signInThrottled, .providerUnlinkPlanned, .providerUnlinkStopped, .accountNamed:
             .none
         }
     }

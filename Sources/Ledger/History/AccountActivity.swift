@@ -97,7 +97,7 @@ extension AccountActivity.Kind {
     fileprivate init?(_ recorded: RecordedEvent, of family: Set<AccountID>) {
         switch recorded.event {
         case .ledgerOpened, .keyRotated, .ledgerRestored, .rulesSet, .accountErased, .legalHoldSet,
-            .legalHoldLifted:
+            .legalHoldLifted, .accountNamed:
             return nil
         case .conflictRejected:
             // The holder of the identity is not told who asked for it.

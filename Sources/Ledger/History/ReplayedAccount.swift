@@ -44,6 +44,8 @@ package struct ReplayedAccount: Hashable, Sendable {
     package private(set) var links: [Account.Link] = []
     /// The addresses that were confirmed for the account, in the order of their confirmation.
     package private(set) var addresses: [HeldAddress] = []
+    /// The external ids that the account got, in the order of the log.
+    package private(set) var names: [HeldName] = []
     /// The second factors and recovery codes, in the order of their enrolment.
     package private(set) var factors: [HeldFactor] = []
     /// When linked identities are unlinked, because support planned it.
@@ -268,9 +270,14 @@ extension ReplayedAccount: Fold {
         addresses.removeAll { $0.id == address }
     }
 
+    mutating func hold(_ name: HeldName) {
+        names.append(name)
+    }
+
     mutating func erase(_ account: AccountID, at position: LogPosition) {
         links = []
         addresses = []
+        names = []
         factors = []
         disabledPosition = nil
         unlinkDues = [:]

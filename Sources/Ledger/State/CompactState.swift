@@ -1,5 +1,5 @@
 /// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 40 a live
-/// session, and more only for accounts with an address, a factor, a legal hold or a merge, and disabled ones.
+/// session, and more only for accounts with an address, a name, a factor, a legal hold or a merge, and disabled ones.
 ///
 /// Keeps the state that later events are checked against. A session is dropped when it ends, so reuse of its id is
 /// no fault here; the comparison with the table of sessions finds it.
@@ -19,6 +19,9 @@ package struct CompactState {
     var disabled: [AccountID: LogPosition] = [:]
     // Those of erased accounts and identities are left, since finding them would take a look at all.
     var addresses: [AddressID: HeldAddress] = [:]
+    /// In log order.
+    var names: [CompactName] = []
+    var nameSources: [NameSource] = []
     var passwords: [IdentityID: LogPosition] = [:]
     /// By linked identity; few unlinks are ever planned.
     var unlinkDues: [IdentityID: Timestamp] = [:]

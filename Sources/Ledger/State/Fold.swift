@@ -62,6 +62,8 @@ protocol Fold {
     mutating func hold(_ address: HeldAddress)
     /// Removes an address from its account.
     mutating func release(_ address: AddressID)
+    /// Adds a name to an account.
+    mutating func hold(_ name: HeldName)
 }
 
 /// The state of an account.
@@ -218,6 +220,11 @@ extension Fold {
             unmerge(fact, at: recorded.position)
         case .addressConfirmed(let fact): try confirm(fact, at: recorded.position)
         case .addressReleased(let fact): try release(fact)
+        case .accountNamed(let fact):
+            try requireAccount(fact.account)
+            hold(
+                HeldName(
+                    position: recorded.position, source: fact.source, account: fact.account))
         case .addressChanged(let fact):
             try change(fact, at: recorded.position, recorded.recordedAt)
         case .passwordSet(let fact):

@@ -97,6 +97,7 @@ extension LedgerState: Fold {
         factors = factors.filter { $0.value.account != account }
         accounts[account]?.erasedPosition = position
         addresses = addresses.filter { $0.value.account != account }
+        names = names.filter { $0.value.account != account }
         passwords = passwords.filter { identities[$0.key].map { !isForgotten($0) } ?? true }
         if let survivor = accounts[account]?.mergedInto {
             accounts[survivor]?.merges.removeAll { $0.absorbed == account }
@@ -141,6 +142,10 @@ extension LedgerState: Fold {
 
     mutating func release(_ address: AddressID) {
         addresses[address] = nil
+    }
+
+    mutating func hold(_ name: HeldName) {
+        load(name)
     }
 
     func holds(on account: AccountID) -> [HoldID] {

@@ -15,6 +15,8 @@ package struct LedgerState: Sendable {
     package internal(set) var identities: [IdentityID: Identity] = [:]
     package internal(set) var sessions: [SessionID: Session] = [:]
     package internal(set) var addresses: [AddressID: HeldAddress] = [:]
+    /// By position.
+    package internal(set) var names: [LogPosition: HeldName] = [:]
     /// The version of each identity's password: the position of its `PasswordSet`.
     package internal(set) var passwords: [IdentityID: LogPosition] = [:]
     /// The second factors and sets of recovery codes; of accounts whose factors are loaded.
@@ -75,6 +77,11 @@ package struct LedgerState: Sendable {
     /// Adds a loaded address.
     package mutating func load(_ address: HeldAddress) {
         addresses[address.id] = address
+    }
+
+    /// Adds a loaded name.
+    package mutating func load(_ name: HeldName) {
+        names[name.position] = name
     }
 
     /// Adds the loaded version of a password.

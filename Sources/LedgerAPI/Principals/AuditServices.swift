@@ -27,6 +27,8 @@ package struct AuditServices: Sendable {
     package let holds: any HoldReader
     /// Reads which accounts held identities.
     package let owners: any OwnerReader
+    /// Finds accounts by their ids in other systems.
+    package let names: any NameReader
     /// Exports bundles.
     package let bundles: any BundleExporter
     /// Limits the number of concurrent requests.
@@ -37,7 +39,8 @@ package struct AuditServices: Sendable {
         keys: any APIKeyDirectory, accesses: any AccessLog, events: any EventReader,
         proofs: any ProofReader, histories: any HistoryReader, searches: any SearchReader,
         conflicts: any ConflictReader, messages: any MessageReader, overviews: any OverviewReader,
-        holds: any HoldReader, owners: any OwnerReader, bundles: any BundleExporter,
+        holds: any HoldReader, owners: any OwnerReader, names: any NameReader,
+        bundles: any BundleExporter,
         streams: EventStreams,
         limiter: AuditRequestLimiter = AuditRequestLimiter()
     ) {
@@ -53,6 +56,7 @@ package struct AuditServices: Sendable {
         self.overviews = overviews
         self.holds = holds
         self.owners = owners
+        self.names = names
         self.bundles = bundles
         self.limiter = limiter
     }

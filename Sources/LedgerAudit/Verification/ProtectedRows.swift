@@ -63,6 +63,7 @@ extension ProtectedTable {
         case .apiKeys: .apiKeys
         case .rules: .rules
         case .addresses: .addresses
+        case .names: .names
         case .credentials: .credentials
         case .factors: .factors
         case .erasureRequests: .erasureRequests
@@ -79,6 +80,7 @@ private struct ProtectedColumns {
         case apiKey(AccessStatements.Columns)
         case rules
         case address(AddressLoad.Columns)
+        case name(NameLoad.Columns)
         case password(PasswordLoad.Columns)
         case factor(FactorLoad.Columns)
         case erasureRequest(ErasureRequestRows.Columns)
@@ -110,6 +112,9 @@ private struct ProtectedColumns {
         case .addresses:
             list = version + AddressLoad.Columns.selected("t")
             content = .address(AddressLoad.Columns("t", in: list))
+        case .names:
+            list = version + NameLoad.Columns.selected("t")
+            content = .name(NameLoad.Columns("t", in: list))
         case .credentials:
             list = version + PasswordLoad.Columns.selected("t")
             content = .password(PasswordLoad.Columns("t", in: list))
@@ -153,6 +158,10 @@ private struct ProtectedColumns {
             let (address, addressName) = try columns.read(result, row)
             name = "address \(address.id)"
             message = .address(address, named: addressName, of: tenant)
+        case .name(let columns):
+            let (held, externalName) = try columns.read(result, row)
+            name = "the external id of position \(held.position)"
+            message = .name(held, externalName, of: tenant)
         case .password(let columns):
             let (version, sealed, wrappingKey) = try columns.read(result, row)
             name = "the password of identity \(version.identity)"

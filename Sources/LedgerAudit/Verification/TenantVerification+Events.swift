@@ -192,6 +192,7 @@ struct CommandCheck {
 struct PersonalColumns {
     private(set) var providerIDs: [IdentityID: String] = [:]
     private(set) var emails: [IdentityID: Email] = [:]
+    private(set) var externalIDs: [LogPosition: String] = [:]
 
     /// Adds an event of a state; `linked` holds the original disclosures of the links that it returns.
     mutating func take(
@@ -211,6 +212,9 @@ struct PersonalColumns {
             if let email = disclosed.email { emails[fact.identity] = email }
         case .unlinked, .merged, .erased: break
         case .none:
+            if case .accountNamed = recorded.event {
+                externalIDs[recorded.position] = disclosed.externalID
+            }
             guard case .addressChanged(let fact) = recorded.event, let email = disclosed.email
             else { break }
             // The subject of the identities that use an address is its id.

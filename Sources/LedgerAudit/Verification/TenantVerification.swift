@@ -106,6 +106,7 @@ struct TenantVerification {
         try compareMerges(on: connection)
         try compareRules(on: connection)
         try compareAddresses(on: connection)
+        try compareNames(on: connection)
         try compareCredentials(on: connection)
         try compareFactors(on: connection)
         try findStrayDisclosures(on: connection)

@@ -31,6 +31,7 @@ package enum VerificationCheck: String, Sendable, CaseIterable {
     case merges
     case rules
     case addresses
+    case names
     /// Every password that the log names has a row, and no other one.
     case credentials
     /// Every second factor and set of recovery codes that the log names has a row, and no other one.

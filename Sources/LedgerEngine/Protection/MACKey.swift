@@ -98,6 +98,7 @@ package struct MACMessage {
         case apiKey = "api_key"
         case rules
         case address
+        case name
         case credential
         case factor
         case erasureRequest = "erasure_request"

@@ -72,6 +72,18 @@ extension MACMessage {
         return message
     }
 
+    /// A row of `names`.
+    package static func name(
+        _ held: HeldName, _ name: ExternalName, of tenant: TenantID
+    ) -> MACMessage {
+        var message = MACMessage(.name, tenant: tenant.description)
+        message.text(name.source.description)
+        message.text(name.id)
+        message.uuid(held.account.bits)
+        message.int8(held.position.value)
+        return message
+    }
+
     /// A row of `credentials`, without the account, since a command compares the identity.
     package static func password(
         _ version: PasswordVersion, _ sealed: [UInt8], _ wrappingKey: String, of tenant: TenantID
@@ -162,6 +174,7 @@ package enum ProtectedTable: String, CaseIterable, Sendable {
     case apiKeys = "api_keys"
     case rules
     case addresses
+    case names
     case credentials
     case factors
     case erasureRequests = "erasure_requests"

@@ -83,6 +83,8 @@ package struct BatchKeys {
     package private(set) var idTokens = IDTokens()
     /// Addresses that commands prove; the accounts that have them are loaded like ``accounts``.
     package private(set) var addresses: [TenantID: [ProvedName]] = [:]
+    /// The external ids that commands bring.
+    package private(set) var names: [TenantID: [ExternalName]] = [:]
     /// The identities whose passwords or keys were checked.
     package private(set) var passwords: [TenantID: [IdentityID]] = [:]
     /// The members of ``passwords`` whose counters are loaded.
@@ -209,6 +211,12 @@ package struct BatchKeys {
         case .importPassword(let intent):
             if let holder = intent.holder { subjects.add(tenant, holder) }
             addAddress(intent.proof, tenant)
+        case .importAccount(let intent):
+            names[tenant, default: []].append(intent.name)
+            for identity in intent.identities { subjects.add(tenant, identity.subject) }
+            for address in intent.addresses {
+                for way in address.ways { addNames(address.address.names, way.provider, tenant) }
+            }
         case .enrolFactor(let intent):
             sessions.add(tenant, intent.caller.session)
             factors[tenant, default: []].insert(intent.caller.account)

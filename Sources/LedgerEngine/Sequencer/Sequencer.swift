@@ -9,7 +9,7 @@ import Synchronization
 package final class Sequencer: CommandQueue {
     struct Pending: Sendable {
         let command: Command
-        let answer: CheckedContinuation<Answer, Never>
+        let answer: @Sendable (Answer) -> Void
     }
 
     /// The answer to a command, or the fault that prevented one.
@@ -69,11 +69,28 @@ package final class Sequencer: CommandQueue {
 
     package func submit(_ command: Command) async throws(LedgerFault) -> Result<Reply, Refusal> {
         let answer: Answer = await withCheckedContinuation { continuation in
-            if !queue.add(Pending(command: command, answer: continuation)) {
+            let pending = Pending(command: command) { continuation.resume(returning: $0) }
+            if !queue.add(pending) {
                 continuation.resume(returning: .failure(.overloaded))
             }
         }
         return try answer.get()
+    }
+
+    /// Submits commands in their order, without waiting for their answers.
+    ///
+    /// - Parameters:
+    ///   - commands: The commands.
+    ///   - answered: Called with the answers, in the same order, once there are all.
+    package func submit(
+        _ commands: [Command], answered: @escaping @Sendable ([Answer]) -> Void
+    ) {
+        guard !commands.isEmpty else { return answered([]) }
+        let answers = GroupAnswers(count: commands.count, answered)
+        for (index, command) in commands.enumerated() {
+            let pending = Pending(command: command) { answers.set($0, at: index) }
+            if !queue.add(pending) { answers.set(.failure(.overloaded), at: index) }
+        }
     }
 
     /// Processes commands until ``close()`` was called and all accepted commands are answered.
@@ -137,7 +154,7 @@ package final class Sequencer: CommandQueue {
                 if command.intent.needsConfiguredRules {
                     differing.withLock { _ = $0.remove(command.tenant) }
                 }
-                pending.element.answer.resume(returning: answer)
+                pending.element.answer(answer)
             }
         }
     }
@@ -176,7 +193,7 @@ package final class Sequencer: CommandQueue {
         counters.failed(commands: batch.count)
         if let reason { onFault("\(batch.count) commands failed: \(reason)") }
         for pending in batch {
-            pending.element.answer.resume(returning: .failure(fault))
+            pending.element.answer(.failure(fault))
         }
     }
 }

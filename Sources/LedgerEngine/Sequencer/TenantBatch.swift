@@ -92,7 +92,7 @@ package final class TenantBatch {
             if case .identityNamed(let subject, let identity) = effect {
                 subjects[identity] = subject
             }
-            changes.add(effect)
+            changes.add(effect.naming(recorded))
         }
     }
 }
@@ -137,6 +137,8 @@ package struct BatchChanges {
     package private(set) var addressesNamed: [(name: AddressName, address: AddressID)] = []
     /// The addresses whose former row goes, also those that get another one.
     package private(set) var addressesReleased: [AddressID] = []
+    /// The position of each external id that an account got.
+    package private(set) var accountsNamed: [ExternalName: LogPosition] = [:]
     package private(set) var challengesSpent: [ChallengeID] = []
     /// The addresses all of whose challenges ended.
     package private(set) var challengesEnded: [AddressName] = []
@@ -213,7 +215,7 @@ package struct BatchChanges {
             mergesUndone.append((survivor: fact.survivor, merge: fact.merge))
         case .rulesSet: setsRules = true
         // The row has the name of the address, which the effect brings.
-        case .addressConfirmed, .passkeyRegistered: break
+        case .addressConfirmed, .passkeyRegistered, .accountNamed: break
         case .passwordSet(let fact):
             guard fact.endsSessions else { break }
             endAll(of: fact.account, in: ledger, at: position)
@@ -272,6 +274,8 @@ package struct BatchChanges {
         case .idTokenSpent(let token, let time): idTokensSpent.append((token: token, at: time))
         case .addressNamed(let name, let address):
             addressesNamed.append((name: name, address: address))
+        case .accountNamed(let name, let position):
+            if let position { accountsNamed[name] = position }
         case .passwordStored(let identity, let password): passwordsStored[identity] = password
         case .factorStored(let factor): factorsStored[factor.id] = factor
         case .factorUsed(let factor, _), .factorChanged(let factor): factorsUsed.insert(factor)

@@ -79,6 +79,16 @@ extension Catalogue {
                 .bytes("mac", .nullable),
             ]),
         CatalogueTable(
+            "names", server: [.select, .insert],
+            columns: [
+                .text("tenant_id", .auditor),
+                .text("source", [.auditor, .verified, .mac]),
+                .text("external_id", [.personal, .verified, .mac]),
+                .uuid("account_id", [.auditor, .account, .verified, .mac]),
+                .int8("position", [.auditor, .verified, .mac]),
+                .bytes("mac", .nullable),
+            ]),
+        CatalogueTable(
             "credentials", server: .all,
             columns: [
                 .text("tenant_id", .auditor),

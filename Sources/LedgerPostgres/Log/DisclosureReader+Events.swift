@@ -1,6 +1,6 @@
-import Ledger
+package import Ledger
 import LedgerEngine
-import Postgres
+package import Postgres
 
 extension DisclosureReader {
     private static let entries = Statement(
@@ -49,7 +49,7 @@ extension DisclosureReader {
     /// Reads the canonical forms of addresses, which only the events that confirmed or changed them have.
     ///
     /// An address is absent if its event is of another address, or does not disclose it any more.
-    func texts(
+    package func texts(
         of addresses: [HeldAddress], in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> [AddressID: String] {
         let events = try events(

@@ -83,6 +83,23 @@ package enum ErasureRequestRows {
         "delete_erasure_request",
         "DELETE FROM erasure_requests WHERE tenant_id = $1 AND account_id = $2")
 
+    private static let deleteAll = Statement(
+        "delete_erasure_requests", "DELETE FROM erasure_requests WHERE tenant_id = $1")
+
+    private static let deleteOfAsker = Statement(
+        "delete_erasure_requests_of",
+        "DELETE FROM erasure_requests WHERE tenant_id = $1 AND principal = $2")
+
+    /// Returns the call that ends every request of a tenant, as after a restore, which brings back withdrawn ones.
+    package static func endingAll(of tenant: TenantID) -> Call {
+        Call(deleteAll, [.text(tenant.description)])
+    }
+
+    /// Returns the call that ends the requests of an administrator, whose key was revoked.
+    static func ending(askedBy asker: Principal, in tenant: TenantID) -> Call {
+        Call(deleteOfAsker, [.text(tenant.description), .text(asker.description)])
+    }
+
     private static let pages = Statement(
         "erasure_requests_page",
         """

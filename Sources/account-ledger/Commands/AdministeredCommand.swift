@@ -164,24 +164,33 @@ struct AdministeredCommand: Sendable {
     /// Creates a sequencer for the tenant's commands; the caller runs and closes it.
     func sequencer(
         keyring: WrappingKeyring, policy: TenantPolicy, noticeLanguage: MessageLanguage?,
-        faults: LastFault
+        faults: LastFault, batchLimit: Int? = nil
     ) -> Sequencer {
         var configuration = SequencerConfiguration(url: url)
+        if let batchLimit {
+            configuration.batchLimit = batchLimit
+            // The caller limits the number of waiting commands.
+            configuration.waitMax = .seconds(3600)
+        }
         configuration.noticeLanguage = { _ in noticeLanguage }
         return Sequencer(
             configuration: configuration, policy: { _ in policy }, keyring: keyring,
             onCommit: { _ in }, onFault: { faults.note($0) })
     }
 
-    /// Submits a command of a sequencer.
+    /// Makes a command of no request.
+    func command(_ intent: Command.Intent) -> Command {
+        Command(
+            id: CommandID(at: .now, random: SecureRandom.uint128()), tenant: tenant,
+            origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil), intent: intent)
+    }
+
+    /// Submits a command to a sequencer.
     func submit(
         _ intent: Command.Intent, to sequencer: Sequencer
     ) async -> Result<Result<Reply, Refusal>, LedgerFault> {
-        let command = Command(
-            id: CommandID(at: .now, random: SecureRandom.uint128()), tenant: tenant,
-            origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil), intent: intent)
         do throws(LedgerFault) {
-            return .success(try await sequencer.submit(command))
+            return .success(try await sequencer.submit(command(intent)))
         } catch {
             return .failure(error)
         }

@@ -2,6 +2,7 @@ import CommandLine
 import Ledger
 import LedgerAudit
 import LedgerExport
+import LedgerImport
 import TransparencyLog
 
 /// `export`: writes the events of an account, or all events, to a file.
@@ -16,7 +17,7 @@ enum ExportCommand {
             .init(name: "all", meaning: "every event"),
             .init(
                 name: "format", placeholder: "FORMAT",
-                meaning: "bundle, jsonl or csv; default: bundle"),
+                meaning: "bundle, jsonl or csv; with --all also auth0 or firebase; default: bundle"),
             .init(name: "output", placeholder: "FILE", meaning: "file to create; must not exist"),
             .init(
                 name: "since", placeholder: "SIZE",
@@ -30,7 +31,8 @@ enum ExportCommand {
             hash in it differs from what was signed. jsonl and csv go to the end of the log and are not
             verified against a checkpoint; csv is not exact. With LEDGER_KEYS an event that no server has
             appended ends the export. With --account the log is searched for events after those that the
-            tables name; --disclose then includes personal data of this account only.
+            tables name; --disclose then includes personal data of this account only. auth0 and firebase are
+            the accounts, as these systems import them.
             """)
 
     private enum Format: String {
@@ -40,6 +42,9 @@ enum ExportCommand {
     }
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        if let target = arguments["format"].flatMap(UserWriter.Target.init) {
+            return try await AccountExportCommand(target: target).run(arguments, environment)
+        }
         let account = try scope(arguments)
         let format =
             try arguments.value(of: "format", as: "bundle, jsonl or csv", Format.init(rawValue:))

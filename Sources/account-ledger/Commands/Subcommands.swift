@@ -1,4 +1,5 @@
 import CommandLine
+import LedgerImport
 
 extension Program<Environment> {
     /// The program, with its subcommands in the order of the help.
@@ -7,7 +8,12 @@ extension Program<Environment> {
             name: Syntax.program,
             summary:
                 "Records which sign-in identities belong to which account, in a log that can be verified.",
-            version: Version.text, subcommands: subcommands)
+            version: Version.text, subcommands: subcommands + imports)
+    }
+
+    private static let imports = ImportFormat.allCases.map { format in
+        let command = ImportAccountsCommand(format: format)
+        return Subcommand<Environment>(syntax: command.syntax, body: command.run)
     }
 
     private static let subcommands: [Subcommand<Environment>] = [

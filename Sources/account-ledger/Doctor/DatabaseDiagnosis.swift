@@ -1,6 +1,5 @@
 import CommandLine
 import Foundation
-import Ledger
 import LedgerEngine
 import LedgerPostgres
 import Postgres
@@ -25,24 +24,44 @@ struct DatabaseDiagnosis {
             clock_timestamp() AS now
         """)
 
+    /// The results.
+    let found: [Diagnosis]
+    /// Whether the database can be asked, and has this binary's schema.
+    let isUsable: Bool
+
     /// Checks the server, the schema, the guards and the projections.
-    ///
-    /// - Throws: `PostgresError` when the database can't be asked.
-    static func all(on connection: Connection) throws(PostgresError) -> [Diagnosis] {
-        var found = try server(connection)
-        let status = try Migrator.status(of: connection)
-        if let problem = SchemaCheck.problem(status) {
-            return found + [.problem("schema", problem, migrate)]
+    init(url: String) {
+        var found: [Diagnosis] = []
+        var isUsable = false
+        do throws(PostgresError) {
+            let connection = try Connection(url: url, applicationName: "account-ledger doctor")
+            defer { connection.close() }
+            found = try Self.server(connection)
+            if let problem = SchemaCheck.problem(try Migrator.status(of: connection)) {
+                found.append(.problem("schema", problem, Self.migrate))
+            } else {
+                isUsable = true
+                found.append(.good("schema", "is this binary's"))
+                found.append(try Self.guards(connection))
+                found += try Self.projections(connection)
+            }
+        } catch {
+            found.append(
+                .problem(
+                    "database", "\(error)", "check \(Setting.databaseURL.name) and the server"))
+            isUsable = false
         }
-        found.append(.good("schema", "is this binary's"))
+        self.found = found
+        self.isUsable = isUsable
+    }
+
+    private static func guards(_ connection: Connection) throws(PostgresError) -> Diagnosis {
         let guards = try AppendOnlySurvey(connection).guards
-        found.append(
-            guards.level >= .separateRoles
-                ? .good("guards", guards.sentence)
-                : .warning(
-                    "guards", guards.sentence,
-                    "use a separate login for DATABASE_URL: docs/append-only.md"))
-        return found + (try projections(connection))
+        return guards.level >= .separateRoles
+            ? .good("guards", guards.sentence)
+            : .warning(
+                "guards", guards.sentence,
+                "use a separate login for \(Setting.databaseURL.name): docs/append-only.md")
     }
 
     private static func server(_ connection: Connection) throws(PostgresError) -> [Diagnosis] {

@@ -16,10 +16,11 @@ enum DoctorCommand {
         ],
         settings: Setting.allCases.filter { $0 != .migrateURL },
         details: """
-            Checks, with the environment of serve: the settings and files, the key directory, the database with its
-            version, durability, clock, schema, guards and projections, the rules of tenants, the sealer's
-            record, free space, and whether the key sets of identity providers can be fetched. Changes nothing.
-            Prints a line for each check and what to do; exits with 1 when there is a problem.
+            Checks, with the environment of serve: the settings and the files they name, the database with its
+            version, durability, clock, schema, guards and projections, the keys that its logs require, the
+            rules of tenants, the sealer's record, free space, and whether the key sets of identity providers
+            can be fetched. Changes nothing. Prints a line for each check and what to do; exits with 1 when there
+            is a problem. Listening addresses, mail servers and SMS services are not tried.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -42,79 +43,32 @@ enum DoctorCommand {
                 + environment.unknownNames.map {
                     .warning("settings", "\($0) is unknown", "correct its name or unset it")
                 })
-        report([FileDiagnosis.keys(configuration.keys)])
-        report([FileDiagnosis.space("keys", configuration.keys.path)])
-        report(database(configuration))
-        report(rules(environment))
-        report(await providers(configuration, asks: !arguments.has("offline")))
+        var files: ConfiguredFiles?
+        do throws(Fault) {
+            files = try ConfiguredFiles(configuration)
+            report([.good("files", "of providers and staff are valid")])
+        } catch {
+            report([.problem("files", error.description, "see docs/configuration.md")])
+        }
+        report([FileDiagnosis.space("the keys", configuration.keys.path)])
+        let database = DatabaseDiagnosis(url: configuration.databaseURL)
+        report(database.found)
+        if database.isUsable {
+            report([KeyDiagnosis.keys(configuration)])
+            report(files == nil ? [] : RulesDiagnosis.all(configuration, environment))
+            report(await FileDiagnosis.sealer(configuration))
+        }
+        if !arguments.has("offline") { report(await providers(files?.tenants ?? [:])) }
         return isBad ? .fault : .success
     }
 
-    private static func database(_ configuration: ServeConfiguration) -> [Diagnosis] {
-        do throws(PostgresError) {
-            let connection = try Connection(
-                url: configuration.databaseURL, applicationName: "account-ledger doctor")
-            defer { connection.close() }
-            var found = try DatabaseDiagnosis.all(on: connection)
-            guard let directory = configuration.sealerDirectory else {
-                return found + [
-                    .warning(
-                        "sealer", "\(Setting.sealerState.name) is not set",
-                        "one process has to seal: docs/sealing.md")
-                ]
-            }
-            found += try FileDiagnosis.record(directory, on: connection)
-            return found + [FileDiagnosis.space("the sealer's record", directory.path)]
-        } catch {
-            return [
-                .problem("database", "\(error)", "check \(Setting.databaseURL.name) and the server")
-            ]
-        }
-    }
-
-    private static func rules(_ environment: Environment) -> [Diagnosis] {
-        do {
-            let url = try environment.databaseURL
-            let opened = try TenantOpenings.read(url: url).tenants
-            let recorded = try SchemaCheck.withConnection(to: url) {
-                try RecordedRules.read(on: $0)
-            }
-            let differing = try RulesSetup.all(environment, of: opened).filter { tenant, policy in
-                guard case .success(let rules) = recorded[tenant] else { return false }
-                return rules.policy != policy
-            }.keys.sorted()
-            guard !differing.isEmpty else {
-                return [.good("rules", "are those of the configuration")]
-            }
-            let names = differing.map(\.description).joined(separator: ", ")
-            return [
-                .problem(
-                    "rules", "differ from the configuration for \(names)",
-                    "run \(Syntax.program) rules check, then rules set: docs/rules.md")
-            ]
-        } catch {
-            return [
-                .problem("rules", "\(error)", "correct the providers file: docs/configuration.md")
-            ]
-        }
-    }
-
     private static func providers(
-        _ configuration: ServeConfiguration, asks: Bool
+        _ tenants: [TenantID: TenantConfiguration]
     ) async -> [Diagnosis] {
-        guard let path = configuration.providersPath else {
-            return [.good("providers", "are those of the development mode")]
-        }
-        let tenants: [TenantID: TenantConfiguration]
-        do throws(Fault) {
-            tenants = try TenantSetup.read(path: path, limits: configuration.limits)
-        } catch {
-            return [.problem("providers", error.description, "see docs/configuration.md")]
-        }
         var found: [Diagnosis] = []
         for (tenant, configured) in tenants.sorted(by: { $0.key < $1.key }) {
             for (name, provider) in configured.providers.sorted(by: { $0.key < $1.key }) {
-                guard asks, case .oidc(let settings) = provider.settings else { continue }
+                guard case .oidc(let settings) = provider.settings else { continue }
                 do {
                     try await settings.keys.reach()
                     found.append(.good("provider", "\(name) of \(tenant): its keys can be fetched"))
@@ -126,6 +80,6 @@ enum DoctorCommand {
                 }
             }
         }
-        return found.isEmpty ? [.good("providers", "the file is valid")] : found
+        return found
     }
 }

@@ -47,6 +47,9 @@ extension Server {
             owners: OwnerReads(url: configuration.databaseURL, macs: keys.wrapping.macs) {
                 log.write(.error, "owner reader fault", ["detail": .text($0)])
             },
+            names: NameReads(url: configuration.databaseURL, macs: keys.wrapping.macs) {
+                log.write(.error, "external id reader fault", ["detail": .text($0)])
+            },
             bundles: BundleExports(url: configuration.databaseURL, macs: keys.wrapping.macs) {
                 log.write(.error, "export fault", ["detail": .text($0)])
             },

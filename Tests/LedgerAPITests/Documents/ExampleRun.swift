@@ -133,6 +133,8 @@ struct ExampleRun {
         case "confirm_erasure", "withdraw_erasure", "list_erasure_requests": try await askErasure()
         case "export_bundle": service.audit.proofs.seal(at: service.clock.now)
         case "list_identity_owners": try await linkApple()
+        case "get_account_by_external_id":
+            try await service.importAccount(named: ExampleValue.externalID)
         case "list_legal_holds": _ = try await support("/v1/accounts/\(ada.userID)/holds", nil)
         case "preview_relink", "relink":
             try await linkApple()

@@ -215,7 +215,7 @@ struct RefusalTests {
         "401 INVALID_REFRESH_TOKEN": [unknown(ExampleValue.refreshToken)],
         "404 ACCOUNT_NOT_FOUND": [
             unknown(ExampleValue.account), unknown(ExampleValue.otherAccount),
-            unknown(ExampleValue.identity),
+            unknown(ExampleValue.identity), Attempt(isPrepared: false) { try await $0.send() },
             Attempt { run in
                 run.prove("google", "unknown")
                 return try await run.send(body: run.body?.replacing(":true", with: ":false"))

@@ -17,6 +17,8 @@ import Testing
         "GET /v1/overview": "/v1/overview?days=7",
         "GET /v1/holds": "/v1/holds",
         "GET /v1/identities/{identity_id}/owners": "/v1/identities/IDENTITY/owners",
+        "GET /v1/accounts/by-external-id/{source}/{external_id}":
+            "/v1/accounts/by-external-id/auth0/auth0%7Ceve",
         "GET /v1/conflicts/counts": "/v1/conflicts/counts",
         "GET /v1/conflicts/{event_id}": "/v1/conflicts/CONFLICT",
         "PUT /v1/conflicts/{event_id}/review": "/v1/conflicts/CONFLICT/review",
@@ -182,6 +184,7 @@ import Testing
                 "{\"id_token\":\"\(service.idToken("google", "ada"))\"}", token: bob.accessToken)
             #expect(refused.summary == "409 PROVIDER_CONFLICT")
             conflict = try #require(service.ledger.recordings(of: tenant).last).recorded.id
+            try await service.importAccount(named: "auth0|eve", in: tenant)
             service.audit.proofs.seal(at: service.clock.now)
         }
 

@@ -44,7 +44,8 @@ struct TestAudit {
             keys: access, accesses: access, events: events, proofs: proofs, histories: ledger,
             searches: InMemorySearch(ledger), conflicts: conflicts, messages: messages,
             overviews: InMemoryOverview(ledger), holds: InMemoryHolds(ledger),
-            owners: InMemoryOwners(ledger), bundles: InMemoryBundles(ledger, proofs: proofs),
+            owners: InMemoryOwners(ledger), names: InMemoryNames(ledger),
+            bundles: InMemoryBundles(ledger, proofs: proofs),
             streams: streams, limiter: limiter)
     }
 

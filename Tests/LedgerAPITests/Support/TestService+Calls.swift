@@ -50,6 +50,22 @@ extension TestService {
             changes: unique.merging(claims) { _, given in given }, at: clock.now.seconds)
     }
 
+    /// Imports an account of the system `auth0` with an identity at Google.
+    func importAccount(named id: String, in tenant: TenantID = .default) async throws {
+        let identity = ImportAccount.Identity(
+            subject("google", "imported"), email: nil,
+            newID: IdentityID(at: clock.now, random: 71))
+        let command = ImportAccount(
+            externalName(id), identities: [identity], addresses: [], actor: .system,
+            newAccount: AccountID(at: clock.now, random: 72))
+        let reply = try await ledger.submit(
+            Command(
+                id: CommandID(at: clock.now, random: 73), tenant: tenant,
+                origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+                intent: command.intent))
+        #expect(try ImportAccount.success(in: reply.get())?.effect == .opened)
+    }
+
     func postSignIn(
         _ provider: String, _ idToken: String, _ rest: String = "", tenant: String = "",
         headers: [(name: String, value: String)] = []

@@ -18,6 +18,8 @@ import Testing
                 INSERT INTO addresses (tenant_id, address_id, kind, digest, key_id, account_id,
                     position)
                 VALUES ('default', gen_random_uuid(), 'email', sha256('ada'), 'key', '\(ada)', 1);
+                INSERT INTO names (tenant_id, source, external_id, account_id, position)
+                VALUES ('default', 'auth0', 'ada', '\(ada)', 1);
                 INSERT INTO credentials (tenant_id, identity_id, account_id, version, sealed,
                     wrapping_key)
                 VALUES ('default', gen_random_uuid(), '\(ada)', 1, 'hash', 'key');

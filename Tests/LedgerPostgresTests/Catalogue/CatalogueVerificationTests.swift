@@ -81,6 +81,12 @@ import Testing
             _ = try await story.submit(
                 .signIn(SignIn(address: "pat@example.com", password: "hash", &generator))
             ).get()
+            let imported = ImportAccount(
+                externalName("sam"),
+                identities: [
+                    .init(subject("google", "sam"), email: nil, newID: IdentityID(bits: 81))
+                ], addresses: [], actor: .system, newAccount: AccountID(bits: 82))
+            _ = try await story.submit(imported.intent).get()
             let kim = try await $0.signIn(subject("apple", "kim"))
             _ = try await story.submit(
                 .setRules(SetRules(Self.rulesForTwo, condition: .withoutLockOuts))

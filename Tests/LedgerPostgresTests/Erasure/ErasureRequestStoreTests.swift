@@ -3,6 +3,7 @@ import LedgerAudit
 import LedgerEngine
 import LedgerPostgres
 import LedgerTestSupport
+import Postgres
 import Testing
 
 /// Requests for erasures in the database: written under the head's lock with a MAC, and gone with the account.
@@ -101,6 +102,33 @@ import Testing
             #expect(try await scene.erasures() == 1)
             #expect(try await reads.erasureRequest(for: scene.ada, in: .default) == nil)
             await reads.close()
+        }
+    }
+
+    @Test func `a request ends with the key that asked for it, and those of others stay`()
+        async throws
+    {
+        try await with { scene in
+            let (lee, max) = (APIKeyID(bits: 21), APIKeyID(bits: 22))
+            _ = try await scene.ask(11, by: Principal(key: lee, role: .admin)).get()
+            let owner = Session(url: scene.database.ownerURL, applicationName: "test")
+            func revoke(_ key: APIKeyID) async throws {
+                try await owner.run { connection in
+                    let keys = APIKeyStore(on: connection)
+                    try keys.add(
+                        StoredAPIKey(
+                            id: key, role: .admin, secretDigest: .zero, label: "a",
+                            createdAt: Timestamp(seconds: 1), expiresAt: nil, revokedAt: nil),
+                        to: .default, macKey: SequencerFixture.macKey)
+                    _ = try keys.revoke(key, of: .default)
+                }
+            }
+            try await revoke(max)
+            #expect(try await scene.stored().count == 1)
+            try await revoke(lee)
+            #expect(try await scene.stored() == [])
+            #expect(try await scene.confirm(11, by: Self.kim) == .failure(.unknownErasureRequest))
+            await owner.close()
         }
     }
 

@@ -18,7 +18,7 @@ import Testing
             #expect(report.opensDisclosures)
             #expect(report.withheldDisclosures == 0)
             let none: Set<VerificationCheck> = [
-                .links, .erasures, .merges, .rules, .addresses, .credentials, .factors,
+                .links, .erasures, .merges, .rules, .addresses, .names, .credentials, .factors,
                 .erasureRequests, .apiKeys,
                 .nodes, .checkpoints, .accessLog, .macs,
             ]

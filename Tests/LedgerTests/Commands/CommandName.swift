@@ -23,6 +23,7 @@ enum CommandName: String, CaseIterable {
     case takeBackAddress = "TakeBackAddress"
     case recordThrottling = "RecordThrottling"
     case importPassword = "ImportPassword"
+    case importAccount = "ImportAccount"
     case changeAccess = "ChangeAccess"
     case enrolFactor = "EnrolFactor"
     case removeFactor = "RemoveFactor"
@@ -57,6 +58,7 @@ enum CommandName: String, CaseIterable {
             case .takeBackAddress: .takeBackAddress
             case .recordThrottling: .recordThrottling
             case .importPassword: .importPassword
+            case .importAccount: .importAccount
             case .changeAccess: .changeAccess
             case .enrolFactor: .enrolFactor
             case .removeFactor: .removeFactor
@@ -81,6 +83,7 @@ enum CommandName: String, CaseIterable {
         case .changePassword, .resetPassword, .recordThrottling: "PasswordCommandTests"
         case .changeAddress, .takeBackAddress: "AddressChangeTests"
         case .importPassword: "ImportPasswordTests"
+        case .importAccount: "ImportAccountTests"
         case .changeAccess: "AccessTests"
         case .enrolFactor, .removeFactor: "SecondFactorTests"
         case .planFactorRemoval: "FactorRemovalTests"

@@ -101,6 +101,12 @@ struct LedgerRequestTests {
             ImportPassword(
                 other.proof, holder: nil, actor: .system, newAccount: other.newAccount,
                 newIdentity: other.newIdentity))
+        try ledger.accept(
+            ImportAccount(
+                externalName("eve"),
+                identities: [
+                    .init(subject("google", "eve"), email: nil, newID: IdentityID(bits: 20))
+                ], addresses: [], actor: .system, newAccount: AccountID(bits: 21)))
     }
 
     /// Makes one request of each type.

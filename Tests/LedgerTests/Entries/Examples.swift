@@ -119,6 +119,8 @@ enum Examples {
                 AddressChanged(
                     account: account, survivor: holder, address: id(15), former: id(18),
                     kind: .phone, cause: .change))
+        case .accountNamed:
+            .accountNamed(AccountNamed(account: account, source: externalName("ada").source))
         case .accountDisabled: .accountDisabled(AccountDisabled(account: account))
         case .accountEnabled: .accountEnabled(AccountEnabled(account: account))
         case .sessionsEnded: .sessionsEnded(SessionsEnded(account: account))

@@ -33,7 +33,7 @@ import Testing
             .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
             .secondFactorRemovalStopped, .passkeyRegistered, .signInThrottled,
-            .providerUnlinkPlanned, .providerUnlinkStopped,
+            .providerUnlinkPlanned, .providerUnlinkStopped, .accountNamed,
         ]
         #expect(names == Set(Event.Name.allCases).subtracting(later.union([.sessionRevoked])))
         #expect(state.sessions.count > 10)

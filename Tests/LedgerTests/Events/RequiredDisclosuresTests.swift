@@ -28,7 +28,7 @@ import Testing
         }
         let rare: Set<Event.Name> = [
             .ledgerOpened, .keyRotated, .ledgerRestored, .passwordSet, .passkeyRegistered,
-            .signInThrottled,
+            .signInThrottled, .accountNamed,
         ]
         #expect(seen == Set(Event.Name.allCases).subtracting(rare))
     }

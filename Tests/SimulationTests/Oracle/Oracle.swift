@@ -187,6 +187,7 @@ extension Command {
             .setLegalHold,
             .liftLegalHold, .recordRestore, .relinkProvider, .setRules, .changePassword,
             .resetPassword, .changeAddress, .takeBackAddress, .recordThrottling, .importPassword,
+            .importAccount,
             .changeAccess, .enrolFactor, .removeFactor, .planFactorRemoval, .planUnlink,
             .endUnlinkPlan:
             nil

@@ -210,7 +210,7 @@ struct TenantReplay {
             .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,
             .secondFactorRemovalStopped, .passkeyRegistered, .signInThrottled,
-            .providerUnlinkPlanned, .providerUnlinkStopped:
+            .providerUnlinkPlanned, .providerUnlinkStopped, .accountNamed:
             break
         }
     }

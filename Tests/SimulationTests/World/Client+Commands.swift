@@ -20,6 +20,7 @@ extension Command {
         case .openLedger, .rotateKey, .signIn, .refreshSession, .eraseAccount, .setLegalHold,
             .liftLegalHold, .recordRestore, .mergeAccounts, .unmergeAccounts, .relinkProvider,
             .setRules, .resetPassword, .takeBackAddress, .recordThrottling, .importPassword,
+            .importAccount,
             .changeAccess, .planFactorRemoval, .planUnlink:
             nil
         }

@@ -273,6 +273,7 @@ extension Command {
         case .recordThrottling: return start + "record refused sign-ins"
         case .resetPassword: return start + "reset a password"
         case .importPassword: return start + "import a password"
+        case .importAccount: return start + "import an account"
         case .mergeAccounts(let intent):
             return start + (intent.agreed == nil ? "plan of a merge" : "merge")
         case .relinkProvider(let intent):

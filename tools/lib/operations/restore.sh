@@ -60,7 +60,7 @@ SETTINGS
     eventually 10 everything_is_signed
     report "$server_program" verify || fail "verify failed"
 
-    say "Who was there before the moment is there again, and who came later is not"
+    say "Accounts of the moment are back, and later ones are not"
     expect "an account from before the backup" false "$(sign_in person-1 | jq -r .is_new_user)"
     expect "an account from between backup and moment" false "$(sign_in person-40 | jq -r .is_new_user)"
     expect "an account that is lost" true "$(sign_in person-41 | jq -r .is_new_user)"

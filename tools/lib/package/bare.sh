@@ -93,7 +93,7 @@ serve_former() {
         --data "{\"id_token\":\"$(id_token apple ada)\"}" http://127.0.0.1:8080/v1/auth/link/apple >/tmp/linked
     jq -e '.linked_providers == ["google", "apple"]' /tmp/linked >/dev/null || fail "$(cat /tmp/linked)"
     printf '%s\n' "$session" >/root/session
-    account-ledgerctl replay --account "$(jq -r .user_id /root/session)" --format json | jq -r .entry >/root/history
+    account-ledgerctl replay --account "$(jq -r .user_id /root/session)" --format json | jq -c .entry >/root/history
     [[ $(wc -l </root/history) -ge 3 ]] || fail "a history of $(wc -l </root/history) events"
     stop_server
     account-ledgerctl verify >/tmp/verify || fail "$(cat /tmp/verify)"
@@ -117,7 +117,7 @@ serve_upgraded() {
     start_server
     local account session
     account=$(jq -r .user_id /root/session)
-    account-ledgerctl replay --account "$account" --format json | jq -r .entry | head -n "$(wc -l </root/history)" |
+    account-ledgerctl replay --account "$account" --format json | jq -c .entry | head -n "$(wc -l </root/history)" |
         cmp - /root/history || fail "the history of the former release has changed"
     session=$(ask --data "{\"refresh_token\":\"$(jq -r .refresh_token /root/session)\"}" http://127.0.0.1:8080/v1/auth/refresh)
     ask --header "Authorization: Bearer $(jq -r .access_token <<<"$session")" http://127.0.0.1:8080/v1/account |
@@ -150,7 +150,18 @@ serve_packaged_settings() {
     rm -rf /var/lib/account-ledger/keys
     cp -p /root/kept/{environment,operator,providers.json} /etc/account-ledger/
     mv /root/kept/keys /root/kept/sealer /var/lib/account-ledger/
+    completes
     say "the packaged settings serve in production mode"
+}
+
+# Of the new release: a former one has no scripts.
+completes() {
+    local words
+    words=$(bash -c '. /usr/share/bash-completion/completions/account-ledgerctl
+        COMP_WORDS=(account-ledgerctl keys ro) COMP_CWORD=2
+        _account_ledger
+        printf "%s " "${COMPREPLY[@]}"')
+    [[ $words == 'rotate ' ]] || fail "the completion of 'keys ro' is '$words'"
 }
 
 remove() {

@@ -22,14 +22,14 @@ build_again() {
 }
 
 check_units() {
-    local root="$scratch/units" unit
+    local root="$scratch/units" unit found
     dpkg-deb --extract "$1" "$root"
     # The units that these refer to.
     for unit in basic sysinit network-online shutdown multi-user timers time-sync time-set; do
         install -D -m 644 "/lib/systemd/system/$unit.target" "$root/lib/systemd/system/$unit.target"
     done
-    systemd-analyze --root="$root" verify --man=no account-ledger.service account-ledger-verify.timer 2>&1 |
-        grep -v 'Cannot add dependency job\|Unit .*\.\(slice\|socket\|target\|mount\) not found' >&2 && fail "systemd-analyze verify has warnings"
+    found=$(systemd-analyze --root="$root" verify --man=no account-ledger.service account-ledger-verify.timer 2>&1)
+    [[ -z $found ]] || fail "systemd-analyze verify: $found"
     for unit in account-ledger account-ledger-verify; do
         systemd-analyze --offline=true --root="$root" --threshold=15 --no-pager security "$unit.service" |
             tail -n 1 >&2 || fail "$unit.service is exposed more than 1.5 of 10"
@@ -95,8 +95,7 @@ check_image() {
     (cd "$layout/blobs/sha256" && find . -type f -printf '%f  %f\n' | sha256sum --quiet --check) ||
         fail "a blob of the image has another digest"
     skopeo inspect "oci-archive:$1" >"$scratch/inspect.json"
-    jq -r '"\(.Name // "image"): \(.Os)/\(.Architecture), \(.Layers | length) layer, \(.LayersData[0].Size) bytes"' \
-        "$scratch/inspect.json" >&2
+    jq -r '"\(.Os)/\(.Architecture), created \(.Created), \(.Layers | length) layer"' "$scratch/inspect.json" >&2
     read -r config layer < <(
         jq -r '.manifests[0].digest[7:]' "$layout/index.json" |
             { read -r digest && jq -r '"\(.config.digest[7:]) \(.layers[0].digest[7:])"' "$layout/blobs/sha256/$digest"; }
@@ -139,4 +138,25 @@ wait_for_line() {
         ((waited++ < 300)) || fail "no $2: $(tail -n 5 "$1")"
         sleep 0.1
     done
+}
+
+# Boots a container with systemd and runs tools/lib/package/boot.sh in it, without a network.
+check_boot() {
+    local root="$scratch/boot" suite include
+    # shellcheck source=/dev/null
+    suite=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
+    include=$(dpkg-deb --field "$1" Depends | sed 's/([^)]*)//g; s/|[^,]*//g; s/ //g')
+    # shellcheck disable=SC2016 # $1 is for mmdebstrap's shell
+    mmdebstrap --quiet --variant=minbase --include="$include,curl,dbus,postgresql,systemd,systemd-sysv" \
+        --aptopt='Acquire::Languages "none"' --customize-hook="cp '$1' \"\$1/package.deb\"" \
+        --customize-hook='chroot "$1" dpkg --install /package.deb' "$suite" "$root" "$(apt_sources "$suite")" \
+        >"$local_directory/mmdebstrap.log" 2>&1 || fail "mmdebstrap failed: $(tail -n 5 "$local_directory/mmdebstrap.log")"
+    install -m 755 "$repository/tools/lib/package/boot.sh" "$root/boot.sh"
+    printf '[Unit]\nAfter=multi-user.target\n[Service]\nType=exec\nExecStart=/boot.sh\n[Install]\nWantedBy=multi-user.target\n' \
+        >"$root/etc/systemd/system/boot-check.service"
+    chroot "$root" systemctl --quiet enable boot-check.service
+    timeout --kill-after=10 300 systemd-nspawn --quiet --boot --directory="$root" --register=no --keep-unit \
+        --private-network </dev/null >"$local_directory/boot.log" 2>&1 || fail "the container: $(tail -n 5 "$local_directory/boot.log")"
+    [[ $(tail -n 1 "$root/outcome") == passed ]] || fail "$(tail -n 30 "$root/outcome")"
+    rm -rf "$root"
 }

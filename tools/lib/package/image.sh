@@ -72,11 +72,12 @@ build_root_file_system() {
         --customize-hook="cp '$deb' \"\$1/package.deb\"" \
         --customize-hook='chroot "$1" dpkg --install /package.deb >/dev/null' \
         --customize-hook='rm "$1/package.deb"' \
-        --customize-hook='chroot "$1" dpkg-query --show' \
+        --customize-hook="chroot \"\$1\" dpkg-query --show >'$list'" \
         --customize-hook='find "$1" -xdev -type f -perm /6000 -exec chmod a-s {} +' \
         --customize-hook='rm -rf "$1"/etc/hostname "$1"/etc/resolv.conf "$1"/etc/machine-id "$1"/var/log/* "$1"/var/lib/apt "$1"/var/cache/* "$1"/etc/dpkg/dpkg.cfg.d/99mmdebstrap "$1"/etc/*-' \
-        "$suite" "$file" "$(apt_sources "$suite")" >"$list" 2>"$local_directory/mmdebstrap.log" ||
+        "$suite" "$file" "$(apt_sources "$suite")" >"$local_directory/mmdebstrap.log" 2>&1 ||
         fail "mmdebstrap failed: $(tail -n 5 "$local_directory/mmdebstrap.log")"
+    grep -q '^account-ledger' "$list" || fail "the list of the image's packages lacks account-ledger"
 }
 
 # Writes Debian's own sources of this machine for a release to a file and prints its name.

@@ -20,6 +20,8 @@ extension Parameter {
             "passkey_provider", .passkeyProvider,
             "The configured name of a provider of type `passkey`"),
         inPath("factor_id", .factor, "The second factor"),
+        inPath("source", .nameSource, "The other system, such as `auth0`"),
+        inPath("external_id", .externalID, "The id there, percent-encoded"),
     ]
 
     private static func inPath(_ name: String, _ schema: Schema, _ about: String) -> Parameter {

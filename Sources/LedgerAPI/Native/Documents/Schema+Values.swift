@@ -27,6 +27,7 @@ enum ExampleValue {
     static let recoveryCode = "GEZD-GNBV-GY3T-QOJQ"
     static let flowCode = "YnJvd3NlciBmbG93IGNvZGU"
     static let provider = "google"
+    static let externalID = "5f7c8ec7c33c6c004bbafe82"
     static let time = "2026-11-20T23:17:50.859712Z"
     static let hash = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 }
@@ -51,6 +52,9 @@ extension Schema {
     static let passwordProvider = text("password", providerRules)
     static let passkeyProvider = text("passkey", providerRules)
     private static let providerRules = TextRules(pattern: "^[a-z0-9][a-z0-9._-]{0,62}$")
+    static let nameSource = text("auth0", providerRules)
+    static let externalID = text(
+        ExampleValue.externalID, TextRules(lengths: 1...ExternalName.idBytesMax))
     static let providers = list(provider)
     /// A position or a time.
     static let moment = text("2025-01-01T00:00:00Z")

@@ -36,6 +36,7 @@ enum RouteTable {
         StopUnlinkRoute.self, SearchRoute.self, SearchByBodyRoute.self,
         ConflictRoute.self, ConflictCountsRoute.self, ReviewConflictRoute.self,
         UnreviewConflictRoute.self, OverviewRoute.self, HoldsRoute.self, IdentityOwnersRoute.self,
+        ExternalIDRoute.self,
         ExportRoute.self,
     ]
 

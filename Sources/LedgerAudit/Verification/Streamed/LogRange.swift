@@ -12,6 +12,8 @@ struct LogRange: Sendable {
         /// The keyed digests of the subject and e-mail that the event discloses.
         let providerID: UInt64?
         let email: UInt64?
+        /// The keyed digest of the external id that the event discloses.
+        let externalID: UInt64?
         /// The same digests of links that the event returns, by their positions.
         var linked: [LogPosition: (providerID: UInt64?, email: UInt64?)] = [:]
     }
@@ -93,7 +95,8 @@ struct LogRangeReader {
                 LogRange.Event(
                     recorded: event.recorded, leaf: leaf, clientIP: disclosed.clientIP,
                     providerID: disclosed.providerID.map { rowDigest(of: $0, key) },
-                    email: disclosed.email.map { rowDigest(of: ComparedEmail.text(of: $0), key) }))
+                    email: disclosed.email.map { rowDigest(of: ComparedEmail.text(of: $0), key) },
+                    externalID: disclosed.externalID.map { rowDigest(of: $0, key) }))
         }
         guard isSound, rest.isEmpty, range.events.count == positions.count,
             try addLinked(to: &range, on: connection)

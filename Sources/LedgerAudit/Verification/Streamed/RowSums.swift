@@ -24,6 +24,7 @@ struct RowSums: Equatable, Sendable {
     var rules = RowMultiset()
     /// All columns but the digest and its key, which no event has.
     var addresses = RowMultiset()
+    var names = RowMultiset()
     /// `identity_id` and `version`.
     var credentials = RowMultiset()
     /// `account_id`, `position`, `erased_at`.
@@ -120,6 +121,15 @@ struct RowSummer {
         if let former = address.formerOf { image.uuid(former.bits) } else { image.null() }
         add(address.keptUntil)
         sums.addresses.add(image.hash(key))
+    }
+
+    mutating func add(_ name: HeldName, id: UInt64?, _ sums: inout RowSums) {
+        image.clear()
+        image.text(name.source.description)
+        image.uuid(name.account.bits)
+        image.int8(name.position.value)
+        if isPersonal { image.digest(id) }
+        sums.names.add(image.hash(key))
     }
 
     mutating func addPassword(

@@ -15,6 +15,7 @@ enum TableScan: Sendable {
     case merges
     case rules
     case addresses
+    case names
     case credentials
     case factors
 
@@ -24,7 +25,7 @@ enum TableScan: Sendable {
             + [.sessions, .identities]
             + tables.filter { $0.projection == .userProviders }.map { .userProviders($0) }
             + tables.filter { $0.projection == .conflicts }.map { .conflicts($0) }
-            + [.accounts, .erasures, .merges, .rules, .addresses, .credentials, .factors]
+            + [.accounts, .names, .erasures, .merges, .rules, .addresses, .credentials, .factors]
     }
 
     /// Adds the table's rows to the sums; returns false when two rows have the same identifier.
@@ -90,6 +91,10 @@ enum TableScan: Sendable {
         case .addresses:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
                 sums.addresses.add(summer.hash($0, 0..<6))
+            }
+        case .names:
+            try copy(of: tenant, isPersonal: isPersonal, on: connection) {
+                sums.names.add(summer.hash($0, 0..<3, digests: isPersonal ? 3..<4 : nil))
             }
         case .credentials:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
@@ -160,6 +165,11 @@ enum TableScan: Sendable {
                 """
                 SELECT address_id, kind, account_id, position, former_of, kept_until
                 FROM addresses \(condition)
+                """
+            case .names:
+                """
+                SELECT source, account_id, position\(isPersonal ? ", external_id" : "")
+                FROM names \(condition)
                 """
             case .credentials: "SELECT identity_id, version FROM credentials \(condition)"
             case .factors:

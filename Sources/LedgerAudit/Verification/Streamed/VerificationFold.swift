@@ -27,6 +27,8 @@ struct VerificationFold {
     var stored = RowSums()
     /// The digests of `provider_id` and `email` by identity number; 0 for none.
     private var personal: ContiguousArray<(providerID: UInt64, email: UInt64)> = []
+    /// The digests of the external ids of the log, in its order; only with keys.
+    private var externalIDs: ContiguousArray<UInt64> = []
     /// The live sessions of anonymous identities, whose rows an upgrade changes: only values that the upgrade
     /// does not give, since many sessions expire without an event.
     private var anonymousSessions: [SessionID: AnonymousSession] = [:]
@@ -91,6 +93,9 @@ struct VerificationFold {
         state.eachAccount { summer.add($0, &expected) }
         state.eachMerge { summer.add($0, &expected) }
         state.eachAddress { summer.add($0, &expected) }
+        state.eachName { index, name in
+            summer.add(name, id: isPersonal ? externalIDs[index] : nil, &expected)
+        }
         state.eachFactor { summer.add($0, &expected) }
         state.eachPassword { summer.addPassword(of: $0, version: $1, &expected) }
         if let rules = state.rules { summer.add(rules, &expected) }
@@ -137,6 +142,9 @@ struct VerificationFold {
             openedByCommand.append(fact.account)
             openedCount += 1
             summer.open(fact.account, at: event.recorded.position, &expected)
+        }
+        if isPersonal, case .accountNamed = event.recorded.event {
+            externalIDs.append(event.externalID ?? 0)
         }
         switch event.recorded.event.identityEffect {
         case .linked(let fact):
@@ -287,6 +295,7 @@ struct VerificationFold {
         report.count(.merges, stored.merges.count)
         report.count(.rules, stored.rules.count)
         report.count(.addresses, stored.addresses.count)
+        report.count(.names, stored.names.count)
         report.count(.credentials, stored.credentials.count)
         report.count(.factors, stored.factors.count)
         report.count(.identities, stored.identities.count)
@@ -320,6 +329,7 @@ extension RowSums {
         merges.merge(other.merges)
         rules.merge(other.rules)
         addresses.merge(other.addresses)
+        names.merge(other.names)
         credentials.merge(other.credentials)
         erasures.merge(other.erasures)
         identities.merge(other.identities)

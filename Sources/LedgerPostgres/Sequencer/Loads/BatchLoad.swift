@@ -110,6 +110,13 @@ struct BatchLoad {
                     try AddressLoad.read(result, into: batch)
                 })
         }
+        for (tenant, names) in keys.names {
+            steps.append(
+                Step(call: NameLoad.call(names, of: tenant)) { load, result in
+                    guard let batch = load.tenants[tenant] else { return }
+                    try NameLoad.read(result, into: batch)
+                })
+        }
         for (tenant, identities) in keys.passwords {
             steps.append(
                 Step(call: PasswordLoad.call(identities, of: tenant)) { load, result in

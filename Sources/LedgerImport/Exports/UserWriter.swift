@@ -1,0 +1,243 @@
+internal import Encodings
+internal import JSON
+package import Ledger
+
+/// Writes accounts as another system imports them.
+package struct UserWriter: Sendable {
+    /// The systems that accounts can be written for.
+    package enum Target: String, Sendable, CaseIterable {
+        case auth0
+        case firebase
+    }
+
+    /// What the other system does not import of an account.
+    package enum Omission: String, Hashable, Sendable, CaseIterable {
+        /// Passkeys, anonymous identities, and providers that the system has no place for.
+        case identity
+        /// The hash is of a scheme that the system does not import, or has a pepper.
+        case hash
+        /// The other external ids.
+        case name
+    }
+
+    private let target: Target
+    private let types: [ProviderName: ProviderType]
+
+    /// Creates a writer.
+    package init(for target: Target, types: [ProviderName: ProviderType]) {
+        self.target = target
+        self.types = types
+    }
+
+    /// The text before the first account, between two, and after the last.
+    package var frame: (start: String, separator: String, end: String) {
+        switch target {
+        case .auth0: ("[\n", ",\n", "\n]\n")
+        case .firebase: ("{\"users\":[\n", ",\n", "\n]}\n")
+        }
+    }
+
+    /// Returns an account as a JSON object, and what it leaves out.
+    package func write(_ account: ExportedAccount) -> (bytes: [UInt8], omissions: [Omission]) {
+        switch target {
+        case .auth0: auth0(account)
+        case .firebase: firebase(account)
+        }
+    }
+
+    private func type(_ identity: ExportedAccount.Identity) -> ProviderType? {
+        types[identity.provider]
+    }
+
+    private func own(
+        _ kind: AddressKind, of account: ExportedAccount
+    ) -> [ExportedAccount.Identity] {
+        account.identities.filter { type($0)?.addressKind == kind && $0.address != nil }
+    }
+
+    private func federated(_ account: ExportedAccount) -> [ExportedAccount.Identity] {
+        account.identities.filter { identity in
+            type(identity).map { [.oidc, .oauth2].contains($0) } ?? false
+        }
+    }
+
+    private func externalID(_ account: ExportedAccount, _ source: String) -> String {
+        account.names.first { $0.source.description == source }?.id ?? account.id.description
+    }
+
+    private func omissions(
+        _ account: ExportedAccount, written: Int, of source: String
+    ) -> [Omission] {
+        var omissions: [Omission] = written < account.identities.count ? [.identity] : []
+        if account.names.contains(where: { $0.source.description != source }) {
+            omissions.append(.name)
+        }
+        return omissions
+    }
+
+    // MARK: Auth0
+
+    private func auth0(_ account: ExportedAccount) -> (bytes: [UInt8], omissions: [Omission]) {
+        let emails = own(.email, of: account)
+        let phone = own(.phone, of: account).first
+        let federated = federated(account)
+        let hash = emails.lazy.compactMap(\.hash).first
+        var omissions = omissions(
+            account, written: emails.count + (phone == nil ? 0 : 1) + federated.count, of: "auth0")
+        let external = externalID(account, "auth0")
+        var writer = JSONWriter()
+        writer.object { writer in
+            // Auth0 puts the strategy before it.
+            writer.member(
+                "user_id",
+                external.hasPrefix("auth0|") ? String(external.dropFirst(6)) : external)
+            if let email = emails.first?.address {
+                writer.member("email", email)
+                writer.name("email_verified")
+                writer.flag(true)
+            } else if let email = federated.lazy.compactMap(\.email).first {
+                writer.member("email", email.address)
+                writer.name("email_verified")
+                writer.flag(email.isVerified == true)
+            }
+            if let phone = phone?.address {
+                writer.member("phone_number", phone)
+                writer.name("phone_verified")
+                writer.flag(true)
+            }
+            if account.isDisabled {
+                writer.name("blocked")
+                writer.flag(true)
+            }
+            if let hash {
+                switch Self.scheme(hash) {
+                case .bcrypt: writer.member("password_hash", hash)
+                case .argon2:
+                    writer.name("custom_password_hash")
+                    writer.object { writer in
+                        writer.member("algorithm", "argon2")
+                        writer.name("hash")
+                        writer.object { writer in
+                            writer.member("value", hash)
+                            writer.member("encoding", "utf8")
+                        }
+                    }
+                case .pbkdf2:
+                    writer.name("custom_password_hash")
+                    writer.object { writer in
+                        writer.member("algorithm", "pbkdf2")
+                        writer.name("hash")
+                        writer.object { writer in
+                            writer.member("value", hash)
+                            writer.member("encoding", "utf8")
+                        }
+                    }
+                case nil: omissions.append(.hash)
+                }
+            }
+            let hasCodes = emails.contains { type($0) == .email }
+            guard !federated.isEmpty || hasCodes else { return }
+            // Auth0 imports no identities of other providers: they are kept beside the user.
+            writer.name("app_metadata")
+            writer.object { writer in
+                writer.name("account_ledger")
+                writer.object { writer in
+                    if hasCodes {
+                        writer.name("codes")
+                        writer.flag(true)
+                    }
+                    writer.name("identities")
+                    writer.array { writer in
+                        for identity in federated { writer.identity(identity) }
+                    }
+                }
+            }
+        }
+        return (writer.bytes, omissions)
+    }
+
+    // MARK: Firebase
+
+    private static let firebaseProviders = [
+        "google": "google.com", "apple": "apple.com", "facebook": "facebook.com",
+        "github": "github.com", "twitter": "twitter.com", "x": "twitter.com",
+    ]
+
+    private func firebase(_ account: ExportedAccount) -> (bytes: [UInt8], omissions: [Omission]) {
+        let emails = own(.email, of: account)
+        let phone = own(.phone, of: account).first
+        let federated = federated(account).filter {
+            Self.firebaseProviders[$0.provider.description] != nil
+        }
+        let hash = emails.lazy.compactMap(\.hash).first
+        var omissions = omissions(
+            account, written: emails.count + (phone == nil ? 0 : 1) + federated.count,
+            of: "firebase")
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("localId", externalID(account, "firebase"))
+            if let email = emails.first?.address {
+                writer.member("email", email)
+                writer.name("emailVerified")
+                writer.flag(true)
+            }
+            if let phone = phone?.address { writer.member("phoneNumber", phone) }
+            if account.isDisabled {
+                writer.name("disabled")
+                writer.flag(true)
+            }
+            if let hash {
+                // Imported with --hash-algo=BCRYPT.
+                if Self.scheme(hash) == .bcrypt {
+                    writer.name("passwordHash")
+                    writer.base64(Array(hash.utf8))
+                } else {
+                    omissions.append(.hash)
+                }
+            }
+            writer.name("providerUserInfo")
+            writer.array { writer in
+                for identity in federated {
+                    writer.object { writer in
+                        writer.member(
+                            "providerId",
+                            Self.firebaseProviders[identity.provider.description])
+                        writer.member("rawId", identity.providerID)
+                        writer.member("email", identity.email?.address)
+                    }
+                }
+            }
+        }
+        return (writer.bytes, omissions)
+    }
+
+    // MARK: Hashes
+
+    private enum Scheme {
+        case bcrypt
+        case argon2
+        case pbkdf2
+    }
+
+    /// Returns the scheme that others import; nil for one with a pepper or around another hash.
+    private static func scheme(_ hash: String) -> Scheme? {
+        guard !hash.contains("|"), !hash.contains("keyid=") else { return nil }
+        if hash.hasPrefix("$2") { return .bcrypt }
+        if hash.hasPrefix("$argon2id$") { return .argon2 }
+        return hash.hasPrefix("$pbkdf2-sha") && hash.contains("$i=") ? .pbkdf2 : nil
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func identity(_ identity: ExportedAccount.Identity) {
+        object { writer in
+            writer.member("provider", identity.provider.description)
+            writer.member("user_id", identity.providerID)
+            guard let email = identity.email else { return }
+            writer.member("email", email.address)
+            guard let isVerified = email.isVerified else { return }
+            writer.name("email_verified")
+            writer.flag(isVerified)
+        }
+    }
+}

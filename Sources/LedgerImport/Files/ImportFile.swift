@@ -1,0 +1,79 @@
+internal import Foundation
+
+/// A file that is read in parts, so that it may be larger than the memory.
+package struct ImportFile {
+    private static let partBytes = 262_144
+
+    private let file: FileHandle
+    /// The offset of the next part.
+    private(set) var offset: UInt64 = 0
+
+    /// Opens a file.
+    ///
+    /// - Throws: `ImportFault.unreadable`.
+    package init(path: String) throws(ImportFault) {
+        guard let file = FileHandle(forReadingAtPath: path) else { throw .unreadable(path) }
+        self.file = file
+    }
+
+    /// Returns the next part; empty at the end.
+    ///
+    /// - Throws: `ImportFault.unreadable`.
+    mutating func next() throws(ImportFault) -> [UInt8] {
+        do {
+            let part = Array(try file.read(upToCount: Self.partBytes) ?? Data())
+            offset += UInt64(part.count)
+            return part
+        } catch {
+            throw .unreadable("the file")
+        }
+    }
+
+    /// Returns bytes from an offset; fewer at the end.
+    ///
+    /// - Throws: `ImportFault.unreadable`.
+    mutating func bytes(from start: UInt64, count: Int) throws(ImportFault) -> [UInt8] {
+        do {
+            try file.seek(toOffset: start)
+            return Array(try file.read(upToCount: count) ?? Data())
+        } catch {
+            throw .unreadable("the file")
+        }
+    }
+
+    /// Returns to the beginning.
+    ///
+    /// - Throws: `ImportFault.unreadable`.
+    mutating func rewind() throws(ImportFault) {
+        do { try file.seek(toOffset: 0) } catch { throw .unreadable("the file") }
+        offset = 0
+    }
+
+    /// Returns the first bytes without whitespace, and goes back to the beginning.
+    ///
+    /// - Throws: `ImportFault.unreadable`.
+    mutating func firstBytes(_ count: Int) throws(ImportFault) -> [UInt8] {
+        let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
+        let first = try next().drop { blanks.contains($0) }.prefix(count)
+        try rewind()
+        return Array(first)
+    }
+}
+
+/// The reasons why an import can't go on; without personal data.
+package enum ImportFault: Error, Hashable, Sendable, CustomStringConvertible {
+    case unreadable(String)
+    /// The text is not of the format from this line on.
+    case malformed(line: Int)
+    /// The first row lacks a column.
+    case missingColumn(String)
+
+    package var description: String {
+        switch self {
+        case .unreadable(let path): "\(path) can't be read"
+        case .malformed(let line):
+            "the file is not of the format from line \(line) on; what was before it is imported"
+        case .missingColumn(let name): "the file has no column \(name)"
+        }
+    }
+}

@@ -1,0 +1,70 @@
+/// The places of rows in a file, by the value of a column: 16 bytes a row.
+struct RowIndex {
+    private struct Entry {
+        let hash: Int
+        let offset: UInt64
+    }
+
+    private static let partBytes = 4096
+
+    private let column: Int
+    private let form: TextRows.Form
+    private var file: ImportFile
+    /// Sorted by hash.
+    private var entries: [Entry] = []
+
+    /// Reads rows to their end and notes their places; rows that can't be read are found by nothing.
+    ///
+    /// - Throws: `ImportFault` when there is no such column, or the file can't be read.
+    init(
+        _ rows: inout TextRows, column: Int?, _ form: TextRows.Form, path: String
+    ) throws(ImportFault) {
+        guard let column else { throw .missingColumn("user_id") }
+        self.column = column
+        self.form = form
+        file = try ImportFile(path: path)
+        reading: while true {
+            switch try rows.next() {
+            case .end: break reading
+            case .flaw: continue
+            case .row(let row):
+                if form == .copyText, row.fields.count == 1, row.fields[0] == "." { break reading }
+                guard column < row.fields.count, let value = row.fields[column] else { continue }
+                entries.append(Entry(hash: value.hashValue, offset: row.offset))
+            }
+        }
+        entries.sort { $0.hash < $1.hash }
+    }
+
+    /// Returns the fields of the rows with a value, in the order of the file.
+    ///
+    /// - Throws: `ImportFault` when the file can't be read.
+    mutating func rows(of value: String) throws(ImportFault) -> [[String?]] {
+        let hash = value.hashValue
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].hash < hash { low = middle + 1 } else { high = middle }
+        }
+        var offsets: [UInt64] = []
+        while low < entries.count, entries[low].hash == hash {
+            offsets.append(entries[low].offset)
+            low += 1
+        }
+        var found: [[String?]] = []
+        for offset in offsets.sorted() {
+            var next = offset
+            var file = file
+            var rows = TextRows(form) { () throws(ImportFault) in
+                let part = try file.bytes(from: next, count: Self.partBytes)
+                next += UInt64(part.count)
+                return part
+            }
+            guard case .row(let row) = try rows.next(), column < row.fields.count,
+                row.fields[column] == value
+            else { continue }
+            found.append(row.fields)
+        }
+        return found
+    }
+}

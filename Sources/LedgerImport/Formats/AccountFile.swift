@@ -1,0 +1,99 @@
+internal import JSON
+package import Ledger
+
+/// The accounts of an export, one after the other.
+package struct AccountFile {
+    private enum Source {
+        case auth0(RecordReader)
+        case firebase(RecordReader, FirebaseHashing?)
+        case firebaseRows(TextRows, FirebaseHashing?)
+        case keycloak(RecordReader)
+        case supabase(SupabaseTables)
+    }
+
+    private var source: Source
+
+    /// Opens an export.
+    ///
+    /// - Parameters:
+    ///   - format: Its format.
+    ///   - paths: The file; for Supabase also the one of `auth.identities`.
+    ///   - hashing: The parameters of Firebase's hashes.
+    ///   - now: The present time.
+    /// - Throws: `ImportFault`.
+    package init(
+        _ format: ImportFormat, paths: [String], hashing: FirebaseHashing?, now: Timestamp
+    ) throws(ImportFault) {
+        if format == .supabase {
+            let tables = try SupabaseTables(
+                paths: paths, now: String(now.description.prefix(19)))
+            source = .supabase(tables)
+            return
+        }
+        var file = try ImportFile(path: paths.first ?? "")
+        let first = try file.firstBytes(1)
+        switch format {
+        case .auth0:
+            source = .auth0(
+                first == [UInt8(ascii: "[")]
+                    ? RecordReader(.wholeText, of: file) : RecordReader(linesOf: file))
+        case .firebase where first == [UInt8(ascii: "{")]:
+            source = .firebase(RecordReader(.member("users"), of: file), hashing)
+        case .firebase:
+            let rows = TextRows(.csv) { () throws(ImportFault) in try file.next() }
+            source = .firebaseRows(rows, hashing)
+        case .keycloak, .supabase:
+            source = .keycloak(
+                first == [UInt8(ascii: "[")]
+                    ? RecordReader(.wholeText, of: file)
+                    : RecordReader(.member("users"), of: file))
+        }
+    }
+
+    /// Returns the next record and the line where it begins; nil at the end.
+    ///
+    /// - Throws: `ImportFault` when the file can't be read, or nothing after a place can be.
+    package mutating func next() throws(ImportFault) -> (record: SourceRecord, line: Int)? {
+        switch source {
+        case .auth0(var reader):
+            defer { source = .auth0(reader) }
+            return try reader.next().map { Self.read($0, Auth0User.read) }
+        case .firebase(var reader, let hashing):
+            defer { source = .firebase(reader, hashing) }
+            return try reader.next().map { record in
+                Self.read(record) { FirebaseUser.read($0, hashing) }
+            }
+        case .firebaseRows(var rows, let hashing):
+            defer { source = .firebaseRows(rows, hashing) }
+            switch try rows.next() {
+            case .end: return nil
+            case .flaw(let flaw, let line): return (.flaw(flaw), line)
+            case .row(let row): return (FirebaseUser.read(row: row.fields, hashing), row.line)
+            }
+        case .keycloak(var reader):
+            defer { source = .keycloak(reader) }
+            return try reader.next().map { Self.read($0, KeycloakUser.read) }
+        case .supabase(var tables):
+            defer { source = .supabase(tables) }
+            return try tables.next()
+        }
+    }
+
+    /// Reads a record of a JSON file by itself.
+    package static func record(_ bytes: [UInt8], _ format: ImportFormat) -> SourceRecord {
+        switch format {
+        case .auth0: Auth0User.read(bytes)
+        case .firebase: FirebaseUser.read(bytes, nil)
+        case .keycloak, .supabase: KeycloakUser.read(bytes)
+        }
+    }
+
+    private static func read(
+        _ record: RecordReader.Record, _ body: ([UInt8]) -> SourceRecord
+    ) -> (record: SourceRecord, line: Int) {
+        switch record.content {
+        case .success(let bytes): (body(bytes), record.line)
+        case .failure(let flaw): (.flaw(flaw), record.line)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import Encodings
+internal import JSON
+
+/// A user of Firebase Authentication: an element of `users`, or a row of the CSV, as `firebase auth:export` writes them.
+struct FirebaseUser {
+    /// The places of the providers in a row of the CSV.
+    private static let columns = [
+        (provider: "google.com", index: 7), (provider: "facebook.com", index: 11),
+        (provider: "twitter.com", index: 15), (provider: "github.com", index: 19),
+    ]
+    private static let columnCount = 27
+
+    private let id: String
+    private var email: String?
+    private var isEmailVerified = false
+    private var hash: String?
+    private var salt: String?
+    private var phone: String?
+    private var isDisabled = false
+    private var hasProfile = false
+    private var hasSecondFactors = false
+    private var hasPassword = false
+    private var federated: [SourceAccount.Federated] = []
+
+    static func read(_ bytes: [UInt8], _ hashing: FirebaseHashing?) -> SourceRecord {
+        guard let members = JSONValue(parsing: bytes)?.members else { return .flaw(.malformed) }
+        guard let user = FirebaseUser(members) else { return .flaw(.noID) }
+        return .account(user.account(hashing))
+    }
+
+    static func read(row: [String?], _ hashing: FirebaseHashing?) -> SourceRecord {
+        guard row.count >= columnCount else { return .flaw(.malformed) }
+        guard let user = FirebaseUser(row: row) else { return .flaw(.noID) }
+        return .account(user.account(hashing))
+    }
+
+    private init?(_ user: JSONMembers) {
+        guard let id = user.id("localId") else { return nil }
+        self.id = id
+        email = user.text("email")
+        isEmailVerified = user.isTrue("emailVerified")
+        hash = user.text("passwordHash")
+        salt = user.text("salt")
+        phone = user.text("phoneNumber")
+        isDisabled = user.isTrue("disabled")
+        hasProfile = ["displayName", "photoUrl", "customAttributes"].contains(where: user.has)
+        hasSecondFactors = user.has("mfaInfo")
+        for info in user["providerUserInfo"]?.array?.compactMap(\.members) ?? [] {
+            switch info.text("providerId") {
+            case "password"?: hasPassword = true
+            case "phone"?: break
+            case let provider?:
+                federated.append(
+                    SourceAccount.Federated(
+                        provider: provider, subject: info.id("rawId") ?? "",
+                        email: info.text("email"), isEmailVerified: nil))
+            case nil: break
+            }
+        }
+    }
+
+    private init?(row: [String?]) {
+        guard let id = row[0], !id.isEmpty else { return nil }
+        self.id = id
+        func text(_ index: Int) -> String? {
+            guard index < row.count, let text = row[index], !text.isEmpty else { return nil }
+            return text
+        }
+        email = text(1)
+        isEmailVerified = text(2) == "true"
+        hash = text(3)
+        salt = text(4)
+        hasProfile = text(5) != nil || text(6) != nil || text(27) != nil
+        phone = text(25)
+        isDisabled = text(26) == "true"
+        for (provider, index) in Self.columns {
+            guard let subject = text(index) else { continue }
+            federated.append(
+                SourceAccount.Federated(
+                    provider: provider, subject: subject, email: text(index + 1),
+                    isEmailVerified: nil))
+        }
+    }
+
+    private func account(_ hashing: FirebaseHashing?) -> SourceAccount {
+        var account = SourceAccount(id: id)
+        account.federated = federated
+        account.isDisabled = isDisabled
+        account.lose(.profile, if: hasProfile)
+        account.lose(.secondFactors, if: hasSecondFactors)
+        if let phone {
+            // Firebase keeps no number that was not proved.
+            account.phone = SourceAccount.Own(text: phone, isVerified: true)
+        }
+        // Otherwise the e-mail is that of a provider.
+        guard let email, hash != nil || hasPassword || federated.isEmpty else { return account }
+        account.email = SourceAccount.Own(text: email, isVerified: isEmailVerified)
+        account.hasPassword = hash != nil || hasPassword
+        account.hasCodes = !account.hasPassword
+        guard let hash else { return account }
+        if let bcrypt = Self.bcrypt(hash) {
+            account.hash = bcrypt
+        } else if let hashing, let salt {
+            account.hash = hashing.text(salt: salt, hash: hash)
+        } else {
+            account.lose(.unsupportedHash)
+        }
+        return account
+    }
+
+    /// Returns the text of a hash in the form in which Firebase imports bcrypt.
+    private static func bcrypt(_ hash: String) -> String? {
+        guard let bytes = Base64.decode(FirebaseHashing.standard(hash)),
+            let text = String(validating: bytes, as: UTF8.self), text.hasPrefix("$2")
+        else { return nil }
+        return text
+    }
+}

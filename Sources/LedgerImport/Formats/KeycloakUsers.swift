@@ -1,0 +1,93 @@
+internal import Encodings
+internal import JSON
+
+/// A user of Keycloak: an element of `users` in the export of a realm or of its users.
+enum KeycloakUser {
+    static func read(_ bytes: [UInt8]) -> SourceRecord {
+        guard let user = JSONValue(parsing: bytes)?.members else { return .flaw(.malformed) }
+        guard let id = user.text("id") ?? user.text("username") else { return .flaw(.noID) }
+        var account = SourceAccount(id: id)
+        for identity in user["federatedIdentities"]?.array?.compactMap(\.members) ?? [] {
+            guard let provider = identity.text("identityProvider") else {
+                account.lose(.unknownProvider)
+                continue
+            }
+            account.federated.append(
+                SourceAccount.Federated(
+                    provider: provider, subject: identity.id("userId") ?? "", email: nil,
+                    isEmailVerified: nil))
+        }
+        account.isDisabled = user.flag("enabled") == false
+        let email = user.text("email")
+        account.lose(.username, if: user.text("username").map { $0 != email } ?? false)
+        account.lose(
+            .profile, if: ["firstName", "lastName", "attributes"].contains(where: user.has))
+        var hasPassword = false
+        for credential in user["credentials"]?.array?.compactMap(\.members) ?? [] {
+            guard credential.text("type") == "password" else {
+                account.lose(.secondFactors)
+                continue
+            }
+            hasPassword = true
+            account.hash = hash(credential)
+            account.lose(.unsupportedHash, if: account.hash == nil)
+        }
+        if let email, hasPassword || account.federated.isEmpty {
+            account.email = SourceAccount.Own(
+                text: email, isVerified: user.isTrue("emailVerified"))
+            account.hasPassword = hasPassword
+            account.hasCodes = !hasPassword
+        } else if hasPassword {
+            account.lose(.username)
+        }
+        return .account(account)
+    }
+
+    private static func hash(_ credential: JSONMembers) -> String? {
+        guard let secret = nested("secretData", credential),
+            let data = nested("credentialData", credential)
+        else { return formerHash(credential) }
+        let parameters = data["additionalParameters"]?.members ?? [:]
+        return hash(
+            secret.text("value"), salt: secret.text("salt"), algorithm: data.text("algorithm"),
+            iterations: data.id("hashIterations"), parameters)
+    }
+
+    /// The form before Keycloak 4.7.
+    private static func formerHash(_ credential: JSONMembers) -> String? {
+        hash(
+            credential.text("hashedSaltedValue"), salt: credential.text("salt"),
+            algorithm: credential.text("algorithm"), iterations: credential.id("hashIterations"),
+            [:])
+    }
+
+    private static func nested(_ name: String, _ credential: JSONMembers) -> JSONMembers? {
+        credential.text(name).flatMap { JSONValue(parsing: Array($0.utf8))?.members }
+    }
+
+    private static func hash(
+        _ value: String?, salt: String?, algorithm: String?, iterations: String?,
+        _ parameters: JSONMembers
+    ) -> String? {
+        guard let value = value.flatMap({ Base64.decode($0) }),
+            let salt = salt.flatMap({ Base64.decode($0) }), let algorithm, let iterations
+        else { return nil }
+        let rest = "$\(unpadded(salt))$\(unpadded(value))"
+        switch algorithm {
+        case "pbkdf2", "pbkdf2-sha1": return "$pbkdf2-sha1$i=\(iterations),l=\(value.count)\(rest)"
+        case "pbkdf2-sha256", "pbkdf2-sha512":
+            return "$\(algorithm)$i=\(iterations),l=\(value.count)\(rest)"
+        case "argon2":
+            func parameter(_ name: String) -> String? { parameters[name]?.array?.first?.string }
+            guard parameter("type") == "id", parameter("version") == "1.3",
+                let memory = parameter("memory"), let lanes = parameter("parallelism")
+            else { return nil }
+            return "$argon2id$v=19$m=\(memory),t=\(iterations),p=\(lanes)\(rest)"
+        default: return nil
+        }
+    }
+
+    private static func unpadded(_ bytes: [UInt8]) -> String {
+        String(Base64.encode(bytes).prefix { $0 != "=" })
+    }
+}

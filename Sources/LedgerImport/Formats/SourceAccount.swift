@@ -1,0 +1,122 @@
+package import Ledger
+
+/// The reasons why a record of a file is no account.
+package enum RecordFlaw: String, Error, Hashable, Sendable, CaseIterable {
+    /// The record is longer than the maximum.
+    case tooLong = "record_too_long"
+    /// The record is not of the format, or not UTF-8.
+    case malformed = "malformed_record"
+    /// The record has no id that could be a name of the account.
+    case noID = "no_id"
+    /// The other system keeps the record of a deleted account.
+    case deleted = "deleted_account"
+}
+
+/// The data of an account that the ledger does not keep.
+package enum Loss: String, Hashable, Sendable, CaseIterable {
+    /// Names, pictures, metadata and claims.
+    case profile
+    /// A name to sign in with that is no address.
+    case username
+    /// Second factors: the person enrols them again.
+    case secondFactors = "second_factors"
+    /// An address that was never verified finds no account.
+    case unverifiedAddress = "unverified_address"
+    /// An address that the ledger's rules refuse.
+    case invalidAddress = "invalid_address"
+    /// The tenant has no provider for sign-ins with the address.
+    case addressWithoutProvider = "address_without_provider"
+    /// The account has a password, and the file has no hash of it.
+    case passwordNotInFile = "password_not_in_file"
+    /// The hash is of a scheme that is not supported, or costs too much.
+    case unsupportedHash = "unsupported_hash"
+    /// The tenant has no provider of this name; see `--provider`.
+    case unknownProvider = "unknown_provider"
+    /// The id of the identity is empty or too long.
+    case invalidSubject = "invalid_subject"
+}
+
+/// A record of a file, read.
+package enum SourceRecord: Sendable {
+    case account(SourceAccount)
+    case flaw(RecordFlaw)
+}
+
+/// An account of another system, as its export describes it.
+package struct SourceAccount: Hashable, Sendable {
+    /// An identity at another provider.
+    package struct Federated: Hashable, Sendable {
+        /// The name of the provider in the other system.
+        package var provider: String
+        package var subject: String
+        package var email: String?
+        /// Whether the provider verified the e-mail; nil when the file does not say.
+        package var isEmailVerified: Bool?
+    }
+
+    /// An address with which the person signs in.
+    package struct Own: Hashable, Sendable {
+        package var text: String
+        package var isVerified: Bool
+
+        /// Describes an address.
+        package init(text: String, isVerified: Bool) {
+            self.text = text
+            self.isVerified = isVerified
+        }
+    }
+
+    /// The id in the other system.
+    package var id: String
+    package var federated: [Federated] = []
+    /// The address for a sign-in with a password or a code; nil when the e-mail is only a provider's.
+    package var email: Own?
+    package var phone: Own?
+    /// The hash in the form that `Passwords` reads.
+    package var hash: String?
+    /// Whether the person has a password, and not only codes.
+    package var hasPassword = false
+    /// Whether the person signs in with codes sent to the e-mail.
+    package var hasCodes = false
+    package var isDisabled = false
+    package var losses: [Loss] = []
+
+    /// Describes an account without any way to sign in.
+    package init(id: String) {
+        self.id = id
+    }
+
+    mutating func lose(_ loss: Loss, if isLost: Bool = true) {
+        if isLost, !losses.contains(loss) { losses.append(loss) }
+    }
+}
+
+/// The formats of other systems.
+package enum ImportFormat: String, Sendable, CaseIterable {
+    case auth0
+    case firebase
+    case keycloak
+    case supabase
+
+    /// The system of the external ids.
+    package var source: NameSource {
+        guard let source = NameSource(rawValue) else {
+            preconditionFailure("the name of a format is a source")
+        }
+        return source
+    }
+
+    /// The providers of the ledger by their names in the system, if the tenant has them and nothing else is said.
+    package var defaultProviders: [String: [String]] {
+        switch self {
+        case .auth0: ["google-oauth2": ["google"], "twitter": ["twitter", "x"]]
+        case .firebase:
+            [
+                "google.com": ["google"], "apple.com": ["apple"], "facebook.com": ["facebook"],
+                "github.com": ["github"], "twitter.com": ["twitter", "x"],
+            ]
+        case .keycloak: [:]
+        case .supabase: ["twitter": ["twitter", "x"]]
+        }
+    }
+}

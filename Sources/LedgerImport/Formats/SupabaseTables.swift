@@ -1,0 +1,210 @@
+internal import JSON
+
+/// The tables `auth.users` and `auth.identities` of Supabase: CSV files with a header, or a dump with their COPY.
+///
+/// The identities of a user are found by an index of 16 bytes for each; a file with a column `identities`,
+/// a JSON array of their rows, needs none.
+struct SupabaseTables {
+    /// The columns of a table, by their names.
+    private struct Columns {
+        private let indexes: [String: Int]
+
+        init(_ names: [String]) {
+            indexes = Dictionary(
+                names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+
+        func text(_ name: String, _ row: [String?]) -> String? {
+            guard let index = indexes[name], index < row.count, let text = row[index],
+                !text.isEmpty
+            else { return nil }
+            return text
+        }
+
+        func has(_ name: String) -> Bool { indexes[name] != nil }
+    }
+
+    /// An identity: a row of the table, or an object with the same members.
+    private struct Identity {
+        var provider: String?
+        var subject: String?
+        var email: String?
+        var isEmailVerified: Bool?
+    }
+
+    private var users: TextRows
+    private let columns: Columns
+    private var index: RowIndex?
+    private let identityColumns: Columns?
+    private let isDump: Bool
+    private let now: String
+
+    /// Opens the files: one with both tables, or one of users and one of identities.
+    ///
+    /// - Parameters:
+    ///   - paths: The files.
+    ///   - now: The present time as `YYYY-MM-DDTHH:MM:SS`, with which the end of a ban is compared.
+    /// - Throws: `ImportFault`.
+    init(paths: [String], now: String) throws(ImportFault) {
+        self.now = now
+        var first = try ImportFile(path: paths.first ?? "")
+        let start = try first.firstBytes(2)
+        isDump =
+            start.starts(with: "--".utf8) || start.starts(with: "CO".utf8)
+            || start.starts(with: "SE".utf8)
+        if isDump {
+            if let (found, names) = try Self.rows(of: "identities", path: paths.last ?? "") {
+                var rows = found
+                identityColumns = Columns(names)
+                index = try RowIndex(
+                    &rows, column: names.firstIndex(of: "user_id"), .copyText,
+                    path: paths.last ?? "")
+            } else {
+                identityColumns = nil
+                index = nil
+            }
+            guard let found = try Self.rows(of: "users", path: paths.first ?? "") else {
+                throw .missingColumn("auth.users")
+            }
+            users = found.rows
+            columns = Columns(found.columns)
+        } else {
+            (users, columns) = try Self.csv(first)
+            guard paths.count > 1 else {
+                index = nil
+                identityColumns = nil
+                return
+            }
+            let (found, names) = try Self.csv(try ImportFile(path: paths[1]), named: true)
+            var rows = found
+            identityColumns = Columns(names)
+            index = try RowIndex(
+                &rows, column: names.firstIndex(of: "user_id"), .csv, path: paths[1])
+        }
+        guard columns.has("id") else { throw .missingColumn("id") }
+    }
+
+    private static func csv(_ file: ImportFile) throws(ImportFault) -> (TextRows, Columns) {
+        let (rows, names) = try csv(file, named: true)
+        return (rows, Columns(names))
+    }
+
+    private static func csv(
+        _ file: ImportFile, named: Bool
+    ) throws(ImportFault) -> (TextRows, [String]) {
+        var file = file
+        var rows = TextRows(.csv) { () throws(ImportFault) in try file.next() }
+        guard case .row(let header) = try rows.next() else { throw .malformed(line: 1) }
+        return (rows, header.fields.map { $0 ?? "" })
+    }
+
+    /// Returns the rows of a table of a dump, which end at a line `\.`; nil when the dump has none.
+    private static func rows(
+        of table: String, path: String
+    ) throws(ImportFault) -> (rows: TextRows, columns: [String])? {
+        var file = try ImportFile(path: path)
+        var rows = TextRows(.copyText) { () throws(ImportFault) in try file.next() }
+        let start = Array("COPY auth.\(table) (".utf8)
+        while let (bytes, _) = try rows.nextLine() {
+            guard bytes.starts(with: start), let close = bytes.firstIndex(of: UInt8(ascii: ")"))
+            else { continue }
+            let names = String(decoding: bytes[start.count..<close], as: UTF8.self)
+                .split(separator: ",")
+                .map { $0.filter { $0 != " " && $0 != "\"" } }
+            return (rows, names)
+        }
+        return nil
+    }
+
+    /// Returns the next user and its line; nil at the end.
+    ///
+    /// - Throws: `ImportFault` when a file can't be read.
+    mutating func next() throws(ImportFault) -> (record: SourceRecord, line: Int)? {
+        switch try users.next() {
+        case .end: return nil
+        case .flaw(let flaw, let line): return (.flaw(flaw), line)
+        case .row(let row):
+            if isDump, row.fields.count == 1, row.fields[0] == "." { return nil }
+            return (try record(row.fields), row.line)
+        }
+    }
+
+    private mutating func record(_ row: [String?]) throws(ImportFault) -> SourceRecord {
+        guard let id = columns.text("id", row) else { return .flaw(.noID) }
+        guard columns.text("deleted_at", row) == nil else { return .flaw(.deleted) }
+        guard let identities = try identities(of: id, row) else { return .flaw(.malformed) }
+        var account = SourceAccount(id: id)
+        if let email = columns.text("email", row),
+            identities.contains(where: { $0.provider == "email" }) || identities.isEmpty
+                || columns.text("encrypted_password", row) != nil
+        {
+            account.email = SourceAccount.Own(
+                text: email, isVerified: isConfirmed("email_confirmed_at", row))
+            account.hash = columns.text("encrypted_password", row)
+            account.hasPassword = account.hash != nil
+            account.hasCodes = account.hash == nil
+        }
+        if let phone = columns.text("phone", row) {
+            account.phone = SourceAccount.Own(
+                text: phone.hasPrefix("+") ? phone : "+" + phone,
+                isVerified: columns.text("phone_confirmed_at", row) != nil)
+        }
+        for identity in identities {
+            guard let provider = identity.provider else {
+                account.lose(.unknownProvider)
+                continue
+            }
+            if ["email", "phone"].contains(provider) { continue }
+            account.federated.append(
+                SourceAccount.Federated(
+                    provider: provider, subject: identity.subject ?? "", email: identity.email,
+                    isEmailVerified: identity.isEmailVerified))
+        }
+        if let end = columns.text("banned_until", row) {
+            let time = end.prefix(19).map { $0 == " " ? "T" : String($0) }.joined()
+            account.isDisabled = time > now
+        }
+        let profile = columns.text("raw_user_meta_data", row)
+        account.lose(.profile, if: profile.map { !["{}", "null"].contains($0) } ?? false)
+        return .account(account)
+    }
+
+    private func isConfirmed(_ column: String, _ row: [String?]) -> Bool {
+        columns.text(column, row) != nil || columns.text("confirmed_at", row) != nil
+    }
+
+    /// Returns the identities of a user; nil when they can't be read.
+    private mutating func identities(
+        of id: String, _ row: [String?]
+    ) throws(ImportFault) -> [Identity]? {
+        if columns.has("identities") {
+            guard let text = columns.text("identities", row) else { return [] }
+            guard let array = JSONValue(parsing: Array(text.utf8))?.array else { return nil }
+            return array.compactMap(\.members).map { member in
+                Self.identity(
+                    member["identity_data"]?.members, provider: member.text("provider"),
+                    subject: member.id("provider_id") ?? member.id("id"))
+            }
+        }
+        guard let identityColumns else { return [] }
+        var found: [Identity] = []
+        for fields in try index?.rows(of: id) ?? [] {
+            let data = identityColumns.text("identity_data", fields)
+                .flatMap { JSONValue(parsing: Array($0.utf8))?.members }
+            found.append(
+                Self.identity(
+                    data, provider: identityColumns.text("provider", fields),
+                    subject: identityColumns.text("provider_id", fields)
+                        ?? identityColumns.text("id", fields)))
+        }
+        return found
+    }
+
+    private static func identity(
+        _ data: JSONMembers?, provider: String?, subject: String?
+    ) -> Identity {
+        Identity(
+            provider: provider, subject: subject ?? data?.id("sub"), email: data?.text("email"),
+            isEmailVerified: data?.flag("email_verified"))
+    }
+}

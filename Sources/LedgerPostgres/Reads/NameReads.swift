@@ -1,0 +1,81 @@
+package import Ledger
+package import LedgerEngine
+import Postgres
+
+/// Reads of external ids on their own connection.
+package struct NameReads: NameReader {
+    private static let list = NameLoad.Columns.selected("n") + ["n.mac", "m.survivor"]
+    private static let columns = NameLoad.Columns("n", in: list)
+    private static let mac = list["n.mac"]
+    private static let survivor = list["m.survivor"]
+
+    /// An absorbed account resolves to its survivor, which may be absorbed, too.
+    private static let statement = Statement(
+        "named_account",
+        """
+        SELECT \(list.sql) FROM names n
+        CROSS JOIN LATERAL (
+            WITH RECURSIVE up AS (
+                SELECT n.account_id AS survivor, 0 AS depth
+                UNION ALL
+                SELECT a.merged_into, u.depth + 1 FROM up u
+                CROSS JOIN LATERAL (
+                    SELECT merged_into FROM accounts
+                    WHERE tenant_id = $1 AND account_id = u.survivor AND merged_into IS NOT NULL
+                    OFFSET 0) a
+                WHERE u.depth < \(MergeAccounts.familyMax)
+            )
+            SELECT survivor FROM up ORDER BY depth DESC LIMIT 1) m
+        WHERE n.tenant_id = $1 AND n.source = $2 AND n.external_id = $3
+        """)
+
+    private let session: Postgres.Session
+    private let macs: MACKeys?
+    private let onFault: @Sendable (String) -> Void
+
+    /// Configures the reads; does not connect yet.
+    ///
+    /// - Parameters:
+    ///   - url: The URL of a role that may read `names` and `accounts`.
+    ///   - macs: Authenticate the rows.
+    ///   - onFault: Called with one line, free of personal data, for each failed read.
+    package init(url: String, macs: MACKeys?, onFault: @escaping @Sendable (String) -> Void) {
+        self.macs = macs
+        self.onFault = onFault
+        session = Session.forReads(url: url, named: "names", seconds: 5)
+    }
+
+    /// Closes the connection; the next read opens a new one.
+    package func close() async {
+        await session.close()
+    }
+
+    /// Returns the account that has an external id; nil when none has it, or it was erased.
+    package func account(
+        named name: ExternalName, in tenant: TenantID
+    ) async throws(LedgerFault) -> NamedAccount? {
+        do {
+            return try await session.run { [macs] connection in
+                let rows = try connection.query(
+                    Self.statement,
+                    [
+                        .text(tenant.description), .text(name.source.description), .text(name.id),
+                    ])
+                guard rows.rowCount > 0 else { return nil }
+                let (held, stored) = try Self.columns.read(rows, 0)
+                if let macs, let mac = try rows.optionalBytes(0, Self.mac),
+                    !macs.accept(mac, of: .name(held, stored, of: tenant))
+                {
+                    throw BatchFault.damaged("the external id of position \(held.position)")
+                }
+                return NamedAccount(
+                    named: held.account,
+                    survivor: AccountID(bits: try rows.uuid(0, Self.survivor)),
+                    position: held.position)
+            }
+        } catch {
+            onFault("reading an external id failed: \(error)")
+            throw .unavailable
+        }
+    }
+}

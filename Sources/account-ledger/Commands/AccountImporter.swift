@@ -1,0 +1,292 @@
+import CommandLine
+import Cryptography
+import Foundation
+import JSON
+import Ledger
+import LedgerEngine
+import LedgerImport
+import LedgerPostgres
+
+/// Imports the accounts of a file in batches, in the order of the file.
+struct AccountImporter: Sendable {
+    /// What an import did, and why it did not go on.
+    struct Outcome {
+        var totals = ImportTotals()
+        var fault: Fault?
+    }
+
+    /// A record with what becomes of it.
+    private struct Read: Sendable {
+        let line: Int
+        let record: SourceRecord
+        var mapped: AccountMapper.Mapped?
+    }
+
+    /// A batch whose commands were submitted.
+    private struct Submitted {
+        let reads: [Read]
+        let answers: AsyncStream<[Sequencer.Answer]>
+    }
+
+    /// The number of accounts in one transaction.
+    static let batchMax = 512
+    /// The number of batches of which one is decided while the others are read.
+    private static let batchesInFlight = 3
+    /// The number of accounts that one task maps.
+    private static let mappedTogether = 64
+    private static let recordsPerLine = 10_000
+
+    let command: AdministeredCommand
+    let sequencer: Sequencer
+    let faults: LastFault
+    let mapper: AccountMapper
+    let isDryRun: Bool
+    let report: ProblemFile?
+
+    /// Imports the accounts of a file.
+    func run(_ opened: AccountFile) async -> Outcome {
+        var file = opened
+        var outcome = Outcome()
+        var seen = SeenKeys()
+        do throws(Fault) {
+            let start = try logEnd()
+            let began = ContinuousClock.now
+            var inFlight: [Submitted] = []
+            var rest: Fault?
+            while true {
+                var reads: [Read] = []
+                do { reads = try Self.batch(of: &file) } catch {
+                    rest = Fault("\(error)")
+                }
+                if !reads.isEmpty { inFlight.append(submit(await map(reads))) }
+                while let oldest = inFlight.first,
+                    reads.isEmpty || inFlight.count >= Self.batchesInFlight
+                {
+                    inFlight.removeFirst()
+                    try await finish(oldest, since: start, &seen, &outcome.totals)
+                    progress(outcome.totals, began, isLast: inFlight.isEmpty && reads.isEmpty)
+                }
+                guard !reads.isEmpty else { break }
+            }
+            if let rest { throw rest }
+        } catch {
+            outcome.fault = error
+        }
+        return outcome
+    }
+
+    /// Returns the next records.
+    private static func batch(of file: inout AccountFile) throws(ImportFault) -> [Read] {
+        var reads: [Read] = []
+        reads.reserveCapacity(batchMax)
+        do {
+            while reads.count < batchMax, let (record, line) = try file.next() {
+                reads.append(Read(line: line, record: record))
+            }
+        } catch {
+            // What was read before is imported; the fault comes again.
+            guard !reads.isEmpty else { throw error }
+        }
+        return reads
+    }
+
+    /// Makes the commands on all processors.
+    private func map(_ reads: [Read]) async -> [Read] {
+        await withTaskGroup(of: (Int, [Read]).self) { tasks in
+            for start in stride(from: 0, to: reads.count, by: Self.mappedTogether) {
+                let part = reads[start...].prefix(Self.mappedTogether)
+                tasks.addTask { [mapper] in
+                    let now = Timestamp.now
+                    let mapped = part.map { read in
+                        var read = read
+                        if case .account(let account) = read.record {
+                            read.mapped = mapper.map(
+                                account, at: now, newID: SecureRandom.uint128)
+                        }
+                        return read
+                    }
+                    return (start, mapped)
+                }
+            }
+            var parts: [(Int, [Read])] = []
+            for await part in tasks { parts.append(part) }
+            return parts.sorted { $0.0 < $1.0 }.flatMap(\.1)
+        }
+    }
+
+    /// Submits the commands of a batch in its order.
+    private func submit(_ reads: [Read]) -> Submitted {
+        let (answers, continuation) = AsyncStream.makeStream(of: [Sequencer.Answer].self)
+        let commands = reads.compactMap { $0.mapped?.command }.map { command.command($0.intent) }
+        sequencer.submit(commands) { all in
+            continuation.yield(all)
+            continuation.finish()
+        }
+        return Submitted(reads: reads, answers: answers)
+    }
+
+    /// Waits for the answers of a batch, and counts them.
+    ///
+    /// - Throws: `Fault` when an outcome is unknown.
+    private func finish(
+        _ submitted: Submitted, since start: LogPosition, _ seen: inout SeenKeys,
+        _ totals: inout ImportTotals
+    ) async throws(Fault) {
+        var answers: [Sequencer.Answer] = []
+        for await all in submitted.answers { answers = all }
+        var rest = answers[...]
+        for read in submitted.reads {
+            totals.records += 1
+            switch read.record {
+            case .flaw(let flaw):
+                totals.refused += 1
+                note(ImportProblem(flaw.rawValue), of: read, &totals)
+            case .account:
+                guard let mapped = read.mapped else {
+                    totals.refused += 1
+                    note(ImportProblem(RecordFlaw.noID.rawValue), of: read, &totals)
+                    continue
+                }
+                guard let command = mapped.command else {
+                    totals.refused += 1
+                    note(mapped.losses, of: read, &totals)
+                    note(.noWay, of: read, &totals)
+                    continue
+                }
+                let success = try success(of: rest.popFirst())
+                count(success, mapped, read, since: start, &totals)
+                if isDryRun { compare(command, success, read, &seen, &totals) }
+            }
+        }
+    }
+
+    private func success(
+        of answer: Sequencer.Answer?
+    ) throws(Fault) -> ImportAccount.Success {
+        switch answer {
+        case .success(.success(let reply))?:
+            guard let success = ImportAccount.success(in: reply) else {
+                throw Fault("unexpected reply to a command")
+            }
+            return success
+        // The rules have no provider of the account.
+        case .success(.failure)?: return ImportAccount.Success(.refused)
+        case .failure?, nil:
+            throw Fault(
+                "the outcome is unknown: \(faults.last ?? "unknown cause"); repeat the command")
+        }
+    }
+
+    private func count(
+        _ success: ImportAccount.Success, _ mapped: AccountMapper.Mapped, _ read: Read,
+        since start: LogPosition, _ totals: inout ImportTotals
+    ) {
+        switch success.effect {
+        case .kept:
+            totals.kept += 1
+            // The losses were reported when it was imported.
+            if let position = success.position, position >= start {
+                note(.duplicateID, of: read, &totals)
+            }
+            return
+        case .opened:
+            totals.opened += 1
+            totals.identities += success.identities
+            totals.addresses += success.addresses
+            totals.passwords += success.passwords
+            if mapped.command?.disabledReason != nil { totals.disabled += 1 }
+        case .refused: totals.refused += 1
+        }
+        note(mapped.losses, of: read, &totals)
+        for problem in success.problems {
+            let place: ConflictPlace? =
+                switch problem.obstacle {
+                case .identityHeld, .addressHeld:
+                    problem.heldSince.map { $0 >= start ? .file : .ledger } ?? .ledger
+                case .unsupportedProvider, .identityGivenUp, .providerTaken, .addressGivenUp: nil
+                }
+            note(
+                ImportProblem(problem.obstacle.rawValue, place: place, provider: problem.provider),
+                of: read, &totals)
+        }
+        if success.effect == .refused { note(.noWay, of: read, &totals) }
+    }
+
+    /// Finds conflicts with earlier accounts of the file, which a dry run does not import.
+    private func compare(
+        _ command: ImportAccount, _ success: ImportAccount.Success, _ read: Read,
+        _ seen: inout SeenKeys, _ totals: inout ImportTotals
+    ) {
+        guard success.effect == .opened else { return }
+        guard seen.insert(command.name) else {
+            totals.opened -= 1
+            totals.kept += 1
+            totals.identities -= success.identities
+            totals.addresses -= success.addresses
+            totals.passwords -= success.passwords
+            return note(.duplicateID, of: read, &totals)
+        }
+        var left = success.identities
+        for identity in command.identities where !seen.insert(identity.subject) {
+            totals.identities -= 1
+            left -= 1
+            note(
+                ImportProblem(
+                    ImportAccount.Obstacle.identityHeld.rawValue, place: .file,
+                    provider: identity.subject.provider), of: read, &totals)
+        }
+        for address in command.addresses where !seen.insert(address.address.text) {
+            totals.addresses -= 1
+            totals.identities -= address.ways.count
+            totals.passwords -= address.ways.count { $0.password != nil }
+            left -= address.ways.count
+            note(
+                ImportProblem(
+                    ImportAccount.Obstacle.addressHeld.rawValue, place: .file,
+                    provider: address.ways.first?.provider), of: read, &totals)
+        }
+        guard left <= 0 else { return }
+        totals.opened -= 1
+        totals.refused += 1
+        note(.noWay, of: read, &totals)
+    }
+
+    private func note(_ losses: [Loss], of read: Read, _ totals: inout ImportTotals) {
+        for loss in losses { note(ImportProblem(loss.rawValue), of: read, &totals) }
+    }
+
+    private func note(_ problem: ImportProblem, of read: Read, _ totals: inout ImportTotals) {
+        totals.add(problem)
+        // Of nearly every account.
+        if problem.kind != Loss.profile.rawValue { report?.add(problem, line: read.line) }
+    }
+
+    private func progress(
+        _ totals: ImportTotals, _ began: ContinuousClock.Instant, isLast: Bool
+    ) {
+        let count = totals.records
+        guard Terminal.isTerminal,
+            isLast || count / Self.recordsPerLine != (count - Self.batchMax) / Self.recordsPerLine
+        else { return }
+        let seconds = Double((ContinuousClock.now - began).components.seconds)
+        let rate = seconds > 0 ? ", \(Int(Double(count) / seconds)) a second" : ""
+        Terminal.printError("\(count) records so far\(rate)")
+    }
+
+    /// Returns the end of the log: accounts that are opened after it are of this file.
+    private func logEnd() throws(Fault) -> LogPosition {
+        try SchemaCheck.withConnection(to: command.url) {
+            try LogEnd.read(of: command.tenant, on: $0)
+        }
+    }
+}
+
+/// The keys of the accounts that a dry run has read, as hashes: about 20 bytes each.
+private struct SeenKeys {
+    private var hashes: Set<Int> = []
+
+    /// Adds a key; false when it was added before.
+    mutating func insert(_ key: some Hashable) -> Bool {
+        hashes.insert(key.hashValue).inserted
+    }
+}

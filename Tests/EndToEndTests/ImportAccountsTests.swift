@@ -1,0 +1,259 @@
+import Foundation
+import LedgerTestSupport
+import Postgres
+import Testing
+
+/// `import auth0`, `firebase`, `keycloak` and `supabase`, with a server and its database.
+@Suite(.timeLimit(.minutes(5))) struct ImportAccountsTests {
+    private static let bcrypt = "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"
+
+    private func with(
+        _ body: (Deployment, ServerProcess) async throws -> Void
+    ) async throws {
+        try await Deployment.with(settings: ["LEDGER_MODE": "development"]) { deployment in
+            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
+            _ = try deployment.write(
+                file.replacing(
+                    #"{"providers":["#,
+                    with: #"""
+                        {"providers":[{"name":"password","type":"password"},{"name":"email","type":"email"},
+                        """#), to: "providers.json")
+            let server = try await deployment.serve()
+            try await body(deployment, server)
+            #expect(try await server.stop() == 0)
+        }
+    }
+
+    private static let auth0 = """
+        {"user_id":"google-oauth2|ada","email":"ada@x.test","email_verified":true,"name":"Ada","identities":[{"user_id":"ada","provider":"google-oauth2"}]}
+        {"user_id":"auth0|bob","email":"bob@x.test","email_verified":true,"identities":[{"user_id":"bob","provider":"auth0"},{"user_id":"bob-a","provider":"apple"}],"password_hash":"\(bcrypt)"}
+        {"user_id":"auth0|eve","email":"eve@x.test","email_verified":false,"identities":[{"user_id":"eve","provider":"auth0"}]}
+        {"user_id":"google-oauth2|held","identities":[{"user_id":"held","provider":"google-oauth2"}]}
+        {"user_id":"auth0|bob2","email":"bob@x.test","email_verified":true,"identities":[{"user_id":"b","provider":"auth0"},{"user_id":"kim","provider":"google-oauth2"}]}
+        {"user_id":"apple|off","blocked":true,"identities":[{"user_id":"off","provider":"apple"}]}
+        {"user_id":"google-oauth2|ada","identities":[{"user_id":"again","provider":"google-oauth2"}]}
+        {"user_id":"x
+        {"user_id":"steam|1","identities":[{"user_id":"1","provider":"steam"}]}
+
+        """
+
+    private static let totals = """
+        accounts 4, external ids 4, identities 5, addresses 1, passwords 1
+        """
+
+    private static let leftOut = """
+        not imported: 4
+        of the accounts, disabled: 1
+        left out, by kind:
+          address_held (file): 1
+          duplicate_id (file): 1
+          identity_held (ledger): 1
+          malformed_record: 1
+          no_way_to_sign_in: 3
+          password_not_in_file: 1
+          profile: 1
+          unknown_provider: 1
+          unverified_address: 1
+
+        """
+
+    @Test func `an import reports conflicts, repeats, and lets people sign in`() async throws {
+        try await with { deployment, server in
+            var held = Device(server.client)
+            #expect(try await held.signIn(deployment.google, as: "held").status == 200)
+            let path = try deployment.write(Self.auth0, to: "auth0.json")
+            let dry = try await deployment.tool.run(["import", "auth0", path, "--dry-run"])
+            #expect(dry.status == 1)
+            #expect(
+                dry.output == """
+                    records: 9
+                    to import: \(Self.totals)
+                    in the ledger already, by external id: 1
+                    \(Self.leftOut)
+                    """, "\(dry)")
+            let report = deployment.path("report.jsonl")
+            let first = try await deployment.tool.run([
+                "import", "auth0", path, "--reason", "the move", "--report", report,
+            ])
+            #expect(first.status == 1)
+            #expect(
+                first.output == """
+                    records: 9
+                    imported: \(Self.totals)
+                    in the ledger already, by external id: 1
+                    \(Self.leftOut)
+                    """, "\(first)")
+            let lines = try String(contentsOfFile: report, encoding: .utf8)
+            #expect(
+                lines.contains(
+                    #"{"line":4,"problem":"identity_held","with":"ledger","provider":"google"}"#),
+                "\(lines)")
+            for secret in ["x.test", "ada", "held", "bob"] { #expect(!lines.contains(secret)) }
+
+            var ada = Device(server.client)
+            #expect(try await ada.signIn(deployment.google, as: "ada").status == 200)
+            let bob = try await server.client.call(
+                "POST", "/v1/auth/sign-in/password", ["email": "bob@x.test", "password": "U*U"])
+            #expect(bob.status == 200, "\(bob)")
+            var off = Device(server.client)
+            #expect(try await off.signIn(deployment.apple, as: "off").status == 403)
+
+            let again = try await deployment.tool.run([
+                "import", "auth0", path, "--reason", "once more",
+            ])
+            #expect(again.output.contains("accounts 0, external ids 0"), "\(again)")
+            #expect(again.output.contains("by external id: 5"), "\(again)")
+            let verified = try await deployment.tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified)")
+            let timeline = try await deployment.tool.run(["timeline", ada.userID])
+            #expect(timeline.output.contains("got an external id"), "\(timeline.output)")
+            let accesses = try await deployment.tool.run(["access-log"])
+            #expect(accesses.output.contains("account.import"), "\(accesses.output)")
+        }
+    }
+
+    @Test func `the other formats are imported`() async throws {
+        try await with { deployment, _ in
+            let firebase = try deployment.write(
+                """
+                {"users":[{"localId":"f1","email":"f1@x.test","emailVerified":true,"providerUserInfo":[{"providerId":"google.com","rawId":"f1"}]},
+                {"localId":"f2","email":"f2@x.test","emailVerified":true}]}
+                """, to: "firebase.json")
+            let keycloak = try deployment.write(
+                """
+                {"users":[{"id":"k1","username":"k","federatedIdentities":[{"identityProvider":"corp-google","userId":"k1"}]}]}
+                """, to: "keycloak.json")
+            let users = try deployment.write("id,email\ns1,s@x.test\n", to: "users.csv")
+            let identities = try deployment.write(
+                "user_id,provider,provider_id\ns1,apple,s1\n", to: "identities.csv")
+            let commands = [
+                ["firebase", firebase], ["keycloak", keycloak, "--provider", "corp-google=google"],
+                ["supabase", users, "--identities", identities],
+            ]
+            for (words, totals) in zip(
+                commands,
+                ["accounts 2,", "accounts 1, external ids 1, identities 1", "accounts 1,"])
+            {
+                let imported = try await deployment.tool.run(
+                    ["import"] + words + ["--reason", "the move"])
+                #expect(imported.status == 0 && imported.output.contains(totals), "\(imported)")
+            }
+            let verified = try await deployment.tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified)")
+        }
+    }
+
+    @Test func `an import that is killed goes on where it was`() async throws {
+        try await with { deployment, _ in
+            let count = 6000
+            let text = (0..<count).map {
+                #"{"user_id":"g|\#($0)","identities":[{"user_id":"\#($0)","provider":"google-oauth2"}]}"#
+            }.joined(separator: "\n")
+            let path = try deployment.write(text, to: "many.json")
+            let half = try RunningProcess(
+                executable: CommandLineTool.executable,
+                arguments: ["import", "auth0", path, "--reason", "the move"],
+                environment: deployment.tool.environment)
+            let session = Session(url: deployment.superuserURL, applicationName: "test")
+            try await eventually("some accounts to be imported") {
+                let names = try await session.run {
+                    try $0.query(Statement("test_names", "SELECT count(*) FROM names")).int8(0, 0)
+                }
+                return names > 0 ? true : nil
+            }
+            await session.close()
+            half.send(SIGKILL)
+            _ = try await half.exitStatus(within: .seconds(60))
+            let rest = try await deployment.tool.run([
+                "import", "auth0", path, "--reason", "the move",
+            ])
+            #expect(rest.status == 0, "\(rest)")
+            let numbers = rest.output.matches(of: /(accounts|by external id:) ([0-9]+)/)
+                .compactMap { Int($0.output.2) }
+            #expect(numbers.reduce(0, +) == count && (numbers.last ?? 0) > 0, "\(rest)")
+            let verified = try await deployment.tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified)")
+        }
+    }
+
+    /// Returns the accounts by what signs in to them, without their ids.
+    private func users(_ deployment: Deployment) async throws -> [String] {
+        let session = Session(url: deployment.superuserURL, applicationName: "test")
+        let statement = Statement(
+            "test_users",
+            """
+            SELECT string_agg(provider || ' ' || CASE WHEN provider IN ('password', 'email')
+                THEN coalesce(c.version::boolean::text, 'codes') ELSE provider_id END, ', '
+                ORDER BY provider, provider_id)
+                || CASE WHEN a.disabled_position IS NULL THEN '' ELSE ' disabled' END
+            FROM accounts a JOIN identities i USING (tenant_id, account_id)
+            LEFT JOIN (SELECT identity_id, 1 AS version FROM credentials) c USING (identity_id)
+            GROUP BY a.account_id, a.disabled_position ORDER BY 1
+            """)
+        let users = try await session.run { connection in
+            let rows = try connection.query(statement)
+            return try (0..<rows.rowCount).map { try rows.text($0, 0) }
+        }
+        await session.close()
+        return users
+    }
+
+    @Test(arguments: ["auth0", "firebase"])
+    func `the import of an own export makes the same users`(format: String) async throws {
+        var exported = ""
+        var former: [String] = []
+        try await with { deployment, server in
+            let path = try deployment.write(Self.auth0, to: "auth0.json")
+            _ = try await deployment.tool.run(["import", "auth0", path, "--reason", "the move"])
+            let file = deployment.path("users.json")
+            let written = try await deployment.tool.run([
+                "export", "--format", format, "--all", "--output", file, "--disclose",
+                "--reason", "we leave",
+            ])
+            #expect(written.status == 0, "\(written)")
+            exported = try String(contentsOfFile: file, encoding: .utf8)
+            former = try await users(deployment)
+            let accesses = try await deployment.tool.run(["access-log"])
+            #expect(accesses.output.contains("account.export"), "\(accesses.output)")
+            let silent = try await deployment.tool.run([
+                "export", "--format", format, "--all", "--output", deployment.path("x"),
+            ])
+            #expect(silent.status == 64, "\(silent)")
+        }
+        #expect(former.count == 5, "\(former)")
+        try await with { deployment, server in
+            let path = try deployment.write(exported, to: "users.json")
+            let imported = try await deployment.tool.run([
+                "import", format, path, "--reason", "the move",
+            ])
+            #expect(imported.output.contains("accounts \(former.count),"), "\(imported)")
+            #expect(try await users(deployment) == former)
+            let bob = try await server.client.call(
+                "POST", "/v1/auth/sign-in/password", ["email": "bob@x.test", "password": "U*U"])
+            #expect(bob.status == 200, "\(bob)")
+        }
+    }
+
+    @Test func `a broken file, a reason and known providers`() async throws {
+        try await with { deployment, _ in
+            let broken = try deployment.write(
+                #"[{"user_id":"1","identities":[{"user_id":"1","provider":"apple"}]},"# + "\nx y]",
+                to: "broken.json")
+            let stopped = try await deployment.tool.run([
+                "import", "auth0", broken, "--reason", "r",
+            ])
+            #expect(stopped.status == 1 && stopped.output.contains("accounts 1,"), "\(stopped)")
+            #expect(stopped.errors.contains("from line 2 on"), "\(stopped)")
+            let unreasoned = try await deployment.tool.run(["import", "auth0", broken])
+            #expect(unreasoned.status == 64, "\(unreasoned)")
+            let unknown = try await deployment.tool.run([
+                "import", "auth0", broken, "--dry-run", "--provider", "steam=steam",
+            ])
+            #expect(unknown.status == 1 && unknown.errors.contains("no provider steam"))
+            let missing = try await deployment.tool.run([
+                "import", "auth0", deployment.path("none"), "--dry-run",
+            ])
+            #expect(missing.status == 1 && missing.errors.contains("can't be read"), "\(missing)")
+        }
+    }
+}
