@@ -158,6 +158,15 @@ extension JSONWriter {
         array { writer in
             for merge in account.merges { writer.merge(merge) }
         }
+        name("external_ids")
+        array { writer in
+            for name in account.names {
+                writer.object { writer in
+                    writer.member("source", name.source.description)
+                    writer.named("position", name.position)
+                }
+            }
+        }
         name("legal_holds")
         texts(account.holds.map(\.description))
         name("holds")
