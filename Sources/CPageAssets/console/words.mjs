@@ -229,3 +229,8 @@ export const matches = {
 export const states = {
   unopened: "not opened yet", open: "live", live: "live", disabled: "disabled", merged: "absorbed", absorbed: "absorbed", erased: "erased",
 };
+
+/** Kinds of second factors. */
+export const factorKinds = {
+  totp: "Authenticator app", phone: "Phone", passkey: "Security key", recovery_codes: "Recovery codes",
+};
