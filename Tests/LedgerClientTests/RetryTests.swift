@@ -28,6 +28,19 @@ import Testing
         #expect(Set(transport.requests.map { $0.headers["X-Request-Id"] }).count == 1)
     }
 
+    @Test func `a Retry-After that is a date counts from that of the answer`() async throws {
+        let transport = TestTransport { _, number in
+            let headers = [
+                "Date": "Sun, 06 Nov 1994 08:49:37 GMT",
+                "Retry-After": "Sun, 06 Nov 1994 08:49:4\(number) GMT",
+            ]
+            return number < 3
+                ? .answer(.refusal(503, "UNAVAILABLE", headers: headers)) : .answer(.account())
+        }
+        try await signedIn(transport).reload()
+        #expect(time.sleeps == [.seconds(4), .seconds(5)])
+    }
+
     @Test(arguments: [429, 502, 503, 504])
     func `waits double, and the tries end`(_ status: Int) async throws {
         let transport = TestTransport { _, _ in .answer(TransportResponse(status: status)) }

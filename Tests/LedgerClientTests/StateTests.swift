@@ -1,5 +1,6 @@
 import Foundation
 import LedgerClient
+import Observation
 import Synchronization
 import Testing
 
@@ -27,6 +28,19 @@ import Testing
 
     private func stored(_ number: Int = 1, expiresIn seconds: TimeInterval = 600) -> StoredState {
         .signedIn(token: number, expiresAt: time.wall.addingTimeInterval(seconds))
+    }
+
+    @Test func `a screen that shows the state is told of a change`() async throws {
+        let session = try app(TestTransport(), store: InMemoryTokenStore(stored()), time: time)
+        let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+        withObservationTracking {
+            _ = session.state
+        } onChange: {
+            continuation.finish()
+        }
+        try await session.start()
+        for await _ in changes {}
+        #expect(session.state.profile?.userID == "ada")
     }
 
     @Test func `an app that starts offline shows the last known profile`() async throws {

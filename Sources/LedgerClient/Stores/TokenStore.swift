@@ -9,7 +9,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Keeps the session of one person: ``KeychainTokenStore``, ``FileTokenStore``, ``InMemoryTokenStore``, or an app's
+/// Keeps the session of one person: `KeychainTokenStore`, ``FileTokenStore``, ``InMemoryTokenStore``, or an app's
 /// own.
 ///
 /// A store may be shared by processes, such as an app and its extensions. Then ``exclusively(_:)`` excludes all of

@@ -150,6 +150,16 @@ struct RequestSender: Sendable {
             timeout: call.route == .refresh ? policy.refreshAttemptTime : policy.attemptTime)
     }
 
+    /// Reads the seconds of `Retry-After`, which proxies may send as a date: it counts from that of the answer.
+    private static func retryAfter(_ response: TransportResponse) -> Int? {
+        guard let text = response.header("Retry-After") else { return nil }
+        if let seconds = Int(text) { return seconds }
+        guard let now = response.header("Date").flatMap(ServerTime.httpDate),
+            let date = ServerTime.httpDate(text)
+        else { return nil }
+        return Int(now.distance(to: date))
+    }
+
     private static let encoder: JSONEncoder = {
         let encoder = JSONEncoder()
         // A repetition must have the same body.
@@ -166,7 +176,7 @@ struct RequestSender: Sendable {
         guard response.status != 200 || !isSmall else { return nil }
         let error = isSmall ? try? decoder.decode(ErrorAnswer.self, from: response.body).error : nil
         let requestID = response.header("X-Request-Id") ?? requestID
-        let seconds = response.header("Retry-After").flatMap { Int($0) }
+        let seconds = retryAfter(response)
         let code =
             error.map { LedgerError.Code(rawValue: $0.code) }
             ?? (response.status == 503 ? .unavailable : .unexpectedAnswer)

@@ -76,6 +76,6 @@ public struct SignIn: Hashable, Sendable {
 public enum SignInResult: Hashable, Sendable {
     /// A session was opened.
     case signedIn(SignIn)
-    /// The account needs a second factor, by ``AuthSession/completeSecondFactor(_:code:)``.
+    /// The account needs a second factor, by ``AuthSession/completeSecondFactor(_:code:sent:)``.
     case needsSecondFactor(SecondFactorChallenge)
 }
