@@ -162,6 +162,7 @@ let package = Package(
                 .embedInCode("V035_daily_figures.sql"),
                 .embedInCode("V036_erasure_requests.sql"),
                 .embedInCode("V037_names.sql"),
+                .embedInCode("V038_identity_names.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),
@@ -204,7 +205,7 @@ let package = Package(
             dependencies: [
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
                 "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "PageAssets", "Passkeys",
-                "Passwords", "QRCodes", "TransparencyLog",
+                "Passwords", "QRCodes", "TransparencyLog", "UnicodeText",
             ]),
         .executableTarget(
             name: "account-ledger",
@@ -251,7 +252,8 @@ let package = Package(
             dependencies: [
                 "Addresses", "BlockingCalls", "Cryptography", "DevelopmentIdentityProvider",
                 "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerExport", "LedgerImport",
-                "LedgerSignIn", "LedgerTestSupport", "OpenID", "Passkeys", "Passwords", "Postgres", "Sockets",
+                "LedgerSignIn", "LedgerTestSupport", "OpenID", "Passkeys", "Passwords", "Postgres",
+                "Sockets",
                 "TransparencyLog",
             ]),
 

@@ -96,6 +96,12 @@ BEGIN
         WHERE i.tenant_id = tenant AND i.last_account_id = wanted.account
             AND s.tenant_id = tenant AND s.identity_id = i.identity_id
             AND s.account_id = wanted.account AND s.ended_position IS NULL;
+        DELETE FROM public.identity_names n
+        USING public.identities i
+        WHERE i.tenant_id = tenant AND i.last_account_id = wanted.account
+            AND n.tenant_id = tenant AND n.identity_id = i.identity_id;
+        DELETE FROM public.identity_names n
+        WHERE n.tenant_id = tenant AND n.account_id = wanted.account;
         DELETE FROM public.identities i
         WHERE i.tenant_id = tenant AND i.last_account_id = wanted.account;
         DELETE FROM public.merges m

@@ -91,9 +91,6 @@ static const unsigned char console_icon_svg[] = {
 static const unsigned char console_index_html[] = {
 #embed "console/index.html"
 };
-static const unsigned char console_keys_mjs[] = {
-#embed "console/keys.mjs"
-};
 static const unsigned char console_picture_mjs[] = {
 #embed "console/picture.mjs"
 };
@@ -103,17 +100,11 @@ static const unsigned char console_repair_steps_mjs[] = {
 static const unsigned char console_repair_words_mjs[] = {
 #embed "console/repair-words.mjs"
 };
-static const unsigned char console_routes_mjs[] = {
-#embed "console/routes.mjs"
-};
 static const unsigned char console_save_mjs[] = {
 #embed "console/save.mjs"
 };
 static const unsigned char console_session_mjs[] = {
 #embed "console/session.mjs"
-};
-static const unsigned char console_signed_out_mjs[] = {
-#embed "console/signed-out.mjs"
 };
 static const unsigned char console_steps_mjs[] = {
 #embed "console/steps.mjs"
@@ -166,6 +157,9 @@ static const unsigned char console_view_events_mjs[] = {
 static const unsigned char console_view_export_mjs[] = {
 #embed "console/view-export.mjs"
 };
+static const unsigned char console_view_factor_mjs[] = {
+#embed "console/view-factor.mjs"
+};
 static const unsigned char console_view_hold_mjs[] = {
 #embed "console/view-hold.mjs"
 };
@@ -201,9 +195,6 @@ static const unsigned char console_view_undo_mjs[] = {
 };
 static const unsigned char console_view_unlink_mjs[] = {
 #embed "console/view-unlink.mjs"
-};
-static const unsigned char console_watch_mjs[] = {
-#embed "console/watch.mjs"
 };
 static const unsigned char console_words_mjs[] = {
 #embed "console/words.mjs"
@@ -328,14 +319,11 @@ static const struct page_asset assets[] = {
     {"console/frame.mjs", SCRIPT, console_frame_mjs, sizeof console_frame_mjs},
     {"console/icon.svg", PICTURE, console_icon_svg, sizeof console_icon_svg},
     {"console/index.html", HTML, console_index_html, sizeof console_index_html},
-    {"console/keys.mjs", SCRIPT, console_keys_mjs, sizeof console_keys_mjs},
     {"console/picture.mjs", SCRIPT, console_picture_mjs, sizeof console_picture_mjs},
     {"console/repair-steps.mjs", SCRIPT, console_repair_steps_mjs, sizeof console_repair_steps_mjs},
     {"console/repair-words.mjs", SCRIPT, console_repair_words_mjs, sizeof console_repair_words_mjs},
-    {"console/routes.mjs", SCRIPT, console_routes_mjs, sizeof console_routes_mjs},
     {"console/save.mjs", SCRIPT, console_save_mjs, sizeof console_save_mjs},
     {"console/session.mjs", SCRIPT, console_session_mjs, sizeof console_session_mjs},
-    {"console/signed-out.mjs", SCRIPT, console_signed_out_mjs, sizeof console_signed_out_mjs},
     {"console/steps.mjs", SCRIPT, console_steps_mjs, sizeof console_steps_mjs},
     {"console/stream.mjs", SCRIPT, console_stream_mjs, sizeof console_stream_mjs},
     {"console/style.css", STYLE, console_style_css, sizeof console_style_css},
@@ -353,6 +341,7 @@ static const struct page_asset assets[] = {
     {"console/view-event.mjs", SCRIPT, console_view_event_mjs, sizeof console_view_event_mjs},
     {"console/view-events.mjs", SCRIPT, console_view_events_mjs, sizeof console_view_events_mjs},
     {"console/view-export.mjs", SCRIPT, console_view_export_mjs, sizeof console_view_export_mjs},
+    {"console/view-factor.mjs", SCRIPT, console_view_factor_mjs, sizeof console_view_factor_mjs},
     {"console/view-hold.mjs", SCRIPT, console_view_hold_mjs, sizeof console_view_hold_mjs},
     {"console/view-holds.mjs", SCRIPT, console_view_holds_mjs, sizeof console_view_holds_mjs},
     {"console/view-log.mjs", SCRIPT, console_view_log_mjs, sizeof console_view_log_mjs},
@@ -365,7 +354,6 @@ static const struct page_asset assets[] = {
     {"console/view-timelines.mjs", SCRIPT, console_view_timelines_mjs, sizeof console_view_timelines_mjs},
     {"console/view-undo.mjs", SCRIPT, console_view_undo_mjs, sizeof console_view_undo_mjs},
     {"console/view-unlink.mjs", SCRIPT, console_view_unlink_mjs, sizeof console_view_unlink_mjs},
-    {"console/watch.mjs", SCRIPT, console_watch_mjs, sizeof console_watch_mjs},
     {"console/words.mjs", SCRIPT, console_words_mjs, sizeof console_words_mjs},
     {"lib/api.mjs", SCRIPT, lib_api_mjs, sizeof lib_api_mjs},
     {"lib/dialog.mjs", SCRIPT, lib_dialog_mjs, sizeof lib_dialog_mjs},

@@ -22,8 +22,6 @@ package struct JSONElements: Sendable {
         case element(Element)
         /// The given bytes are used up.
         case needsBytes
-        /// The text is complete.
-        case end
         /// The text is no JSON in this line, and nothing after it can be read.
         case broken(line: Int)
     }
@@ -92,7 +90,7 @@ package struct JSONElements: Sendable {
             case .broken: return .broken(line: line)
             default:
                 skipWhitespace()
-                guard let byte = chunk.first else { return place == .end ? .end : .needsBytes }
+                guard let byte = chunk.first else { return .needsBytes }
                 take(byte)
             }
         }

@@ -245,6 +245,8 @@ enum RequestTemplates {
             #"{"case":"T-1"}"#),
         request("POST /v1/accounts/<ACCOUNT>/identities/<ACCOUNT>/unlink/preview", because, ""),
         request("POST /v1/account/identities/<ACCOUNT>/keep", json + bearer, "{}"),
+        request(
+            "PUT /v1/account/identities/<ACCOUNT>/name", json + bearer, #"{"name":"Work phone"}"#),
         request("GET /.well-known/jwks.json", "Host: a\n", ""),
         request("GET /openapi.json", "Host: a\n", ""),
         request("GET /docs", "Host: a\n", ""),

@@ -25,7 +25,8 @@ import Testing
         }
     }
 
-    @Test func `the docs have the range of every number, and no number outside is accepted`() throws {
+    @Test func `the docs have the range of every number, and no number outside is accepted`() throws
+    {
         let rows = try Self.rows
         #expect(rows.count >= 9)
         let help = try Program.accountLedger.help(about: ["serve"])

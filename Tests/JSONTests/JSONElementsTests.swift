@@ -20,7 +20,6 @@ import Testing
                 guard !rest.isEmpty else { return seen + [elements.isComplete ? "end" : "cut"] }
                 elements.add(Array(rest.prefix(partBytes)))
                 rest = rest.dropFirst(partBytes)
-            case .end: return seen + ["end"]
             case .broken(let line): return seen + ["broken \(line)"]
             }
         }

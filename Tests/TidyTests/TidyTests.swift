@@ -63,7 +63,7 @@ import Testing
         "LedgerAPI": [
             "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
             "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "PageAssets", "Passkeys",
-            "Passwords", "QRCodes", "TransparencyLog",
+            "Passwords", "QRCodes", "TransparencyLog", "UnicodeText",
         ],
         "ledger-bench-load": ["Passwords", "Sockets"],
         "LedgerTestSupport": [

@@ -37,6 +37,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string} identity_id
  * @property {string} provider
  * @property {string} linked_at
+ * @property {string} [name]  That the person gave to the passkey.
  * @property {string} [email]
  * @property {boolean | null} [email_verified]
  * @property {string} [unlink_due]  When it is unlinked, because support planned it.
@@ -215,7 +216,7 @@ export class AccountLedgerError extends Error {
  * @property {AbortSignal} [signal]
  *
  * @typedef {object} Request
- * @property {"GET" | "POST" | "DELETE"} method
+ * @property {"GET" | "POST" | "PUT" | "DELETE"} method
  * @property {string} path
  * @property {object} [body]
  * @property {Record<string, string>} [headers]
@@ -758,6 +759,18 @@ export class AccountLedger {
     return this.#call({
       method: "POST", path: `/v1/account/identities/${segment(identityId)}/keep`, body: {}, isUnrepeatable: true,
     }, options);
+  }
+
+  /**
+   * Names a passkey, in place of a former name.
+   *
+   * @param {string} identityId
+   * @param {{ name: string }} named
+   * @param {CallOptions} [options]
+   * @returns {Promise<Account>}
+   */
+  nameIdentity(identityId, { name }, options = {}) {
+    return this.#call({ method: "PUT", path: `/v1/account/identities/${segment(identityId)}/name`, body: { name } }, options);
   }
 
   /**

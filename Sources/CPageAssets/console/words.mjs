@@ -4,7 +4,7 @@ import { list } from "./format.mjs";
 
 /** The types of events, in the order of the filters. */
 export const eventTypes = {
-  AccountOpened: "Account opened", ProviderLinked: "Identity linked", ProviderUnlinked: "Identity unlinked",
+  AccountOpened: "Account opened", AccountNamed: "External id", ProviderLinked: "Identity linked", ProviderUnlinked: "Identity unlinked",
   ConflictRejected: "Link refused, identity in use", LinkRejected: "Link refused", UnlinkRejected: "Unlink refused",
   ProviderUnlinkPlanned: "Unlink planned", ProviderUnlinkStopped: "Planned unlink stopped",
   SignedIn: "Signed in", SignedOut: "Signed out", SessionRevoked: "Session revoked", SessionsEnded: "Sessions ended by support",
@@ -35,7 +35,7 @@ const verbs = {
   ProviderLinked: ({ cause }) => ({ link: "linked", imported: "was imported with", relink: "was relinked with" })[cause] ?? "signed up with",
   ProviderUnlinked: ({ cause }) => ({ upgraded: "upgraded from", support: "lost by support" })[cause] ?? "unlinked",
   ConflictRejected: () => "could not link", LinkRejected: () => "could not link", UnlinkRejected: () => "could not unlink",
-  ProviderUnlinkPlanned: () => "will lose by support",
+  ProviderUnlinkPlanned: () => "will lose by support", AccountNamed: () => "got an external id",
   ProviderUnlinkStopped: ({ cause }) => ({
     only_provider: "keeps its last way to sign in,", support: "keeps by support",
   })[cause] ?? "stopped the unlink of",
@@ -228,4 +228,9 @@ export const matches = {
 /** States of accounts. */
 export const states = {
   unopened: "not opened yet", open: "live", live: "live", disabled: "disabled", merged: "absorbed", absorbed: "absorbed", erased: "erased",
+};
+
+/** Kinds of second factors. */
+export const factorKinds = {
+  totp: "Authenticator app", phone: "Phone", passkey: "Security key", recovery_codes: "Recovery codes",
 };

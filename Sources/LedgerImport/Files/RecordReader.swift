@@ -58,8 +58,6 @@ struct RecordReader {
                     }
                     guard elements.isComplete else { throw .malformed(line: elements.line) }
                     return nil
-                case .end:
-                    return nil
                 case .broken(let line): throw .malformed(line: line)
                 }
             }

@@ -70,6 +70,7 @@ struct SupabaseTables {
             columns = Columns(found.columns)
         } else {
             (users, columns) = try Self.csv(first)
+            guard columns.has("id") else { throw .missingColumn("id") }
             guard paths.count > 1 else {
                 index = nil
                 identityColumns = nil

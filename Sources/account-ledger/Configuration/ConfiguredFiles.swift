@@ -1,5 +1,6 @@
 import CommandLine
 import Ledger
+import LedgerMessages
 import LedgerSignIn
 
 /// The providers file and the staff's file of a configuration, checked against its other settings.

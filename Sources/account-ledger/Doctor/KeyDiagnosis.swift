@@ -1,5 +1,6 @@
 import CommandLine
 import Ledger
+import LedgerEngine
 
 /// The check of `doctor` that compares the key directory with the keys that logs require.
 enum KeyDiagnosis {

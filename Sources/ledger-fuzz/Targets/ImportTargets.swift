@@ -70,7 +70,6 @@ enum ImportTargets {
                 guard !rest.isEmpty else { return (found, elements.isComplete) }
                 elements.add(Array(rest.prefix(partBytes)))
                 rest = rest.dropFirst(partBytes)
-            case .end: return (found, true)
             case .broken: return (found, false)
             }
         }

@@ -145,6 +145,14 @@ struct ExampleRun {
             guard operation.id == "keep_identity" else { return }
             _ = try await support(
                 "/v1/accounts/\(ada.userID)/identities/\(identity)/unlink", "{\"case\":\"T-1\"}")
+        case "name_identity":
+            var passkey = TestPasskey()
+            let person = try await service.signUp(&passkey)
+            signedUp = person
+            accessToken = person.accessToken
+            let account = try await service.account(person.accessToken)
+            let linked = account.json["identities"]?.array?.first?.members?["identity_id"]
+            values[ExampleValue.identity] = linked?.string
         case "enable_account":
             _ = try await support("/v1/accounts/\(ada.userID)/disable", "{\"case\":\"T-1\"}")
         case "lift_legal_hold":

@@ -80,7 +80,7 @@ struct RefusalTests {
                 let secret = try await run.service.staff.signIn(
                     [.admin: .all], authenticatedAt: past)
                 return try await run.service.send(
-                    run.operation.method, run.target,
+                    run.operation.method, run.target, run.body,
                     headers: run.headers + TestStaff.fields(of: secret))
             },
         ],

@@ -142,6 +142,7 @@ import Testing
         "POST /v1/auth/link/{provider}", "DELETE /v1/auth/link/{provider}", "GET /v1/account",
         "GET /v1/account/activity",
         "POST /v1/account/identities/{identity_id}/keep",
+        "PUT /v1/account/identities/{identity_id}/name",
         "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz", "GET /openapi.json",
         "GET /docs",
         "POST /v1/account/merge/preview", "POST /v1/account/merge",

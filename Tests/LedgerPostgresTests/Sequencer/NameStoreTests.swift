@@ -76,8 +76,9 @@ import Testing
             let again = try await imported(command("ada", 2), fixture)
             #expect(again.effect == .kept && again.position != nil)
             #expect(
-                try await database.rows("source, external_id, account_id::text]) FROM names")
-                    == ["auth0, ada, \(ada.newAccount)"])
+                try await database.asSuperuser.texts(
+                    "SELECT source || ' ' || external_id || ' ' || account_id FROM names")
+                    == ["auth0 ada \(ada.newAccount)"])
             let found = try #require(try await found("ada", database))
             #expect(found.named == ada.newAccount && found.survivor == ada.newAccount)
             #expect(found.position == again.position)

@@ -126,8 +126,8 @@ import Testing
     @Test func `an identity that its account unlinked comes back by no import`() throws {
         var story = Story()
         story.scenario.given.policy.reauthenticationSeconds = .max / 2_000_000
-        let ada = try story.scenario.given.signIn(subject("google", "ada"))
-        _ = try story.scenario.given.link(ada, .success(proof(subject("apple", "ada"))), token: 1)
+        let ada = try story.scenario.given.signIn(subject("apple", "ada"))
+        _ = try story.scenario.given.link(ada, .success(proof(subject("google", "ada"))), token: 1)
         _ = try story.scenario.given.unlink(ada, "google").get()
         let (success, events) = try story.importing(
             story.command("ada", [subject("google", "ada")]))

@@ -105,8 +105,8 @@ struct LedgerRequestTests {
             ImportAccount(
                 externalName("eve"),
                 identities: [
-                    .init(subject("google", "eve"), email: nil, newID: IdentityID(bits: 20))
-                ], addresses: [], actor: .system, newAccount: AccountID(bits: 21)))
+                    .init(subject("google", "eve"), email: nil, newID: IdentityID(bits: 120))
+                ], addresses: [], actor: .system, newAccount: AccountID(bits: 121)))
     }
 
     /// Makes one request of each type.

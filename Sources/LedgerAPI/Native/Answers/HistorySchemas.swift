@@ -27,6 +27,13 @@ extension Schema {
                 .required("absorbed", .account), .required("event_id", .event),
                 .required("position", .number),
             ]))
+    fileprivate static let externalIDs = list(
+        object(
+            "AccountExternalID",
+            [
+                .required("source", .nameSource),
+                .required("position", .number, "The event that discloses the id"),
+            ]))
     fileprivate static let holds = list(
         object(
             "AccountHold",
@@ -55,6 +62,7 @@ extension [Property] {
         .required(
             "second_factors", .list(.factor), "The factors that every sign-in needs one of"),
         .required("factors", .factors), .required("merges", .merges),
+        .required("external_ids", .externalIDs),
         .required("legal_holds", .list(.uuid(ExampleValue.hold))), .required("holds", .holds),
     ]
     /// The members for an account that was merged into another one.

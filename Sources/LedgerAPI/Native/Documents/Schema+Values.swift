@@ -81,6 +81,9 @@ extension Schema {
                 "unlink_due", .time,
                 "When it is unlinked, because support planned it; in the state of an account"),
             .optional(
+                "name", .text("Work phone"),
+                "The name that the person gave to the passkey, with `disclose=true`"),
+            .optional(
                 "email", .text("grace@example.com"), "Its e-mail now, with `disclose=true`"),
             .optional("email_verified", .flag(true).orNull),
         ])

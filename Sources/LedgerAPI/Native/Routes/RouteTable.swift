@@ -12,6 +12,7 @@ enum RouteTable {
         CompleteAddressReturnRoute.self, RefreshRoute.self,
         SignOutRoute.self, LinkRoute.self,
         UnlinkRoute.self, AccountRoute.self, ActivityRoute.self, KeepIdentityRoute.self,
+        NameIdentityRoute.self,
         FactorsRoute.self,
         BeginEnrolmentRoute.self,
         BeginPasskeyFactorRoute.self,

@@ -4,13 +4,20 @@ import Postgres
 
 /// The writes of addresses that accounts got or released in a batch.
 enum AddressWrites {
-    private static let insert = Statement(
-        "insert_address",
+    private static let insert = RowsStatement(
+        "insert_addresses",
+        [
+            "tenant_id": "text", "address_id": "uuid", "kind": "text", "digest": "bytea",
+            "key_id": "text", "account_id": "uuid", "position": "bigint", "former_of": "uuid",
+            "kept_until": "timestamptz", "mac": "bytea",
+        ]
+    ) { rows in
         """
         INSERT INTO addresses (tenant_id, address_id, kind, digest, key_id, account_id, position,
             former_of, kept_until, mac)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-        """)
+        SELECT * FROM \(rows)
+        """
+    }
 
     private static let delete = Statement(
         "delete_addresses",
@@ -39,28 +46,36 @@ enum AddressWrites {
     ///
     /// - Throws: `BatchFault.damaged` if no key authenticates a row.
     static func names(in batches: [TenantBatch]) throws(BatchFault) -> [Call] {
-        var calls: [Call] = []
+        var tenants: [String] = []
+        var held: [HeldAddress] = []
+        var given: [AddressName] = []
+        var macs: [[UInt8]] = []
         for batch in batches {
             let names = Dictionary(
                 batch.changes.addressesNamed.map { ($0.address, $0.name) },
                 uniquingKeysWith: { _, last in last })
             for (id, name) in names {
                 guard let address = batch.state.ledger.addresses[id] else { continue }
-                let mac = try batch.macs.mac(
-                    of: .address(address, named: name, of: batch.tenant))
-                calls.append(
-                    Call(
-                        insert,
-                        [
-                            .text(batch.tenant.description), .uuid(id.bits),
-                            .text(name.kind.rawValue), .bytes(name.digest.bytes), .text(name.key),
-                            .uuid(address.account.bits), .int8(address.position.value),
-                            address.formerOf.map { .uuid($0.bits) } ?? .null,
-                            address.keptUntil.map { .timestamp($0.microseconds) } ?? .null,
-                            .bytes(mac),
-                        ]))
+                macs.append(
+                    try batch.macs.mac(of: .address(address, named: name, of: batch.tenant)))
+                tenants.append(batch.tenant.description)
+                held.append(address)
+                given.append(name)
             }
         }
-        return calls
+        guard !held.isEmpty else { return [] }
+        return [
+            insert.call(
+                rows: held.count,
+                [
+                    .texts(tenants), .uuids(held.map(\.id.bits)),
+                    .texts(given.map(\.kind.rawValue)), .byteArrays(given.map(\.digest.bytes)),
+                    .texts(given.map(\.key)), .uuids(held.map(\.account.bits)),
+                    .int8s(held.map(\.position.value)),
+                    .optionalUUIDs(held.map { $0.formerOf?.bits }),
+                    .optionalTimestamps(held.map { $0.keptUntil?.microseconds }),
+                    .byteArrays(macs),
+                ])
+        ]
     }
 }

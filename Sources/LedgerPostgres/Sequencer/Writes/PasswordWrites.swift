@@ -5,19 +5,30 @@ import Postgres
 /// The writes of passwords that identities got, or lost with their links.
 enum PasswordWrites {
     // The account stays the one to which the identity was linked.
-    private static let upsert = Statement(
-        "store_password",
+    private static let upsert = RowsStatement(
+        "store_passwords",
+        [
+            "tenant_id": "text", "identity_id": "uuid", "account_id": "uuid", "version": "bigint",
+            "sealed": "bytea", "wrapping_key": "text", "mac": "bytea",
+        ]
+    ) { rows in
         """
         INSERT INTO credentials (tenant_id, identity_id, account_id, version, sealed, wrapping_key,
             mac)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        SELECT * FROM \(rows)
         ON CONFLICT (tenant_id, identity_id) DO UPDATE
         SET version = excluded.version, sealed = excluded.sealed,
             wrapping_key = excluded.wrapping_key, mac = excluded.mac
-        """)
+        """
+    }
 
     private static let delete = Statement(
         "delete_password", "DELETE FROM credentials WHERE tenant_id = $1 AND identity_id = $2")
+
+    // The names that people gave to passkeys go with the link.
+    private static let unname = Statement(
+        "delete_identity_name",
+        "DELETE FROM identity_names WHERE tenant_id = $1 AND identity_id = $2")
 
     private static let endChallenges = Statement(
         "end_challenges",
@@ -45,7 +56,9 @@ enum PasswordWrites {
             let tenant = Parameter.text(batch.tenant.description)
             let (lost, ended) = (batch.changes.passwordsLost, batch.changes.challengesEnded)
             let accounts = batch.changes.challengesEndedOf
-            return lost.map { Call(delete, [tenant, .uuid($0.bits)]) }
+            return lost.flatMap { identity in
+                [delete, unname].map { Call($0, [tenant, .uuid(identity.bits)]) }
+            }
                 + ended.map { Call(endChallenges, [tenant, .bytes($0.digest.bytes)]) }
                 + (accounts.isEmpty
                     ? [] : [Call(endChallengesOfAccounts, [tenant, .uuids(accounts.map(\.bits))])])
@@ -58,7 +71,12 @@ enum PasswordWrites {
     static func stores(
         in batches: [TenantBatch], keyring: WrappingKeyring
     ) throws(BatchFault) -> [Call] {
-        var calls: [Call] = []
+        var tenants: [String] = []
+        var versions: [PasswordVersion] = []
+        var accounts: [UInt128] = []
+        var sealedHashes: [[UInt8]] = []
+        var wrappingKeys: [String] = []
+        var macs: [[UInt8]] = []
         for batch in batches {
             for (identity, password) in batch.changes.passwordsStored {
                 guard let position = batch.state.ledger.passwords[identity],
@@ -68,18 +86,26 @@ enum PasswordWrites {
                 guard let sealed = keyring.seal(password, of: version, in: batch.tenant) else {
                     throw .damaged("the wrapping key")
                 }
-                let mac = try batch.macs.mac(
-                    of: .password(version, sealed.wrapped, sealed.wrappingKey, of: batch.tenant))
-                calls.append(
-                    Call(
-                        upsert,
-                        [
-                            .text(batch.tenant.description), .uuid(identity.bits),
-                            .uuid(account.bits), .int8(position.value), .bytes(sealed.wrapped),
-                            .text(sealed.wrappingKey), .bytes(mac),
-                        ]))
+                macs.append(
+                    try batch.macs.mac(
+                        of: .password(
+                            version, sealed.wrapped, sealed.wrappingKey, of: batch.tenant)))
+                tenants.append(batch.tenant.description)
+                versions.append(version)
+                accounts.append(account.bits)
+                sealedHashes.append(sealed.wrapped)
+                wrappingKeys.append(sealed.wrappingKey)
             }
         }
-        return calls
+        guard !versions.isEmpty else { return [] }
+        return [
+            upsert.call(
+                rows: versions.count,
+                [
+                    .texts(tenants), .uuids(versions.map(\.identity.bits)), .uuids(accounts),
+                    .int8s(versions.map(\.version.value)), .byteArrays(sealedHashes),
+                    .texts(wrappingKeys), .byteArrays(macs),
+                ])
+        ]
     }
 }
