@@ -74,6 +74,21 @@ import Testing
         #expect(ledger.refreshes == 1)
     }
 
+    @Test(arguments: [-3600, 3600])
+    func `a running app needs no time of the ledger, such as behind a proxy that removes it`(
+        _ change: TimeInterval
+    ) async throws {
+        let time = ManualTime()
+        let transport = TestTransport { _, number in .answer(.session(number)) }
+        let session = try app(transport, time: time)
+        try await session.signIn(at: "apple", with: .idToken("t"))
+        time.setWall(by: change)
+        time.advance(.seconds(580))
+        #expect(try await session.accessToken() == "access-1")
+        time.advance(.seconds(10))
+        #expect(try await session.accessToken() == "access-2")
+    }
+
     @Test func `a clock that was set back before the start costs one refused request`()
         async throws
     {

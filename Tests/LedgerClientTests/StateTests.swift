@@ -247,6 +247,30 @@ import Testing
             ])
     }
 
+    /// A store whose lock is had only after another process has renewed the session.
+    private struct OvertakenStore: TokenStore {
+        let inner: InMemoryTokenStore
+        let newer: StoredState
+
+        func load() async -> StoredState? { await inner.load() }
+        func save(_ state: StoredState?) async { await inner.save(state) }
+
+        func exclusively<Value: Sendable>(_ work: @Sendable () async -> Value) async -> Value {
+            await inner.save(newer)
+            return await work()
+        }
+    }
+
+    @Test func `a session that another process has renewed meanwhile is used as it is`()
+        async throws
+    {
+        let store = OvertakenStore(
+            inner: InMemoryTokenStore(stored(expiresIn: -1)), newer: stored(2))
+        let transport = TestTransport { _, _ in .answer(.account()) }
+        try await app(transport, store: store, time: time).reload()
+        #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer access-2"])
+    }
+
     @Test func `a sign-out during a refresh comes after it, and leaves nothing`() async throws {
         let store = InMemoryTokenStore(stored(expiresIn: -1))
         let transport = TestTransport()
