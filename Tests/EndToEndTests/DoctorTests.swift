@@ -30,7 +30,7 @@ import Testing
             for line in [
                 "ok       settings: are valid", "ok       files: ", "ok       keys: are those",
                 "ok       server: Postgres 1", "ok       clock: ", "ok       schema: ",
-                "ok       projections: ", "ok       rules: ", "ok       sealer's record: agrees",
+                "ok       projections: ", "ok       rules: ", "ok       sealer's record: agrees with the",
                 "ok       provider: google of default: its keys can be fetched",
             ] {
                 #expect(text.contains(line), "\(line) in\n\(text)")
@@ -91,11 +91,14 @@ import Testing
             var ada = Device(server.client)
             #expect(try await ada.signIn(deployment.google, as: "ada").status == 200)
             #expect(try await server.stop() == 0)
+            let seal = CommandLineTool(
+                environment: deployment.tool.environment.merging(sealer) { $1 })
+            #expect(try await seal.run(["seal", "--once"]).status == 0)
             let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
             let path = try deployment.write(
                 "{\"tenants\":{\"default\":\(file),\"acme\":\(file)}}", to: "tenants.json")
             let other = try #require(deployment.tool.environment["DATABASE_URL"])
-                .replacing(/\/[^\/?]+(?=\?|$)/, with: "/postgres")
+                .replacing(/dbname=\w+/, with: "dbname=postgres")
             for (settings, line) in [
                 (["LEDGER_KEYS": deployment.path("none")], "problem  keys: "),
                 (["LEDGER_SEALER_STATE": deployment.path("none")], "problem  sealer's record: "),

@@ -63,7 +63,7 @@ struct LenientProxy {
             access_log \(directory)/log short;
             client_body_temp_path \(directory)/body; proxy_temp_path \(directory)/proxy;
             fastcgi_temp_path \(directory)/f; uwsgi_temp_path \(directory)/u; scgi_temp_path \(directory)/s;
-            client_header_timeout 1s; client_body_timeout 1s; keepalive_timeout 1s;
+            client_header_timeout 5s; client_body_timeout 5s; keepalive_timeout 1s;
             client_header_buffer_size 64k; large_client_header_buffers 8 64k;
             client_max_body_size 0; ignore_invalid_headers off; merge_slashes off;
             upstream ledger { server 127.0.0.1:\(backend); keepalive 4; }
@@ -93,9 +93,9 @@ struct LenientProxy {
             option accept-invalid-http-request
             option accept-invalid-http-response
             timeout connect 5s
-            timeout client 1s
+            timeout client 5s
             timeout server 30s
-            timeout http-request 1s
+            timeout http-request 5s
             retries 0
         frontend in
             bind 127.0.0.1:\(port)

@@ -47,14 +47,15 @@ enum FileDiagnosis {
             for (tenant, next) in try await Tenants(url: configuration.databaseURL).list() {
                 let published = try await reads.latestCheckpoint(of: tenant) != nil
                 let diagnosis = record(of: tenant, upTo: next, published, in: directory)
-                if let diagnosis { found.append(diagnosis) } else { signed += 1 }
+                if let diagnosis { found.append(diagnosis) }
+                if published { signed += 1 }
             }
         } catch {
             found.append(.problem("sealer's record", "\(error)", "see docs/sealing.md"))
         }
         await reads.close()
         if found.isEmpty {
-            found = [.good("sealer's record", "agrees with \(signed) logs")]
+            found = [.good("sealer's record", "agrees with the \(signed) logs that are signed")]
         }
         return found + [space("the sealer's record", directory.path)]
     }
