@@ -30,7 +30,8 @@ import Testing
             for line in [
                 "ok       settings: are valid", "ok       files: ", "ok       keys: are those",
                 "ok       server: Postgres 1", "ok       clock: ", "ok       schema: ",
-                "ok       projections: ", "ok       rules: ", "ok       sealer's record: agrees with the",
+                "ok       projections: ", "ok       rules: ",
+                "ok       sealer's record: agrees with the",
                 "ok       provider: google of default: its keys can be fetched",
             ] {
                 #expect(text.contains(line), "\(line) in\n\(text)")
