@@ -135,7 +135,9 @@ package struct UserWriter: Sendable {
                 case nil: omissions.append(.hash)
                 }
             }
-            let hasCodes = emails.contains { type($0) == .email }
+            // A password that Auth0 does not import is replaced by codes to the address.
+            let isLost = !emails.isEmpty && hash.flatMap(Self.scheme) == nil
+            let hasCodes = isLost || emails.contains { type($0) == .email }
             guard !federated.isEmpty || hasCodes else { return }
             // Auth0 imports no identities of other providers: they are kept beside the user.
             writer.name("app_metadata")

@@ -70,7 +70,12 @@ enum Auth0User {
     private static func addOwn(
         _ own: Set<String>, to account: inout SourceAccount, _ user: JSONMembers
     ) {
-        if own.contains(database) || own.contains(emailCodes), let email = user.text("email") {
+        // Beside carried identities, the e-mail may be that of another provider.
+        let isCarried = user["app_metadata"]?.members?.has("account_ledger") == true
+        let hasHash = user.has("password_hash") || user.has("custom_password_hash")
+        if own.contains(database) || own.contains(emailCodes),
+            !isCarried || hasHash || account.hasCodes, let email = user.text("email")
+        {
             account.email = SourceAccount.Own(
                 text: email, isVerified: user.isTrue("email_verified"))
         }
