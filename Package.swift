@@ -233,7 +233,8 @@ let package = Package(
             dependencies: [
                 "Addresses", "BlockingCalls", "Cryptography", "DevelopmentIdentityProvider",
                 "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI", "LedgerExport", "LedgerImport",
-                "LedgerSignIn", "LedgerTestSupport", "OpenID", "Passkeys", "Passwords", "Postgres", "Sockets",
+                "LedgerSignIn", "LedgerTestSupport", "OpenID", "Passkeys", "Passwords", "Postgres",
+                "Sockets",
                 "TransparencyLog",
             ]),
 
