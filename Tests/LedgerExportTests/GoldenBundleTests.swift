@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "b3dd9d4c438097f960fd9a57dca3d975e642a1ee57b19e94a6ea2e384747eee2"),
+        (nil, false, "5a238f42338c2965fffeacdbb14aa1db16e69b9bcebe9b8b787041340822868d"),
         (
             ExampleLog.accounts[0], true,
-            "d6493f618603cb21fa2b9f6acb418e1e54d217566112ce89480ed3e4f97de79e"
+            "a5177674ff14048c2eced2c03648b82a5651f86413a2bbb7ad87eef6c4904bc8"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(
