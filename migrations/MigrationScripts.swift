@@ -39,7 +39,9 @@ package enum MigrationScripts {
         ("V033_console_sessions.sql", PackageResources.V033_console_sessions_sql),
         ("V034_conflict_reviews.sql", PackageResources.V034_conflict_reviews_sql),
         ("V035_daily_figures.sql", PackageResources.V035_daily_figures_sql),
-        ("V036_names.sql", PackageResources.V036_names_sql),
+        ("V036_erasure_requests.sql", PackageResources.V036_erasure_requests_sql),
+        ("V037_names.sql", PackageResources.V037_names_sql),
+        ("V038_identity_names.sql", PackageResources.V038_identity_names_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

@@ -25,7 +25,7 @@ BEGIN
             said := NULL;
         END;
     END IF;
-    IF (said ->> 'type' = 'AccountErased' AND said ->> 'v' IN ('1', '2')
+    IF (said ->> 'type' = 'AccountErased' AND said ->> 'v' IN ('1', '2', '3')
             AND said ->> 'tenant' = tenant
             AND said ->> 'position' = place::text AND jsonb_array_length(said -> 'accounts') = 1
             AND said #>> '{accounts,0,id}' = account::text
@@ -96,6 +96,12 @@ BEGIN
         WHERE i.tenant_id = tenant AND i.last_account_id = wanted.account
             AND s.tenant_id = tenant AND s.identity_id = i.identity_id
             AND s.account_id = wanted.account AND s.ended_position IS NULL;
+        DELETE FROM public.identity_names n
+        USING public.identities i
+        WHERE i.tenant_id = tenant AND i.last_account_id = wanted.account
+            AND n.tenant_id = tenant AND n.identity_id = i.identity_id;
+        DELETE FROM public.identity_names n
+        WHERE n.tenant_id = tenant AND n.account_id = wanted.account;
         DELETE FROM public.identities i
         WHERE i.tenant_id = tenant AND i.last_account_id = wanted.account;
         DELETE FROM public.merges m
@@ -118,6 +124,8 @@ BEGIN
         WHERE w.tenant_id = tenant AND w.account_id = wanted.account;
         DELETE FROM public.idempotency_records r
         WHERE r.tenant_id = tenant AND r.account_id = wanted.account;
+        DELETE FROM public.erasure_requests q
+        WHERE q.tenant_id = tenant AND q.account_id = wanted.account;
         -- Notes on conflicts name both parties.
         DELETE FROM public.conflict_reviews v
         WHERE v.tenant_id = tenant AND v.caller_id = wanted.account;

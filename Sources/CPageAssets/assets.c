@@ -67,6 +67,9 @@ static const unsigned char console_console_mjs[] = {
 static const unsigned char console_dialogs_mjs[] = {
 #embed "console/dialogs.mjs"
 };
+static const unsigned char console_erasure_request_mjs[] = {
+#embed "console/erasure-request.mjs"
+};
 static const unsigned char console_event_filters_mjs[] = {
 #embed "console/event-filters.mjs"
 };
@@ -88,9 +91,6 @@ static const unsigned char console_icon_svg[] = {
 static const unsigned char console_index_html[] = {
 #embed "console/index.html"
 };
-static const unsigned char console_keys_mjs[] = {
-#embed "console/keys.mjs"
-};
 static const unsigned char console_picture_mjs[] = {
 #embed "console/picture.mjs"
 };
@@ -100,17 +100,11 @@ static const unsigned char console_repair_steps_mjs[] = {
 static const unsigned char console_repair_words_mjs[] = {
 #embed "console/repair-words.mjs"
 };
-static const unsigned char console_routes_mjs[] = {
-#embed "console/routes.mjs"
-};
 static const unsigned char console_save_mjs[] = {
 #embed "console/save.mjs"
 };
 static const unsigned char console_session_mjs[] = {
 #embed "console/session.mjs"
-};
-static const unsigned char console_signed_out_mjs[] = {
-#embed "console/signed-out.mjs"
 };
 static const unsigned char console_steps_mjs[] = {
 #embed "console/steps.mjs"
@@ -151,6 +145,9 @@ static const unsigned char console_view_conflicts_mjs[] = {
 static const unsigned char console_view_erase_mjs[] = {
 #embed "console/view-erase.mjs"
 };
+static const unsigned char console_view_erasures_mjs[] = {
+#embed "console/view-erasures.mjs"
+};
 static const unsigned char console_view_event_mjs[] = {
 #embed "console/view-event.mjs"
 };
@@ -159,6 +156,9 @@ static const unsigned char console_view_events_mjs[] = {
 };
 static const unsigned char console_view_export_mjs[] = {
 #embed "console/view-export.mjs"
+};
+static const unsigned char console_view_factor_mjs[] = {
+#embed "console/view-factor.mjs"
 };
 static const unsigned char console_view_hold_mjs[] = {
 #embed "console/view-hold.mjs"
@@ -195,9 +195,6 @@ static const unsigned char console_view_undo_mjs[] = {
 };
 static const unsigned char console_view_unlink_mjs[] = {
 #embed "console/view-unlink.mjs"
-};
-static const unsigned char console_watch_mjs[] = {
-#embed "console/watch.mjs"
 };
 static const unsigned char console_words_mjs[] = {
 #embed "console/words.mjs"
@@ -314,6 +311,7 @@ static const struct page_asset assets[] = {
     {"console/charts.mjs", SCRIPT, console_charts_mjs, sizeof console_charts_mjs},
     {"console/console.mjs", SCRIPT, console_console_mjs, sizeof console_console_mjs},
     {"console/dialogs.mjs", SCRIPT, console_dialogs_mjs, sizeof console_dialogs_mjs},
+    {"console/erasure-request.mjs", SCRIPT, console_erasure_request_mjs, sizeof console_erasure_request_mjs},
     {"console/event-filters.mjs", SCRIPT, console_event_filters_mjs, sizeof console_event_filters_mjs},
     {"console/event-follow.mjs", SCRIPT, console_event_follow_mjs, sizeof console_event_follow_mjs},
     {"console/event-rows.mjs", SCRIPT, console_event_rows_mjs, sizeof console_event_rows_mjs},
@@ -321,14 +319,11 @@ static const struct page_asset assets[] = {
     {"console/frame.mjs", SCRIPT, console_frame_mjs, sizeof console_frame_mjs},
     {"console/icon.svg", PICTURE, console_icon_svg, sizeof console_icon_svg},
     {"console/index.html", HTML, console_index_html, sizeof console_index_html},
-    {"console/keys.mjs", SCRIPT, console_keys_mjs, sizeof console_keys_mjs},
     {"console/picture.mjs", SCRIPT, console_picture_mjs, sizeof console_picture_mjs},
     {"console/repair-steps.mjs", SCRIPT, console_repair_steps_mjs, sizeof console_repair_steps_mjs},
     {"console/repair-words.mjs", SCRIPT, console_repair_words_mjs, sizeof console_repair_words_mjs},
-    {"console/routes.mjs", SCRIPT, console_routes_mjs, sizeof console_routes_mjs},
     {"console/save.mjs", SCRIPT, console_save_mjs, sizeof console_save_mjs},
     {"console/session.mjs", SCRIPT, console_session_mjs, sizeof console_session_mjs},
-    {"console/signed-out.mjs", SCRIPT, console_signed_out_mjs, sizeof console_signed_out_mjs},
     {"console/steps.mjs", SCRIPT, console_steps_mjs, sizeof console_steps_mjs},
     {"console/stream.mjs", SCRIPT, console_stream_mjs, sizeof console_stream_mjs},
     {"console/style.css", STYLE, console_style_css, sizeof console_style_css},
@@ -342,9 +337,11 @@ static const struct page_asset assets[] = {
     {"console/view-compare.mjs", SCRIPT, console_view_compare_mjs, sizeof console_view_compare_mjs},
     {"console/view-conflicts.mjs", SCRIPT, console_view_conflicts_mjs, sizeof console_view_conflicts_mjs},
     {"console/view-erase.mjs", SCRIPT, console_view_erase_mjs, sizeof console_view_erase_mjs},
+    {"console/view-erasures.mjs", SCRIPT, console_view_erasures_mjs, sizeof console_view_erasures_mjs},
     {"console/view-event.mjs", SCRIPT, console_view_event_mjs, sizeof console_view_event_mjs},
     {"console/view-events.mjs", SCRIPT, console_view_events_mjs, sizeof console_view_events_mjs},
     {"console/view-export.mjs", SCRIPT, console_view_export_mjs, sizeof console_view_export_mjs},
+    {"console/view-factor.mjs", SCRIPT, console_view_factor_mjs, sizeof console_view_factor_mjs},
     {"console/view-hold.mjs", SCRIPT, console_view_hold_mjs, sizeof console_view_hold_mjs},
     {"console/view-holds.mjs", SCRIPT, console_view_holds_mjs, sizeof console_view_holds_mjs},
     {"console/view-log.mjs", SCRIPT, console_view_log_mjs, sizeof console_view_log_mjs},
@@ -357,7 +354,6 @@ static const struct page_asset assets[] = {
     {"console/view-timelines.mjs", SCRIPT, console_view_timelines_mjs, sizeof console_view_timelines_mjs},
     {"console/view-undo.mjs", SCRIPT, console_view_undo_mjs, sizeof console_view_undo_mjs},
     {"console/view-unlink.mjs", SCRIPT, console_view_unlink_mjs, sizeof console_view_unlink_mjs},
-    {"console/watch.mjs", SCRIPT, console_watch_mjs, sizeof console_watch_mjs},
     {"console/words.mjs", SCRIPT, console_words_mjs, sizeof console_words_mjs},
     {"lib/api.mjs", SCRIPT, lib_api_mjs, sizeof lib_api_mjs},
     {"lib/dialog.mjs", SCRIPT, lib_dialog_mjs, sizeof lib_dialog_mjs},

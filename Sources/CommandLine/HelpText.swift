@@ -19,6 +19,7 @@ struct HelpText {
 
             \(program) SUBCOMMAND --help describes a subcommand.
             \(program) --version prints the version.
+            \(program) completion bash|zsh prints a script that completes these in a shell.
 
             """
         return text

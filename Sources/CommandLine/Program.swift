@@ -46,6 +46,8 @@ package struct Program<Context: Sendable>: Sendable {
             return try printHelp(about: [])
         case "help":
             return try printHelp(about: Array(words.dropFirst()))
+        case "completion":
+            return try printCompletion(words.dropFirst())
         default:
             break
         }
@@ -61,6 +63,14 @@ package struct Program<Context: Sendable>: Sendable {
             return .success
         }
         return try await subcommand.body(arguments, context)
+    }
+
+    private func printCompletion(_ words: ArraySlice<String>) throws(UsageError) -> ExitCode {
+        guard words.count == 1, let word = words.first,
+            let shell = CompletionScript.Shell(rawValue: word)
+        else { throw usageError("completion requires a shell: bash or zsh", in: []) }
+        Terminal.print(CompletionScript(program: name, syntaxes: syntaxes).text(for: shell))
+        return .success
     }
 
     private func printHelp(about words: [String]) throws(UsageError) -> ExitCode {

@@ -266,6 +266,14 @@ package enum AllTenants {
         LIMIT $2
         """)
 
+    static let expiredErasureRequests = Statement(
+        "expired_erasure_requests",
+        """
+        SELECT tenant_id, request_id FROM erasure_requests
+        WHERE expires_at <= statement_timestamp() - make_interval(secs => $1::bigint)
+        LIMIT $2
+        """)
+
     static let expiredChallenges = Statement(
         "expired_challenges",
         """

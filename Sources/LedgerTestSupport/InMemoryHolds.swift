@@ -1,12 +1,30 @@
 package import Ledger
 
-/// The legal holds of an in-memory ledger, from its whole log.
+/// The legal holds of an in-memory ledger, from its whole log, and its requests for erasures.
 package struct InMemoryHolds: HoldReader {
     private let ledger: InMemoryLedger
 
     /// Reads this ledger.
     package init(_ ledger: InMemoryLedger) {
         self.ledger = ledger
+    }
+
+    /// Returns the requests for the next accounts.
+    package func erasureRequests(
+        after account: AccountID?, limit: Int, in tenant: TenantID
+    ) async throws(LedgerFault) -> ErasureRequestPage {
+        let later = try ledger.erasureRequests(of: tenant)
+            .filter { request in account.map { $0 < request.account } ?? true }
+            .sorted { $0.account < $1.account }
+        return ErasureRequestPage(
+            requests: Array(later.prefix(limit)), hasMore: later.count > limit)
+    }
+
+    /// Returns the request for an account.
+    package func erasureRequest(
+        for account: AccountID, in tenant: TenantID
+    ) async throws(LedgerFault) -> ErasureRequest? {
+        try ledger.erasureRequests(of: tenant).first { $0.account == account }
     }
 
     /// Returns the holds of the next accounts that have some.

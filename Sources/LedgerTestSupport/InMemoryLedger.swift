@@ -102,6 +102,25 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         }
     }
 
+    /// Returns the account that has an identity; nil without one.
+    func holder(
+        of identity: IdentityID, in tenant: TenantID
+    ) throws(LedgerFault) -> AccountID? {
+        try memory.withLock { memory throws(LedgerFault) in
+            try memory.check()
+            return memory.tenants[tenant]?.model.state.ledger.identities[identity]?.account
+        }
+    }
+
+    /// Returns the requests for erasures that can be confirmed.
+    func erasureRequests(of tenant: TenantID) throws(LedgerFault) -> [ErasureRequest] {
+        try memory.withLock { memory throws(LedgerFault) in
+            try memory.check()
+            let requests = memory.tenants[tenant]?.model.state.erasureRequests ?? [:]
+            return requests.values.filter { now() < $0.expiresAt }
+        }
+    }
+
     /// Returns the recordings of a tenant's log for a port.
     package func read(_ tenant: TenantID) throws(LedgerFault) -> [Recording] {
         try memory.withLock { memory throws(LedgerFault) in try memory.check() }

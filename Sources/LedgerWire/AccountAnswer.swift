@@ -6,6 +6,8 @@ public struct AccountAnswer: Codable, Hashable, Sendable {
         public let identityID: String
         /// The configured name of its provider.
         public let provider: String
+        /// The name that the person gave to a passkey; absent without one.
+        public let name: String?
         /// The e-mail address that the provider last reported; absent if it reported none.
         public let email: String?
         /// Whether the provider called the address verified; null when unknown.
@@ -18,6 +20,7 @@ public struct AccountAnswer: Codable, Hashable, Sendable {
         enum CodingKeys: String, CodingKey {
             case identityID = "identity_id"
             case provider
+            case name
             case email
             case emailVerified = "email_verified"
             case linkedAt = "linked_at"
@@ -26,11 +29,12 @@ public struct AccountAnswer: Codable, Hashable, Sendable {
 
         /// Describes an identity.
         public init(
-            identityID: String, provider: String, email: String?, emailVerified: Bool?,
-            linkedAt: String, unlinkDue: String? = nil
+            identityID: String, provider: String, name: String? = nil, email: String?,
+            emailVerified: Bool?, linkedAt: String, unlinkDue: String? = nil
         ) {
             self.identityID = identityID
             self.provider = provider
+            self.name = name
             self.email = email
             self.emailVerified = emailVerified
             self.linkedAt = linkedAt

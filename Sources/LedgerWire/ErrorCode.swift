@@ -28,6 +28,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case forbidden = "FORBIDDEN"
     /// 403: the caller's authentication is too old; sign in again, then repeat.
     case reauthenticationRequired = "REAUTHENTICATION_REQUIRED"
+    /// 403: another administrator than the one that asked for the erasure has to confirm it.
+    case secondAdministratorRequired = "SECOND_ADMINISTRATOR_REQUIRED"
     /// 403: the account is disabled; only support can enable it.
     case accountDisabled = "ACCOUNT_DISABLED"
     /// 403: the account needs a second factor; `details` has the token of the next step.
@@ -49,6 +51,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case factorNotFound = "FACTOR_NOT_FOUND"
     /// 404: the account has no such legal hold.
     case holdNotFound = "HOLD_NOT_FOUND"
+    /// 404: the account has no such request for its erasure: it was withdrawn, has expired or became void.
+    case erasureRequestNotFound = "ERASURE_REQUEST_NOT_FOUND"
     /// 405: the path exists, but does not support this method.
     case methodNotAllowed = "METHOD_NOT_ALLOWED"
     /// 409: the identity, or the account's slot for the provider, is taken.
@@ -59,6 +63,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case secondFactorEnrolled = "SECOND_FACTOR_ENROLLED"
     /// 409: a legal hold prevents the erasure of the account.
     case legalHold = "LEGAL_HOLD"
+    /// 409: another administrator has asked for the erasure, which can be confirmed.
+    case erasureRequested = "ERASURE_REQUESTED"
     /// 409: the account has the maximum number of legal holds.
     case tooManyHolds = "TOO_MANY_HOLDS"
     /// 409: the accounts to merge are already the same account.

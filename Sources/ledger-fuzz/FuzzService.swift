@@ -121,7 +121,8 @@ final class FuzzService: Sendable {
             streams: EventStreams(events: events, watch: events, countMax: 64))
         return API(
             APIServices(
-                commands: ledger, accounts: ledger, activities: InMemoryActivity(ledger),
+                commands: ledger, accounts: ledger, names: InMemoryIdentityNames(ledger),
+                activities: InMemoryActivity(ledger),
                 audit: audit, tenants: ledger,
                 configurations: [.default: configuration], accessTokens: accessTokens,
                 refreshTokens: refreshTokens, singleUseIDTokens: singleUseIDTokens,

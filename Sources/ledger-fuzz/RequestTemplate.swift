@@ -190,6 +190,11 @@ enum RequestTemplates {
         request(
             "POST /v1/account/merge", json + bearer,
             #"{"provider":"google","id_token":"<ID>","plan_digest":"AAAA"}"#),
+        request("GET /v1/erasure-requests?account=<ACCOUNT>&after=<ACCOUNT>&limit=1", because, ""),
+        request(
+            "POST /v1/accounts/<ACCOUNT>/erasure/requests/<ACCOUNT>/confirm",
+            because + "Content-Type: application/json\n", #"{"plan_digest":"AAAA"}"#),
+        request("DELETE /v1/accounts/<ACCOUNT>/erasure/requests/<ACCOUNT>", because, ""),
         request(
             "POST /v1/accounts/<ACCOUNT>/merge/preview",
             because + "Content-Type: application/json\n", #"{"absorb":"<ACCOUNT>","keep":{}}"#),
@@ -240,6 +245,8 @@ enum RequestTemplates {
             #"{"case":"T-1"}"#),
         request("POST /v1/accounts/<ACCOUNT>/identities/<ACCOUNT>/unlink/preview", because, ""),
         request("POST /v1/account/identities/<ACCOUNT>/keep", json + bearer, "{}"),
+        request(
+            "PUT /v1/account/identities/<ACCOUNT>/name", json + bearer, #"{"name":"Work phone"}"#),
         request("GET /.well-known/jwks.json", "Host: a\n", ""),
         request("GET /openapi.json", "Host: a\n", ""),
         request("GET /docs", "Host: a\n", ""),

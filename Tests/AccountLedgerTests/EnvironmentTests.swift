@@ -49,6 +49,7 @@ import Testing
         ("LEDGER_CORS_ORIGINS", "*"), ("LEDGER_ACCESS_TOKEN_SECONDS", "ten"),
         ("LEDGER_ACCESS_TOKEN_SECONDS", "0"), ("LEDGER_LINK_LIMIT", "-1"),
         ("LEDGER_QUEUE_LIMIT", "0"), ("LEDGER_LOG_LEVEL", "loud"), ("LEDGER_DOCS", "maybe"),
+        ("LEDGER_ERASE_NEEDS_TWO", "true"),
         ("DATABASE_URL", ""), ("LEDGER_KEYS", ""),
     ])
     func `a wrong value is refused with one line that names it`(name: String, value: String) throws

@@ -4,7 +4,7 @@ import Testing
 
 @testable import account_ledger
 
-/// The ranges of settings that README lists.
+/// The ranges of settings that the docs list.
 @Suite struct SettingRangeTests {
     /// Each setting with a numeric default, from its row.
     private static var rows: [(name: String, range: ClosedRange<Int64>?)] {
@@ -12,7 +12,7 @@ import Testing
             let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
                 .deletingLastPathComponent().deletingLastPathComponent()
             let text = try String(
-                contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+                contentsOf: root.appendingPathComponent("docs/configuration.md"), encoding: .utf8)
             return text.split(separator: "\n").compactMap { line in
                 guard let row = line.wholeMatch(of: /\| `(LEDGER_\w+)` \| \d+ \| (.+) \|/) else {
                     return nil
@@ -25,7 +25,8 @@ import Testing
         }
     }
 
-    @Test func `README has the range of every number, and no number outside is accepted`() throws {
+    @Test func `the docs have the range of every number, and no number outside is accepted`() throws
+    {
         let rows = try Self.rows
         #expect(rows.count >= 9)
         let help = try Program.accountLedger.help(about: ["serve"])
@@ -44,6 +45,6 @@ import Testing
             }
         }
         let named = help.matches(of: /; \d+ to \d+\n/)
-        #expect(named.count == rows.count, "every number of the help is in README")
+        #expect(named.count == rows.count, "every number of the help is in the docs")
     }
 }

@@ -35,6 +35,9 @@ import Testing
             ["email": $0, "password": "the password of a stranger"]
         },
         Probe(path: "/v1/auth/codes/email", status: 200, concurrency: 1) { ["address": $0] },
+        Probe(path: "/v1/auth/address-returns/email", status: 200, concurrency: 1) {
+            ["address": $0]
+        },
     ]
 
     /// The answer to a try.

@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "5a238f42338c2965fffeacdbb14aa1db16e69b9bcebe9b8b787041340822868d"),
+        (nil, false, "7608e8dda55150719ed45f16b8e79b43c81a4771bdef8ce145256f6c36e5853e"),
         (
             ExampleLog.accounts[0], true,
-            "a5177674ff14048c2eced2c03648b82a5651f86413a2bbb7ad87eef6c4904bc8"
+            "a53616689c6f91dd5ff5cad042c8b9921c2df85dc2af3593d50d0319cd2c9e15"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

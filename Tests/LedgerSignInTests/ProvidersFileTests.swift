@@ -59,13 +59,15 @@ struct ProvidersFileTests {
         let tenants = try parse(
             "{\"tenants\":{\"default\":{\"providers\":[{\(Self.google)}]},"
                 + "\"acme\":{\"providers\":[{\(Self.google)}],\"several_per_provider\":true,"
-                + "\"single_use_id_tokens\":true}}}")
+                + "\"single_use_id_tokens\":true,\"erase_needs_two\":true}}}")
         let acme = try #require(TenantID("acme"))
         #expect(Set(tenants.keys) == [.default, acme])
         #expect(tenants[acme]?.policy.severalPerProvider == true)
         #expect(tenants[.default]?.policy.severalPerProvider == false)
         #expect(tenants[acme]?.policy.singleUseIDTokens == true)
         #expect(tenants[.default]?.policy.singleUseIDTokens == false)
+        #expect(tenants[acme]?.policy.eraseNeedsTwo == true)
+        #expect(tenants[.default]?.policy.eraseNeedsTwo == false)
         // One URL, one cache: one tenant's sign-ins warm the other's.
         let google = try #require(ProviderName("google"))
         let first = try #require(tenants[acme]?.providers[google])
@@ -79,6 +81,12 @@ struct ProvidersFileTests {
         let tenants = try ProvidersFile.parse(
             Array("{\"providers\":[]}".utf8), policy: policy)
         #expect(tenants[.default]?.policy.linkBudget.limit == 7)
+        policy.eraseNeedsTwo = true
+        for (member, needsTwo) in [("", true), (",\"erase_needs_two\":false", false)] {
+            let read = try ProvidersFile.parse(
+                Array("{\"providers\":[]\(member)}".utf8), policy: policy)
+            #expect(read[.default]?.policy.eraseNeedsTwo == needsTwo)
+        }
         #expect(tenants[.default]?.policy.providers == [:])
     }
 
@@ -113,6 +121,10 @@ struct ProvidersFileTests {
         (
             "{\"providers\":[],\"single_use_id_tokens\":\"yes\"}",
             "single_use_id_tokens must be true or false"
+        ),
+        (
+            "{\"providers\":[],\"erase_needs_two\":2}",
+            "erase_needs_two must be true or false"
         ),
         ("{\"providers\":[7]}", "providers[0] must be an object"),
         ("{\"providers\":[{}]}", "providers[0].name is missing"),

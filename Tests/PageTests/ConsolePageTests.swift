@@ -16,6 +16,11 @@ import Testing
         try await run(["console-repairs"])
     }
 
+    @Test func `an erasure that needs two administrators is asked for and confirmed`() async throws
+    {
+        try await run(["console-two"], settings: ["LEDGER_ERASE_NEEDS_TWO": "on"])
+    }
+
     @Test func `the overview has figures, tables and states`() async throws {
         try await run(["console-overview"])
     }
@@ -36,9 +41,9 @@ import Testing
         try await run(["verify-page"])
     }
 
-    private func run(_ stories: [String]) async throws {
+    private func run(_ stories: [String], settings: [String: String] = [:]) async throws {
         let development = ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""]
-        try await Deployment.with(settings: development) { deployment in
+        try await Deployment.with(settings: development.merging(settings) { $1 }) { deployment in
             #expect(try await deployment.tool.run(["tenant", "create", "acme"]).status == 0)
             let server = try await deployment.serve(
                 settings: ["LEDGER_SEALER_STATE": deployment.path("sealer")])

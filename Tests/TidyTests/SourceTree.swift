@@ -37,6 +37,11 @@ struct SourceTree {
             .split(separator: "\n", omittingEmptySubsequences: false)
     }
 
+    /// Whether the package has a file or a folder.
+    static func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: root.appendingPathComponent(path).path)
+    }
+
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 }

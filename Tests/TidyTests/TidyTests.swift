@@ -32,6 +32,7 @@ import Testing
         "UnicodeText": [],
         "Addresses": ["UnicodeText"],
         "Ledger": ["Encodings", "JSON"],
+        "LedgerClient": [],
         "LedgerMessages": ["Encodings", "Ledger"],
         "LedgerWire": [],
         "LedgerExport": [
@@ -62,7 +63,7 @@ import Testing
         "LedgerAPI": [
             "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger",
             "LedgerMessages", "LedgerSignIn", "LedgerWire", "OpenID", "PageAssets", "Passkeys",
-            "Passwords", "QRCodes", "TransparencyLog",
+            "Passwords", "QRCodes", "TransparencyLog", "UnicodeText",
         ],
         "ledger-bench-load": ["Passwords", "Sockets"],
         "LedgerTestSupport": [
@@ -82,10 +83,12 @@ import Testing
         ],
     ]
     private static let ours: Set<String> = Set(imports.keys).union(["Migrations"])
-    /// The wrappers of C libraries, and the simulator, because running a task's job by hand is unsafe.
+    /// The wrappers of C libraries, the client, whose stores call the operating system, and the simulator, because
+    /// running a task's job by hand is unsafe.
     private static let wrappers: Set<String> = [
         "Addresses", "Archive", "BlockingCalls", "ChildProcesses", "Cryptography", "DurableFiles",
-        "HTTP", "HTTPClient", "JSON", "LoopbackServers", "OneTimePasswords", "PageAssets",
+        "HTTP", "HTTPClient", "JSON", "LedgerClient", "LoopbackServers", "OneTimePasswords",
+        "PageAssets",
         "Passkeys", "Passwords", "Postgres", "QRCodes", "Sockets", "UnicodeText",
         "CryptographyTests", "HTTPTests", "OpenIDTests", "PasswordsTests", "PostgresTests",
         "SimulationTests",
@@ -124,6 +127,17 @@ import Testing
             for (number, line) in code(of: file) {
                 let words = line.split { !$0.isLetter && $0 != "_" && $0 != "-" }
                 #expect(!words.contains("unsafe"), "\(file):\(number)")
+            }
+        }
+    }
+
+    @Test func `unsafe code of the client is in its stores only`() throws {
+        for file in try SourceTree(["Sources/LedgerClient"]).files
+        where !["PrivateFile.swift", "KeychainTokenStore.swift"].contains(
+            where: file.path.hasSuffix)
+        {
+            for (number, line) in code(of: file) {
+                #expect(!line.contains("unsafe"), "\(file):\(number)")
             }
         }
     }

@@ -37,6 +37,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string} identity_id
  * @property {string} provider
  * @property {string} linked_at
+ * @property {string} [name]  That the person gave to the passkey.
  * @property {string} [email]
  * @property {boolean | null} [email_verified]
  * @property {string} [unlink_due]  When it is unlinked, because support planned it.
@@ -215,7 +216,7 @@ export class AccountLedgerError extends Error {
  * @property {AbortSignal} [signal]
  *
  * @typedef {object} Request
- * @property {"GET" | "POST" | "DELETE"} method
+ * @property {"GET" | "POST" | "PUT" | "DELETE"} method
  * @property {string} path
  * @property {object} [body]
  * @property {Record<string, string>} [headers]
@@ -761,6 +762,18 @@ export class AccountLedger {
   }
 
   /**
+   * Names a passkey, in place of a former name.
+   *
+   * @param {string} identityId
+   * @param {{ name: string }} named
+   * @param {CallOptions} [options]
+   * @returns {Promise<Account>}
+   */
+  nameIdentity(identityId, { name }, options = {}) {
+    return this.#call({ method: "PUT", path: `/v1/account/identities/${segment(identityId)}/name`, body: { name } }, options);
+  }
+
+  /**
    * The recent activity of the account, newest first; `before` is `next` of the previous page.
    *
    * @param {{ before?: string, limit?: number }} [page]
@@ -948,8 +961,7 @@ export class AccountLedgerSupport {
    */
   async previewUndo(merge, { reason }, options = {}) {
     const path = `/v1/merges/${segment(merge)}/undo/preview`;
-    const headers = { "Ledger-Reason": reason };
-    return this.#transport.send(this.#transport.begin(options), { method: "POST", path, headers }, this.#apiKey);
+    return this.#transport.send(this.#transport.begin(options), { method: "POST", path, body: { reason } }, this.#apiKey);
   }
 
   /**
@@ -961,8 +973,7 @@ export class AccountLedgerSupport {
    * @returns {Promise<Undone>}
    */
   async undoMerge(merge, { reason, case: reference }, options = {}) {
-    const request = command("POST", `/v1/merges/${segment(merge)}/undo`, options, { case: reference });
-    request.headers = { ...request.headers, "Ledger-Reason": reason };
+    const request = command("POST", `/v1/merges/${segment(merge)}/undo`, options, { case: reference, reason });
     return this.#transport.send(this.#transport.begin(options), request, this.#apiKey);
   }
 }

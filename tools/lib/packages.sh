@@ -35,6 +35,12 @@ readonly packages_of_bench=(jq time)
 # `column`, for the tables of tools/chaos and tools/overload.
 readonly packages_of_tables=(bsdextrautils)
 
+# tools/package, and its checks.
+readonly packages_of_package=(binutils dpkg-dev groff-base jq mmdebstrap xz-utils)
+readonly packages_of_package_check=(iproute2 skopeo systemd systemd-container util-linux)
+# tools/operations: promtool is in Debian's package of the server.
+readonly packages_of_operations=(caddy curl jq nginx openssl prometheus python3 python3-venv)
+
 # Prints those of the named packages that are neither installed nor provided by one that is.
 missing_packages() {
     local installed package
@@ -128,7 +134,7 @@ allow_services() {
 # Services whose programs alone are needed are not started with the machine either.
 keep_from_booting() {
     local package
-    for package in "${packages_of_proxies[@]}"; do
+    for package in "${packages_of_proxies[@]}" caddy prometheus; do
         if [[ " $* " == *" $package "* && -d /run/systemd/system ]]; then
             "${as_root[@]}" systemctl disable --quiet "$package"
         fi

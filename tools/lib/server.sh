@@ -35,6 +35,7 @@ start_server() {
     : >"$log"
     chmod 600 "$log"
     launch_server "$log"
+    # shellcheck disable=SC2034 # not every tool that sources this sends requests
     while ! server_address=$(ready_member "$log" listen); do
         if ! kill -0 "$server_process" 2>/dev/null; then
             cat "$log" >&2

@@ -130,6 +130,26 @@ tell_stories() {
     "{\"email\":\"pat-$run@example.com\",\"password\":\"another horse battery staple\"}" | jq .' \
         200 '.is_new_user == false'
 
+    story 'An address is changed, and taken back by the person who reads its messages'
+    step 'ivy=$(send POST /v1/auth/codes/email "{\"address\":\"ivy-$run@example.com\"}"); ivy=$(send POST /v1/auth/sign-in/email \
+    "{\"challenge_id\":\"$(member challenge_id "$ivy")\",\"code\":\"$(code "ivy-$run@example.com")\"}"); jq . <<<"$ivy"' \
+        200 '.is_new_user'
+    step 'new=$(send POST /v1/account/codes/email "{\"address\":\"ivy-new-$run@example.com\",\"change\":true}" \
+    "$(member access_token "$ivy")"); jq . <<<"$new"' \
+        200 '.expires_in == 600'
+    step 'ivy=$(send POST /v1/account/addresses/email "{\"current_address\":\"ivy-$run@example.com\",\"challenge_id\":\
+\"$(member challenge_id "$new")\",\"code\":\"$(code "ivy-new-$run@example.com")\"}" "$(member access_token "$ivy")"); jq . <<<"$ivy"' \
+        200 '.linked_providers == ["email"]'
+    step 'ask GET "/v1/account/activity?limit=1" "" "" "$(member access_token "$ivy")" | jq ".activity[] | {kind, by}"' \
+        200 '.activity | length == 1'
+    step 'old=$(send POST /v1/auth/address-returns/email "{\"address\":\"ivy-$run@example.com\"}"); jq . <<<"$old"' \
+        200 '.expires_in == 600'
+    step 'send POST /v1/auth/address-returns/email/complete "{\"challenge_id\":\"$(member challenge_id "$old")\",\
+\"code\":\"$(code "ivy-$run@example.com")\",\"password\":\"the third horse battery staple\"}" | jq .' \
+        200 '.linked_providers == ["email"]'
+    step 'ask GET /v1/account "" "" "$(member access_token "$ivy")" | jq .' \
+        401 '.error.code == "INVALID_ACCESS_TOKEN"'
+
     story 'An authenticator app is asked at every sign-in, and an account with one absorbs another'
     step 'kim=$(ask POST /v1/auth/sign-in/apple apple kim); app=$(send POST /v1/account/factor-enrolments \
     "{\"type\":\"totp\"}" "$(member access_token "$kim")"); jq . <<<"$app"' \
@@ -161,6 +181,16 @@ tell_stories() {
     step 'tools/ledger enable "$(member user_id "$ben")" --reason "phone found" --case T-6'
     step 'ask POST /v1/auth/sign-in/google google ben | jq .' \
         200 '.is_new_user == false'
+
+    story 'Support merges two accounts, and separates them again'
+    step 'max=$(ask POST /v1/auth/sign-in/apple apple max); may=$(ask POST /v1/auth/sign-in/google google may); jq . <<<"$may"' \
+        200 '.is_new_user'
+    step 'merge=$(tools/ledger merge "$(member user_id "$max")" "$(member user_id "$may")" --reason "one person" --case T-7); printf "%s\n" "$merge"'
+    step 'ask POST /v1/auth/sign-in/google google may | jq "{user_id, linked_providers}"' \
+        200 '.linked_providers == ["apple", "google"]'
+    step 'tools/ledger unmerge "${merge##* }" --reason "two people" --case T-8'
+    step 'ask POST /v1/auth/sign-in/google google may | jq "{user_id, linked_providers}"' \
+        200 '.linked_providers == ["google"]'
 
     story 'All of it is in the log'
     step 'tools/ledger replay --account "$(member user_id "$ada")"'

@@ -1,10 +1,10 @@
-// Changes of an address, and the return to a former one.
+// Changes of an address, the return to a former one, and the names of passkeys.
 
 import { el } from "../lib/el.mjs";
-import { form } from "../lib/form.mjs";
+import { field, form } from "../lib/form.mjs";
 import { cancel } from "./combine.mjs";
 import { addressField, codeField, newPasswordField, showCode, withBack } from "./forms.mjs";
-import { ofType, page, provider, run, say, show } from "./page.mjs";
+import { nameOf, ofType, page, provider, run, say, show } from "./page.mjs";
 import { change } from "./security.mjs";
 import { showAccountAfter } from "./changes.mjs";
 import { showSignIn } from "./sign-in.mjs";
@@ -12,9 +12,32 @@ import { showSignIn } from "./sign-in.mjs";
 /** The kind of address of a provider: passwords have e-mail addresses. */
 const kindOf = (name) => provider(name).type === "phone" ? "phone" : "email";
 
-/** Asks for the address that replaces that of an identity, and for the code that is sent there. */
-export function showAddressChange({ provider: name, email }) {
+/** The most characters of a name. */
+const nameLengthMax = 64;
+
+/** Asks for the name of a passkey; without one it is told from others by its day. */
+export function showNaming({ identity_id: id, provider: kind, name, linked_at: since }) {
+  const { t, api, language } = page;
+  const date = new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(new Date(since));
+  const input = field(t.passkeyName, { autocomplete: "off", maxlength: nameLengthMax, value: name ?? `${nameOf(kind)}, ${date}` },
+    t.passkeyNameHint);
+  show(t.namePasskey, form({
+    fields: [input], submit: t.saveName, missing: t.missing, more: [cancel()],
+    onsubmit: (target) => run(target, async () => {
+      await api.call("PUT", `v1/account/identities/${id}/name`, { name: input.value.trim() }, { isChange: true });
+      await showAccountAfter(t.nameSaved);
+    }),
+  }));
+}
+
+/** Asks for the address that replaces that of an identity, and for the code that is sent there; or for the name of a passkey. */
+export function showAddressChange(identity) {
   const { t, api } = page;
+  const { provider: name, email } = identity;
+  if (provider(name).type === "passkey") {
+    showNaming(identity);
+    return;
+  }
   const kind = kindOf(name);
   // A phone number stands in no answer.
   const current = email ? null : addressField(kind, t.currentAddress[kind]);

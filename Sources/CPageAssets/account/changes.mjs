@@ -10,7 +10,7 @@ import { askAgain, showSignIn } from "./sign-in.mjs";
 /** Asks whether a way to sign in is to end. */
 export async function askToUnlink(identity) {
   const { t } = page;
-  const name = nameOf(identity.provider);
+  const name = identity.name ?? nameOf(identity.provider);
   const isAgreed = await ask({
     title: isOwn(identity.provider) ? t.removeFactorTitle(name) : t.unlinkTitle(name),
     texts: [identity.email ? t.unlinkEnds(name, identity.email) : t.unlinkEnds(name), t.unlinkSessions(name)],

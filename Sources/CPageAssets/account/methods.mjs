@@ -33,7 +33,8 @@ export async function showAccount() {
 /** The row of a way to sign in. */
 function row(identity) {
   const { t, account } = page;
-  const name = nameOf(identity.provider);
+  const kind = nameOf(identity.provider);
+  const name = identity.name ?? kind;
   const id = `method-${identity.identity_id}`;
   const isLast = account?.identities.length === 1;
   const text = isOwn(identity.provider) ? t.removeFactor(name) : t.unlink(name);
@@ -44,6 +45,7 @@ function row(identity) {
     el("span", { class: "letter", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? ""),
     el("div", { class: "what", id },
       el("strong", {}, name),
+      identity.name && el("span", { class: "quiet" }, kind),
       identity.email && el("span", { class: "email" }, identity.email),
       el("span", { class: "quiet" }, t.linkedOn(day(identity.linked_at))),
       identity.unlink_due && el("span", { class: "warning" }, t.unlinkDue(day(identity.unlink_due)))),

@@ -9,7 +9,7 @@ import { qrCode } from "../lib/qr.mjs";
 import { button, nameOf, ofType, page, run, say, show } from "./page.mjs";
 import { showAccountAfter } from "./changes.mjs";
 import { cancel, showConflict } from "./combine.mjs";
-import { showAccount } from "./methods.mjs";
+import { addresses, showAccount } from "./methods.mjs";
 import { addressField, codeField, newPasswordField } from "./forms.mjs";
 import { askAgain } from "./sign-in.mjs";
 
@@ -68,7 +68,13 @@ export async function addPasskey({ name }) {
   }
   const done = await change({ action: "addPasskey", provider: name }, () =>
     api.call("POST", `v1/auth/link/${name}`, { challenge_id: challenge, credential }, { isRepeatable: true, isChange: true }));
-  if (done) await showAccountAfter(t.added(nameOf(name)));
+  if (!done) return;
+  await showAccountAfter(t.added(nameOf(name)));
+  // The newest one, unless the account could not be read.
+  const added = page.account?.identities.filter((each) => each.provider === name).at(-1);
+  if (!added) return;
+  (await addresses()).showNaming(added);
+  say(t.added(nameOf(name)));
 }
 
 /** Asks for the current and a new password. */

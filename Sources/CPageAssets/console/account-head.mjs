@@ -3,7 +3,7 @@
 import { el } from "../lib/el.mjs";
 import { Refused } from "../lib/api.mjs";
 import { count, id, list, shortID, time } from "./format.mjs";
-import { states } from "./words.mjs";
+import { factorKinds, states } from "./words.mjs";
 
 const tabs = [["", "Timeline"], ["/as-of", "As of"], ["/compare", "Compare"], ["/picture", "Picture"]];
 
@@ -65,7 +65,7 @@ export function mergedNote(context, account) {
  *
  * @param {any} context
  * @param {any} account
- * @param {Map<string, {email?: string, email_verified?: boolean}> | null} disclosed by the identity's id
+ * @param {Map<string, {name?: string, email?: string, email_verified?: boolean}> | null} disclosed by the identity's id
  */
 export function parts(context, account, disclosed) {
   const mayRepair = context.staff.role !== "auditor";
@@ -79,18 +79,32 @@ export function parts(context, account, disclosed) {
       link.unlink_due && el("li", { class: "warning" }, "is unlinked ", time(link.unlink_due)),
       shown?.email && el("li", { class: "personal" }, `${shown.email} `,
         el("span", { class: "quiet" }, shown.email_verified ? "(verified)" : "(NOT verified)")),
+      shown?.name && el("li", { class: "personal" }, `named ${shown.name}`),
       mayRepair && account.status === "open" && el("li", {},
         context.link(`accounts/${account.account}/unlink?identity=${link.identity_id}`, link.unlink_due ? "Planned unlink" : "Unlink"))));
   });
   return /** @type {Node[]} */ ([
     identities.length > 0 && el("h2", {}, "Identities"),
     identities.length > 0 && el("ul", { class: "rows", "aria-label": "Identities" }, ...identities),
+    ...factorsOf(context, account),
     account.absorbed.length > 0 && el("h2", {}, "Absorbed accounts"),
     account.absorbed.length > 0 && el("ul", { class: "rows", "aria-label": "Absorbed accounts" }, ...account.absorbed.map((each) =>
       el("li", {}, context.link(`accounts/${each}`, id(each)), " ", mayRepair && merges.has(each)
         && context.link(`accounts/${account.account}/undo?merge=${merges.get(each)}`, "Undo merge")))),
     ...holdsOf(context, account),
   ].filter(Boolean));
+}
+
+/** The second factors, of which support may remove a lost one. */
+function factorsOf(context, account) {
+  if (!account.factors?.length) return [];
+  const mayRepair = context.staff.role !== "auditor" && account.status !== "erased";
+  return [el("h2", {}, "Second factors"), el("ul", { class: "rows", "aria-label": "Second factors" }, ...account.factors.map((each) =>
+    el("li", {}, el("ul", { class: "facts" },
+      el("li", {}, el("b", {}, factorKinds[each.type] ?? each.type)), el("li", {}, id(each.factor_id)),
+      each.removal_due && el("li", { class: "warning" }, "is removed ", time(each.removal_due)),
+      mayRepair && each.type !== "recovery_codes" && el("li", {}, context.link(
+        `accounts/${account.account}/factor?factor=${each.factor_id}`, each.removal_due ? "Planned removal" : "Remove a lost factor"))))))];
 }
 
 function holdsOf(context, account) {

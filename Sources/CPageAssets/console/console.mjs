@@ -1,13 +1,11 @@
 // The console: its session, and the way from an address to a view.
 
 import { el } from "../lib/el.mjs";
-import { drawBar, failure, hush, loading, markNav, say, setTitle, showView, warn } from "./frame.mjs";
+import {
+  drawBar, failure, hush, listen, loading, markNav, routeOf, routes, say, setTitle, showConflicts, showHelp, showView, warn,
+} from "./frame.mjs";
 import { restoreClock } from "./format.mjs";
-import { listen, showHelp } from "./keys.mjs";
-import { routeOf, routes } from "./routes.mjs";
-import { ConsoleApi, keptKey } from "./session.mjs";
-import { showChoice, showNoRole, showSignIn } from "./signed-out.mjs";
-import { watch } from "./watch.mjs";
+import { ConsoleApi, keptKey, showChoice, showNoRole, showSignIn, watch } from "./session.mjs";
 import { forbiddenSentence, oneOf } from "./words.mjs";
 
 const root = new URL(document.documentElement.dataset.root ?? "../", location.href).href;
@@ -24,10 +22,29 @@ const guard = watch(api, { signInAddress: () => signIn() });
 /** Forgets what was kept for the way to another sign-in. */
 const forget = () => sessionStorage.removeItem(keptKey);
 
+/** Shows the number of open conflicts, as a view has read it, or as it is after a change. */
+document.addEventListener("console-conflicts", (event) => showConflicts(/** @type {CustomEvent} */ (event).detail));
+document.addEventListener("console-changed", () => countConflicts());
+
 restoreClock();
 document.addEventListener("session-over", forget);
 listen({ go });
 start();
+
+/** How often, and after how long, the number is read again while the read model is behind the log. */
+const [countsMax, countMilliseconds] = [3, 1_000];
+
+/** Reads the number of open conflicts for the bar, which is complete without it. */
+async function countConflicts(tries = countsMax) {
+  try {
+    const counts = await api.call("GET", "v1/conflicts/counts");
+    showConflicts(counts);
+    const isBehind = counts.folded.size !== counts.folded.log_size;
+    if (isBehind && tries > 1) setTimeout(() => countConflicts(tries - 1), countMilliseconds);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+  }
+}
 
 /** The path below the console, with its query. */
 function here() {
@@ -52,7 +69,10 @@ async function start() {
     if (!session.staff) showSignIn(signIn(), fault);
     else if (session.staff.roles.length === 0) showNoRole(session.staff.name, signOut);
     else if (!session.staff.role) showChoice(session.staff.roles, chooseRole);
-    else await render({ isFirst: true });
+    else {
+      countConflicts();
+      await render({ isFirst: true });
+    }
   } catch (error) {
     showView("Console", [failure(error, () => location.reload())]);
   }
@@ -61,7 +81,7 @@ async function start() {
 
 function draw(session) {
   const role = session.staff?.role;
-  const items = routes.filter((route) => route.nav && route.roles.includes(role))
+  const items = routes.filter((route) => route.nav && route.roles.includes(role) && (!route.needs || session[route.needs]))
     .map(({ pattern, nav }) => ({ path: pattern, title: nav ?? "" }));
   drawBar({ session, link, items, signOut, help: showHelp, chooseTenant, chooseRole });
 }

@@ -3,8 +3,6 @@
 import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
 
-export { ask } from "../lib/dialog.mjs";
-
 /** The most bytes of a reason that the API takes. */
 export const reasonBytesMax = 255;
 

@@ -161,6 +161,7 @@ export function steps(context, parts) {
   async function act(plan) {
     try {
       const answer = await parts.act?.(plan, reasonHeader(reason.value), words());
+      document.dispatchEvent(new Event("console-changed"));
       first.remove();
       const result = parts.done(answer);
       area.replaceChildren(...result);

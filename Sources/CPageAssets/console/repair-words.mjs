@@ -9,6 +9,8 @@ const sentences = {
   ACCOUNT_NOT_FOUND: "There is no account of this id.",
   CANNOT_UNLINK_ONLY_PROVIDER: "The account would have no way to sign in. Nothing was changed.",
   ERASURE_PLAN_CHANGED: "Something changed since the preview. Nothing was erased. Read the new preview.",
+  ERASURE_REQUEST_NOT_FOUND: "This request was withdrawn, has expired or became void. Nothing was erased. Open the view again.",
+  ERASURE_REQUESTED: "Another administrator has asked for this erasure already. Open the view again to confirm it. Nothing was erased.",
   HOLD_NOT_FOUND: "The account has no such legal hold. It may have been lifted already.",
   LEGAL_HOLD: "A legal hold protects the account. Nothing was erased.",
   MERGE_NOT_FOUND: "There is no merge of this id.",

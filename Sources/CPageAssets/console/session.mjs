@@ -1,6 +1,10 @@
-// Requests of the console: at most three at a time, with the token of the session.
+// The session of the console: its requests, at most three at a time and with its token; a warning before its end, a way
+// on after it that keeps what was typed, and what is shown without a session or a role.
 
+import { el } from "../lib/el.mjs";
 import { Api, Refused, randomKey } from "../lib/api.mjs";
+import { timeText } from "./format.mjs";
+import { hush, say, showView, warn } from "./frame.mjs";
 
 /** The key of what a person typed, kept in the tab on the way to another sign-in alone. */
 export const keptKey = "console-erase";
@@ -129,4 +133,126 @@ export function newID() {
   bytes[8] = 0x80 | (bytes[8] & 0x3f);
   const text = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
   return text.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+const warningSeconds = 120;
+
+/**
+ * Watches the session.
+ *
+ * @param {ConsoleApi} api
+ * @param {{signInAddress: () => string}} ways
+ */
+export function watch(api, { signInAddress }) {
+  /** @type {number | undefined} */
+  let timer;
+  let isOver = false;
+  let isWarned = false;
+
+  function plan() {
+    const { staff, idle_seconds, expires_at } = api.session;
+    clearTimeout(timer);
+    if (!staff) return;
+    if (isWarned) hush();
+    isWarned = false;
+    const last = new Date(expires_at).getTime();
+    const end = Math.min(Date.now() + idle_seconds * 1000, last);
+    timer = setTimeout(() => warnBefore(end, end === last), Math.max(0, end - Date.now() - warningSeconds * 1000));
+  }
+
+  function warnBefore(end, isLast) {
+    isWarned = true;
+    const at = timeText(new Date(end).toISOString(), "clock");
+    const stay = el("button", { type: "button", onclick: () => keep().catch(() => check()) }, "Stay signed in");
+    const again = el("a", { href: signInAddress(), target: "_blank", rel: "noopener" }, "Sign in again in another tab");
+    warn(`Your session ends at ${at}${isLast ? "" : ", unless you go on"}.`, el("p", {}, isLast ? again : stay));
+    timer = setTimeout(check, Math.max(0, end - Date.now() + 1_000));
+  }
+
+  /** A request that changes nothing and is a use of the session. */
+  async function keep() {
+    await api.call("POST", "console/role", { role: api.session.staff.role });
+    say("You stay signed in.");
+  }
+
+  /** Asks whether the session is still there. */
+  async function check() {
+    const { staff } = api.session;
+    const session = await api.begin().catch(() => null);
+    if (!session) return;
+    if (!session.staff) {
+      api.session = { ...session, staff };
+      over();
+    } else if (session.staff.id !== staff?.id || session.staff.role !== staff?.role) {
+      location.reload();
+    } else if (isOver) {
+      isOver = false;
+      plan();
+      hush();
+      say("You are signed in again.");
+    } else {
+      plan();
+    }
+  }
+
+  function over() {
+    clearTimeout(timer);
+    isOver = true;
+    document.dispatchEvent(new Event("session-over"));
+    warn("Your session is over. Sign in again in another tab: what you have typed stays on this page.",
+      el("p", { class: "actions" },
+        el("a", { class: "button", href: signInAddress(), target: "_blank", rel: "noopener" }, "Sign in"),
+        el("button", { type: "button", onclick: check }, "I have signed in")));
+  }
+
+  api.onuse = plan;
+  api.onover = over;
+  addEventListener("focus", () => { if (isOver) check(); });
+  return {
+    isOver: () => isOver,
+    /** Stops the watch, until the next request. */
+    pause: () => clearTimeout(timer),
+  };
+}
+
+/** Why a sign-in failed, by the codes of the address to which it led back. */
+const faults = {
+  denied: "You were not signed in: the identity provider said no, or you cancelled.",
+  expired: "The sign-in took too long, or began in another browser. Try again.",
+  refused: "You were not signed in: the identity provider's answer does not prove who you are.",
+  unavailable: "The identity provider cannot be reached. Try again in a moment.",
+};
+const roleTexts = {
+  auditor: "Auditor: reads everything but personal data", support: "Support: finds and repairs accounts",
+  admin: "Administrator: also sets legal holds, erases and exports",
+};
+
+/**
+ * @param {string} address of the sign-in, which leads back here
+ * @param {string | null} fault of a sign-in before
+ */
+export function showSignIn(address, fault) {
+  showView("Console", [
+    el("p", {}, "For auditors, support and administrators."),
+    el("p", {}, el("a", { class: "button primary", href: address }, "Sign in")),
+  ]);
+  if (fault) warn(faults[fault] ?? "You were not signed in. Try again.");
+}
+
+/** @param {() => void} signOut */
+export function showNoRole(name, signOut) {
+  showView("No role", [
+    el("p", {}, `You are signed in as ${name}, but have no role here.`),
+    el("p", { class: "quiet" }, "Ask those who operate this server for a role, or sign in as another person."),
+    el("p", {}, el("button", { type: "button", onclick: () => signOut() }, "Sign out")),
+  ]);
+}
+
+/** @param {(role: string) => void} choose */
+export function showChoice(names, choose) {
+  showView("Choose a role", [
+    el("p", {}, "You have several roles here. The log names the one in which you act."),
+    el("div", { class: "choices" }, ...names.map((name) =>
+      el("button", { type: "button", onclick: () => choose(name) }, roleTexts[name] ?? name))),
+  ]);
 }

@@ -4,6 +4,7 @@ import { el } from "../lib/el.mjs";
 import { Refused } from "../lib/api.mjs";
 import { accountTabs, actions, facts, mergedNote, parts, readAccount, unknownAccount } from "./account-head.mjs";
 import { confirmWithReason, reasonHeader } from "./dialogs.mjs";
+import { askedNode, requestFor } from "./erasure-request.mjs";
 import { count, shortID } from "./format.mjs";
 import { beginsDay, completenessNode, kinds, mergedAt, timelineRow } from "./timeline.mjs";
 import { refusalSentence } from "./words.mjs";
@@ -21,7 +22,10 @@ export async function show(context) {
     readAccount(context), readAccount(context, timelinePath(order)), countConflicts(context),
   ]);
   if (!account || !page) return unknownAccount(context);
-  return new AccountView(context, account, page, order).nodes(conflicts);
+  const request = account.status === "erased" ? null : await requestFor(context, account.account);
+  const asked = request && el("p", { class: "warning" }, "An erasure was ", askedNode(request), " ",
+    context.link(`accounts/${account.account}/erase`, request.yours ? "Open the request" : "Confirm or withdraw the erasure…"));
+  return [asked, ...new AccountView(context, account, page, order).nodes(conflicts)];
 }
 
 function timelinePath(order, cursor) {

@@ -22,6 +22,7 @@ export async function show(context) {
   const [counts, first] = await Promise.all([
     account ? null : context.api.call("GET", "v1/conflicts/counts"), read(context, state, account),
   ]);
+  if (counts) document.dispatchEvent(new CustomEvent("console-conflicts", { detail: counts }));
   const list = el("ul", { class: "rows", "aria-label": "Conflicts" });
   const more = el("div", {});
   const append = (answer) => {

@@ -3,9 +3,10 @@
 import { el } from "../lib/el.mjs";
 import { field } from "../lib/form.mjs";
 import { keptKey } from "./session.mjs";
+import { askedNode, requestFor, withdrawButton } from "./erasure-request.mjs";
 import { bases } from "./repair-words.mjs";
 import { doneHeading, steps } from "./repair-steps.mjs";
-import { id, shortID } from "./format.mjs";
+import { id, shortID, time } from "./format.mjs";
 
 /** @param {any} context */
 export async function show(context) {
@@ -16,11 +17,25 @@ export async function show(context) {
       context.link(`accounts/${account.account}/erase`, "another account"), ", with which it can be erased.")];
   }
   const typed = takeTyped(context, account.account);
+  const request = await requestFor(context, account.account);
+  const page = el("div", {});
+  const withdrawn = () => {
+    const heading = doneHeading("The request was withdrawn");
+    page.replaceChildren(heading, el("p", {}, "Nothing was erased."));
+    heading.focus();
+  };
+  if (request?.yours) {
+    page.append(
+      el("p", { class: "warning" }, "Account ", context.link(`accounts/${account.account}`, id(account.account)),
+        " is not erased yet: another administrator has to confirm it. The erasure was ", askedNode(request)),
+      el("p", {}, withdrawButton(context, request, withdrawn)));
+    return [page];
+  }
   const basis = /** @type {HTMLSelectElement} */ (el("select", { id: "basis" }, ...Object.entries(bases).map(([value, text]) =>
     el("option", { value, selected: value === typed.basis }, text))));
   const path = `v1/accounts/${account.account}`;
   const { nodes, words } = steps(context, {
-    submit: "Erase account", typed, changed: "ERASURE_PLAN_CHANGED", hasCase: false,
+    submit: request ? "Confirm and erase account" : "Erase account", typed, changed: "ERASURE_PLAN_CHANGED", hasCase: false,
     preview: (reason) => context.api.call("POST", `${path}/erasure/preview`, undefined, { headers: reason }),
     describe: (plan) => describe(context, plan),
     mayAct: (plan) => plan.holds.length === 0,
@@ -31,11 +46,23 @@ export async function show(context) {
       return isRight;
     },
     act: (plan, reason) => {
+      if (request) {
+        return context.api.call("POST", `${path}/erasure/requests/${request.request_id}/confirm`, { plan_digest: plan.plan_digest },
+          { headers: reason, isRepeatable: true });
+      }
       const query = new URLSearchParams({ basis: basis.value, plan_digest: plan.plan_digest });
       return context.api.call("DELETE", `${path}?${query}`, undefined, { headers: reason, isRepeatable: true });
     },
     leave: () => keepTyped(context, account.account, { ...words(), basis: basis.value }),
-    done: ({ covers }) => {
+    done: ({ covers, request_id: asked, expires_at: end }) => {
+      if (asked) {
+        context.say("Asked for. Another administrator has to confirm.");
+        return [
+          doneHeading("Asked for; another administrator has to confirm"),
+          el("p", {}, "Nothing was erased. It can be confirmed until ", time(end), ", on this page or under ",
+            context.link("erasures", "Erasures"), "."),
+        ];
+      }
       context.say("The account was erased.");
       return [
         doneHeading("The account was erased"),
@@ -44,11 +71,13 @@ export async function show(context) {
       ];
     },
   });
-  return [
+  page.append(
     el("p", {}, "Account ", context.link(`accounts/${account.account}`, id(account.account)), " is erased for good: no undoing, no relink."),
-    el("p", {}, el("label", { for: "basis" }, "Basis"), " ", basis),
-    ...nodes,
-  ];
+    ...request ? [
+      el("p", { class: "warning" }, "The erasure was ", askedNode(request)), el("p", {}, withdrawButton(context, request, withdrawn)),
+    ] : [el("p", {}, el("label", { for: "basis" }, "Basis"), " ", basis)],
+    ...nodes);
+  return [page];
 }
 
 function describe(context, plan) {

@@ -177,6 +177,9 @@ const refusals = {
   EVENT_NOT_FOUND: "There is no event of this id.",
   MERGE_NOT_FOUND: "There is no merge of this id.",
   HOLD_NOT_FOUND: "There is no legal hold of this id.",
+  ERASURE_REQUEST_NOT_FOUND: "This request for an erasure was withdrawn, has expired or became void.",
+  ERASURE_REQUESTED: "Another administrator has asked for this erasure already.",
+  SECOND_ADMINISTRATOR_REQUIRED: "You asked for this erasure. Another administrator has to confirm it.",
   FACTOR_NOT_FOUND: "There is no second factor of this id.",
   PROVIDER_NOT_LINKED: "The account does not have this identity.",
   PROVIDER_CONFLICT: "Another account has this identity.",
@@ -225,4 +228,9 @@ export const matches = {
 /** States of accounts. */
 export const states = {
   unopened: "not opened yet", open: "live", live: "live", disabled: "disabled", merged: "absorbed", absorbed: "absorbed", erased: "erased",
+};
+
+/** Kinds of second factors. */
+export const factorKinds = {
+  totp: "Authenticator app", phone: "Phone", passkey: "Security key", recovery_codes: "Recovery codes",
 };

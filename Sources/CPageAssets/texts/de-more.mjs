@@ -83,6 +83,11 @@ export const texts = {
   copy: "Kopieren",
   copied: "Kopiert.",
   savedCodes: "Ich habe sie gespeichert",
+  passkeyName: "Name des Passkeys",
+  passkeyNameHint: "Ihn sehen nur Sie und der Support der App.",
+  namePasskey: "Den Passkey benennen",
+  saveName: "Namen speichern",
+  nameSaved: "Der Name wurde gespeichert.",
 
   currentAddress: { email: "Bisherige E-Mail-Adresse", phone: "Bisherige Telefonnummer" },
   newAddress: { email: "Neue E-Mail-Adresse", phone: "Neue Telefonnummer" },

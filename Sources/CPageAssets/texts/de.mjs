@@ -101,6 +101,6 @@ export const texts = {
     REAUTHENTICATION_REQUIRED: "Ihre Anmeldung liegt einige Zeit zurück. Melden Sie sich zuerst erneut an.",
   },
 
-  changeAddress: { email: "E-Mail-Adresse ändern", phone: "Telefonnummer ändern", password: "E-Mail-Adresse ändern" },
+  changeAddress: { email: "E-Mail-Adresse ändern", phone: "Telefonnummer ändern", password: "E-Mail-Adresse ändern", passkey: "Umbenennen" },
   activity: "Letzte Aktivitäten",
 };

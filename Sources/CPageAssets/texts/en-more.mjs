@@ -78,6 +78,11 @@ export const texts = {
   copy: "Copy",
   copied: "Copied.",
   savedCodes: "I have saved them",
+  passkeyName: "Name of the passkey",
+  passkeyNameHint: "Only you and the support of the app see it.",
+  namePasskey: "Name the passkey",
+  saveName: "Save the name",
+  nameSaved: "The name was saved.",
 
   currentAddress: { email: "Current e-mail address", phone: "Current phone number" },
   newAddress: { email: "New e-mail address", phone: "New phone number" },

@@ -91,6 +91,6 @@ export const texts = {
     REAUTHENTICATION_REQUIRED: "You signed in a while ago. Sign in again first.",
   },
 
-  changeAddress: { email: "Change the e-mail address", phone: "Change the phone number", password: "Change the e-mail address" },
+  changeAddress: { email: "Change the e-mail address", phone: "Change the phone number", password: "Change the e-mail address", passkey: "Rename" },
   activity: "Recent activity",
 };

@@ -83,6 +83,11 @@ export const texts = {
   copy: "Copiar",
   copied: "Copiado.",
   savedCodes: "Los he guardado",
+  passkeyName: "Nombre de la llave de acceso",
+  passkeyNameHint: "Solo lo ven usted y el soporte de la aplicación.",
+  namePasskey: "Dar nombre a la llave de acceso",
+  saveName: "Guardar el nombre",
+  nameSaved: "Se ha guardado el nombre.",
 
   currentAddress: { email: "Dirección de correo actual", phone: "Número de teléfono actual" },
   newAddress: { email: "Dirección de correo nueva", phone: "Número de teléfono nuevo" },

@@ -104,6 +104,6 @@ export const texts = {
     REAUTHENTICATION_REQUIRED: "Inició sesión hace un tiempo. Vuelva a iniciar sesión primero.",
   },
 
-  changeAddress: { email: "Cambiar la dirección de correo", phone: "Cambiar el número de teléfono", password: "Cambiar la dirección de correo" },
+  changeAddress: { email: "Cambiar la dirección de correo", phone: "Cambiar el número de teléfono", password: "Cambiar la dirección de correo", passkey: "Cambiar el nombre" },
   activity: "Actividad reciente",
 };

@@ -83,6 +83,11 @@ export const texts = {
   copy: "Copier",
   copied: "Copié.",
   savedCodes: "Je les ai enregistrés",
+  passkeyName: "Nom de la clé d’accès",
+  passkeyNameHint: "Seuls vous et l’assistance de l’application le voyez.",
+  namePasskey: "Nommer la clé d’accès",
+  saveName: "Enregistrer le nom",
+  nameSaved: "Le nom a été enregistré.",
 
   currentAddress: { email: "Adresse e-mail actuelle", phone: "Numéro de téléphone actuel" },
   newAddress: { email: "Nouvelle adresse e-mail", phone: "Nouveau numéro de téléphone" },

@@ -101,6 +101,6 @@ export const texts = {
     REAUTHENTICATION_REQUIRED: "Votre connexion date d’un certain temps. Reconnectez-vous d’abord.",
   },
 
-  changeAddress: { email: "Changer l’adresse e-mail", phone: "Changer le numéro de téléphone", password: "Changer l’adresse e-mail" },
+  changeAddress: { email: "Changer l’adresse e-mail", phone: "Changer le numéro de téléphone", password: "Changer l’adresse e-mail", passkey: "Renommer" },
   activity: "Activité récente",
 };

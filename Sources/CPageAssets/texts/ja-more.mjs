@@ -81,6 +81,11 @@ export const texts = {
   copy: "コピー",
   copied: "コピーしました。",
   savedCodes: "保存しました",
+  passkeyName: "パスキーの名前",
+  passkeyNameHint: "あなたとアプリのサポートだけに表示されます。",
+  namePasskey: "パスキーに名前を付ける",
+  saveName: "名前を保存",
+  nameSaved: "名前を保存しました。",
 
   currentAddress: { email: "現在のメールアドレス", phone: "現在の電話番号" },
   newAddress: { email: "新しいメールアドレス", phone: "新しい電話番号" },

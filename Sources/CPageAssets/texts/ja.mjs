@@ -96,6 +96,6 @@ export const texts = {
     REAUTHENTICATION_REQUIRED: "サインインしてから時間が経っています。先にもう一度サインインしてください。",
   },
 
-  changeAddress: { email: "メールアドレスを変更", phone: "電話番号を変更", password: "メールアドレスを変更" },
+  changeAddress: { email: "メールアドレスを変更", phone: "電話番号を変更", password: "メールアドレスを変更", passkey: "名前を変更" },
   activity: "最近のアクティビティ",
 };

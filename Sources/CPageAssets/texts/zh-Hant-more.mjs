@@ -78,6 +78,11 @@ export const texts = {
   copy: "複製",
   copied: "已複製。",
   savedCodes: "我已保存",
+  passkeyName: "通行密鑰的名稱",
+  passkeyNameHint: "只有您和應用程式的支援人員看得到。",
+  namePasskey: "為通行密鑰命名",
+  saveName: "儲存名稱",
+  nameSaved: "名稱已儲存。",
 
   currentAddress: { email: "目前的電子郵件地址", phone: "目前的電話號碼" },
   newAddress: { email: "新的電子郵件地址", phone: "新的電話號碼" },

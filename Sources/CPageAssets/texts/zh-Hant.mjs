@@ -90,6 +90,6 @@ export const texts = {
     REAUTHENTICATION_REQUIRED: "您登入已有一段時間。請先重新登入。",
   },
 
-  changeAddress: { email: "變更電子郵件地址", phone: "變更電話號碼", password: "變更電子郵件地址" },
+  changeAddress: { email: "變更電子郵件地址", phone: "變更電話號碼", password: "變更電子郵件地址", passkey: "重新命名" },
   activity: "最近的活動",
 };

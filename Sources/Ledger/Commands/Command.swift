@@ -86,7 +86,7 @@ package struct Command: Sendable {
         case .unlinkProvider(let command): command.decide(given: state, at: now, under: policy)
         case .signOut(let command): command.decide(given: state, at: now)
         case .refreshSession(let command): command.decide(given: state, at: now, under: policy)
-        case .eraseAccount(let command): command.decide(given: state, under: policy)
+        case .eraseAccount(let command): command.decide(given: state, at: now, under: policy)
         case .setLegalHold(let command): command.decide(given: state)
         case .liftLegalHold(let command): command.decide(given: state)
         case .recordRestore(let command): command.decide(given: state)
@@ -177,6 +177,10 @@ package struct Decision: Sendable {
         case refreshTokens(SessionID, RefreshTokenState)
         /// An idempotency key got its answer.
         case answered(IdempotencyScope, DecisionState.IdempotencyRecord)
+        /// An administrator asked for an erasure.
+        case erasureAsked(ErasureRequest)
+        /// The request to erase an account ended.
+        case erasureRequestEnded(AccountID)
         /// An ID token opened its first session.
         case idTokenSpent(SingleUseIDToken, Timestamp)
         /// An account got an address.

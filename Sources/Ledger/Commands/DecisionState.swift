@@ -104,6 +104,8 @@ package struct DecisionState: Sendable {
     package var names: [ExternalName: LogPosition] = [:]
     /// The challenges of proofs that can still be used.
     package var openChallenges: Set<ChallengeID> = []
+    /// The requests to erase accounts.
+    package var erasureRequests: [AccountID: ErasureRequest] = [:]
     /// The time at which each single-use ID token opened its first session, by its digest.
     package var spentIDTokens: [Digest: Timestamp] = [:]
 

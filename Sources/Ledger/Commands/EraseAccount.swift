@@ -19,28 +19,34 @@ package struct EraseAccount: Sendable {
     package let account: AccountID
     package let basis: AccountErased.Basis
     package let agreement: Agreement
+    package let step: Step
     package let actor: Actor
 
     /// Requests an erasure or its plan.
     package init(
         account: AccountID, basis: AccountErased.Basis, agreement: Agreement = .family,
-        actor: Actor
+        step: Step = .alone, actor: Actor
     ) {
         self.account = account
         self.basis = basis
         self.agreement = agreement
+        self.step = step
         self.actor = actor
     }
 
     /// Erases every account merged with the account, if that was agreed to.
     ///
     /// For an erased account it answers so, whatever was agreed to, and appends nothing.
-    func decide(given state: DecisionState, under policy: TenantPolicy) -> Decision {
+    func decide(
+        given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+    ) -> Decision {
         guard let known = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
         if let position = known.erasedPosition {
             if case .preview = agreement { return .refused(.accountErased) }
+            if case .withdraw = step { return .refused(.accountErased) }
             return Decision(.success(.erased(at: position, isNew: false, covering: [account])))
         }
+        if case .withdraw(let request) = step { return withdraw(request, in: state, at: now) }
         let plan = ErasurePlan(of: account, in: state.ledger)
         if case .preview = agreement {
             let losses = ErasureLosses(of: plan, in: state.ledger)
@@ -48,6 +54,12 @@ package struct EraseAccount: Sendable {
         }
         if let refusal = refusal(of: plan, known, in: state, policy) { return .refused(refusal) }
         guard plan.holds.isEmpty else { return .refused(.legalHold) }
+        let basis: AccountErased.Basis
+        let asker: Principal?
+        switch permission(for: plan, in: state, at: now, under: policy) {
+        case .erase(let ground, let other): (basis, asker) = (ground, other)
+        case .done(let decision): return decision
+        }
         let index = Int64(plan.covers.firstIndex(of: account) ?? 0)
         return Decision(
             .success(
@@ -57,7 +69,8 @@ package struct EraseAccount: Sendable {
             drafts: plan.covers.map {
                 .administered(
                     .accountErased(
-                        AccountErased(account: $0, basis: basis, survivor: plan.survivor)),
+                        AccountErased(
+                            account: $0, basis: basis, survivor: plan.survivor, asker: asker)),
                     by: actor)
             },
             effects: plan.covers.map(Decision.Effect.forgotten))
@@ -115,8 +128,14 @@ extension LedgerState {
 }
 
 extension EraseAccount: LedgerRequest {
+    /// An account that is erased, by this command or an earlier one, or the request to confirm its erasure.
+    package enum Success: Hashable, Sendable {
+        case erased(Erased)
+        case asked(ErasureRequest)
+    }
+
     /// An account that is erased, by this command or an earlier one.
-    package struct Success: Hashable, Sendable {
+    package struct Erased: Hashable, Sendable {
         /// The position of its `AccountErased`.
         package let position: LogPosition
         /// Whether this command erased it.
@@ -154,7 +173,11 @@ extension EraseAccount: LedgerRequest {
 
     /// Returns the result in a reply to the command.
     package static func success(in reply: Reply) -> Success? {
-        guard case .erased(let position, let isNew, let covering) = reply else { return nil }
-        return Success(position: position, isNew: isNew, covering: covering)
+        switch reply {
+        case .erased(let position, let isNew, let covering):
+            .erased(Erased(position: position, isNew: isNew, covering: covering))
+        case .erasureAsked(let request): .asked(request)
+        default: nil
+        }
     }
 }

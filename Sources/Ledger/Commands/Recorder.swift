@@ -104,6 +104,8 @@ extension DecisionState {
             attempts[account, default: [:]][attempt] = time
         case .refreshTokens(let session, let tokens): refreshTokens[session] = tokens
         case .answered(let scope, let record): idempotency[scope] = record
+        case .erasureAsked(let request): erasureRequests[request.account] = request
+        case .erasureRequestEnded(let account): erasureRequests[account] = nil
         case .idTokenSpent(let token, let time): spentIDTokens[token.digest] = time
         case .addressNamed(let name, let address):
             for (other, held) in addressNames where held == address { addressNames[other] = nil }
@@ -125,6 +127,7 @@ extension DecisionState {
     /// Drops the operational facts about an account that has just been erased.
     private mutating func forget(_ account: AccountID) {
         attempts[account] = nil
+        erasureRequests[account] = nil
         idempotency = idempotency.filter { $0.key.account != account }
         for (id, session) in ledger.sessions where session.account == account {
             refreshTokens[id]?.forget()

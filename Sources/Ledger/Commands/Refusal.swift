@@ -50,6 +50,12 @@ package enum Refusal: Error, Hashable, Sendable {
     case accountDisabled
     /// The erasure plan differs from the one that was agreed to.
     case erasurePlanChanged
+    /// The rules require another administrator than the one that asked for the erasure.
+    case secondAdministratorRequired
+    /// Another administrator has asked for the erasure, which can be confirmed.
+    case erasureRequested
+    /// The account has no such request for its erasure, or not any longer.
+    case unknownErasureRequest
     /// A legal hold prevents the erasure of the account.
     case legalHold
     /// The account has the maximum number of legal holds.

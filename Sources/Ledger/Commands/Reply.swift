@@ -60,6 +60,10 @@ package enum Reply: Hashable, Sendable {
     case erased(at: LogPosition, isNew: Bool, covering: [AccountID])
     /// The accounts that an erasure would cover, and the data it would destroy.
     case erasurePlanned(ErasurePlan, ErasureLosses)
+    /// An erasure was asked for, by this command or before, and has to be confirmed.
+    case erasureAsked(ErasureRequest)
+    /// A request for an erasure was withdrawn.
+    case erasureWithdrawn
     /// A legal hold was set.
     case holdSet(HoldID)
     /// A legal hold was lifted.
@@ -105,7 +109,8 @@ package enum Reply: Hashable, Sendable {
             .throttlingRecorded,
             .opened, .keyRotated,
             .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
-            .erasurePlanned, .holdSet, .holdLifted, .restoreRecorded, .mergePlanned,
+            .erasurePlanned, .erasureAsked, .erasureWithdrawn, .holdSet, .holdLifted,
+            .restoreRecorded, .mergePlanned,
             .unmergePlanned, .relinkPlanned, .accessPlanned, .accessUnchanged:
             self
         }

@@ -106,6 +106,13 @@ package struct ScannedDetails {
             return flag
         }
 
+        /// Reads the next field as `true` if it has the name; it is never written as `false`.
+        mutating func optionalTrue(_ name: String) throws(EntryFault) -> Bool {
+            guard isNext(name) else { return false }
+            guard try flag(name) else { throw .malformed("details.\(name)") }
+            return true
+        }
+
         /// Reads the next field as the words of `methods`.
         mutating func methods() throws(EntryFault) -> AuthenticationMethods {
             guard let methods = AuthenticationMethods(try text("methods")) else {

@@ -25,22 +25,32 @@ package struct AccountErased: EventFact {
     ///
     /// Nil in version 1, where erasures that belong together share only the command.
     package let survivor: AccountID?
+    /// The administrator that asked for the erasure, which the actor then confirmed; the role is not stored.
+    ///
+    /// Nil before version 3, and where one person erased the account.
+    package let asker: Principal?
 
     /// States which account was erased and on what ground; without a survivor it is written as
-    /// version 1.
-    package init(account: AccountID, basis: Basis, survivor: AccountID?) {
+    /// version 1, and without an asker as version 2.
+    package init(
+        account: AccountID, basis: Basis, survivor: AccountID?, asker: Principal? = nil
+    ) {
         self.account = account
         self.basis = basis
         self.survivor = survivor
+        self.asker = survivor == nil ? nil : asker
     }
 
-    package static let newestVersion = 2
-    package var version: Int { survivor == nil ? 1 : 2 }
+    package static let newestVersion = 3
+    package var version: Int { asker == nil ? (survivor == nil ? 1 : 2) : 3 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [account] }
 
     package var details: EntryDetails {
-        EntryDetails([("basis", basis.rawValue), ("survivor", survivor?.description)])
+        EntryDetails([
+            ("asker", asker?.id.description), ("asker_type", asker?.kind.rawValue),
+            ("basis", basis.rawValue), ("survivor", survivor?.description),
+        ])
     }
 
     package var verb: String { "was erased" }
@@ -50,6 +60,12 @@ package struct AccountErased: EventFact {
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader
+        if details.version < 3 {
+            asker = nil
+        } else {
+            let id: EntityID<PrincipalKind> = try reader.id("asker")
+            asker = Principal(try reader.word("asker_type"), id.bits, role: .admin)
+        }
         basis = try reader.word("basis")
         survivor = details.version < 2 ? nil : try reader.id("survivor")
         try reader.end()

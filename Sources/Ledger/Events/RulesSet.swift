@@ -39,11 +39,14 @@ package struct RulesSet: EventFact {
         ]
     }
 
+    package static let newestVersion = 2
+    package var version: Int { policy.eraseNeedsTwo ? 2 : 1 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [] }
 
     package var details: EntryDetails {
         EntryDetails([
+            ("erase_needs_two", policy.eraseNeedsTwo ? "true" : nil),
             ("former_providers", formerProviders.entryText),
             ("link_limit", String(policy.linkBudget.limit)),
             ("link_window_seconds", String(policy.linkBudget.windowSeconds)),
@@ -67,6 +70,8 @@ package struct RulesSet: EventFact {
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         guard accounts.isEmpty else { throw .malformed("accounts") }
         var reader = details.reader
+        // The stored rules have no version beside them: the member itself tells.
+        let eraseNeedsTwo = try reader.optionalTrue("erase_needs_two")
         formerProviders = try reader.pins("former_providers")
         let linkLimit = Int(try reader.integer("link_limit"))
         let linkWindow = try reader.integer("link_window_seconds")
@@ -82,6 +87,7 @@ package struct RulesSet: EventFact {
         policy.signInBudget = Budget(
             limit: signInLimit, windowSeconds: try reader.integer("sign_in_window_seconds"))
         policy.singleUseIDTokens = try reader.flag("single_use_id_tokens")
+        policy.eraseNeedsTwo = eraseNeedsTwo
         self.policy = policy
         try reader.end()
     }

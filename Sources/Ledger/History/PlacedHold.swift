@@ -16,12 +16,18 @@ package struct PlacedHold: Hashable, Sendable {
 package struct AccountPersonalData: Hashable, Sendable {
     /// The e-mails of its identities that have one.
     package var emails: [IdentityID: Email]
+    /// The names that the person gave to passkeys.
+    package var names: [IdentityID: IdentityName]
     /// The reasons for its legal holds, where the access log has them.
     package var holdReasons: [HoldID: String]
 
     /// Collects the data.
-    package init(emails: [IdentityID: Email] = [:], holdReasons: [HoldID: String] = [:]) {
+    package init(
+        emails: [IdentityID: Email] = [:], names: [IdentityID: IdentityName] = [:],
+        holdReasons: [HoldID: String] = [:]
+    ) {
         self.emails = emails
+        self.names = names
         self.holdReasons = holdReasons
     }
 }

@@ -20,6 +20,8 @@ package struct TenantPolicy: Hashable, Sendable {
     package var severalPerProvider: Bool
     /// Whether an ID token that opened a session opens no other one after a short retry time.
     package var singleUseIDTokens = false
+    /// Whether an erasure by an API key or a person of the staff needs another one's confirmation.
+    package var eraseNeedsTwo = false
     /// Link attempts per account.
     package var linkBudget = Budget(limit: 5, windowSeconds: 3600)
     /// Sign-ins per identity.

@@ -57,7 +57,7 @@ struct Operation: Sendable {
     let answers: [Answer]
     /// The errors that only this route and routes like it answer.
     var refusals: [APIError] = []
-    /// A response of another status that is no error, such as an unready service's.
+    /// A response of another status that is no error, such as an unready service's, or of what is not done yet.
     var otherAnswers: [Int: Schema] = [:]
     /// Header fields of the response beside those of every response.
     var headers: [String] = []

@@ -8,6 +8,8 @@ package final class APIServices: Sendable {
     package let commands: any CommandQueue
     /// Reads the read model.
     package let accounts: any AccountReader
+    /// Stores the names that people gave to passkeys.
+    package let names: any IdentityNames
     /// Reads the recent activity of accounts.
     package let activities: any ActivityReader
     /// Serves auditors, support and administrators.
@@ -57,7 +59,7 @@ package final class APIServices: Sendable {
 
     /// Collects the services.
     package init(
-        commands: any CommandQueue, accounts: any AccountReader,
+        commands: any CommandQueue, accounts: any AccountReader, names: any IdentityNames,
         activities: any ActivityReader, audit: AuditServices,
         tenants: any TenantDirectory,
         configurations: [TenantID: TenantConfiguration], accessTokens: AccessTokens,
@@ -73,6 +75,7 @@ package final class APIServices: Sendable {
     ) {
         self.commands = commands
         self.accounts = accounts
+        self.names = names
         self.activities = activities
         self.audit = audit
         self.tenants = tenants

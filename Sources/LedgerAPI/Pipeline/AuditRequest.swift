@@ -84,6 +84,16 @@ struct AuditRequest: Sendable {
         try await call.write(access)
     }
 
+    /// Records another action of the same request, after it was done.
+    ///
+    /// - Throws: 503 when it cannot be recorded.
+    func record(_ action: AccessAction, _ details: [String: String]) async throws(APIError) {
+        var access = access
+        access.action = action
+        access.details = details
+        try await call.write(access)
+    }
+
     /// Records a search and its results before they are shown; never the term itself.
     ///
     /// - Throws: 503 when it cannot be recorded.

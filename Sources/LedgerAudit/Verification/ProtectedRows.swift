@@ -66,6 +66,7 @@ extension ProtectedTable {
         case .names: .names
         case .credentials: .credentials
         case .factors: .factors
+        case .erasureRequests: .erasureRequests
         }
     }
 }
@@ -82,6 +83,7 @@ private struct ProtectedColumns {
         case name(NameLoad.Columns)
         case password(PasswordLoad.Columns)
         case factor(FactorLoad.Columns)
+        case erasureRequest(ErasureRequestRows.Columns)
     }
 
     /// The list of the statement, in which the table is `t`.
@@ -119,6 +121,9 @@ private struct ProtectedColumns {
         case .factors:
             list = version + FactorLoad.Columns.selected("t")
             content = .factor(FactorLoad.Columns("t", in: list))
+        case .erasureRequests:
+            list = version + ErasureRequestRows.Columns.selected("t")
+            content = .erasureRequest(ErasureRequestRows.Columns("t", in: list))
         }
         address = list["address"]
         writer = list["writer"]
@@ -165,6 +170,10 @@ private struct ProtectedColumns {
             let row = try columns.read(result, row)
             name = "factor \(row.factor.id)"
             message = row.message(of: tenant)
+        case .erasureRequest(let columns):
+            let request = try columns.read(result, row)
+            name = "request \(request.id) for an erasure"
+            message = .erasureRequest(request, of: tenant)
         }
         return ProtectedRow(
             name: name, message: message, stored: try result.optionalBytes(row, mac),

@@ -36,6 +36,8 @@ package enum VerificationCheck: String, Sendable, CaseIterable {
     case credentials
     /// Every second factor and set of recovery codes that the log names has a row, and no other one.
     case factors
+    /// No event records them; with keys, each was made by a holder of a MAC key.
+    case erasureRequests = "erasure_requests"
     /// No event records them; with keys, each one that is not revoked was made by a holder of a MAC key.
     case apiKeys = "api_keys"
     /// Checkpoints are inside the log and no projection has stopped.

@@ -1,6 +1,38 @@
 package import Ledger
 package import LedgerMessages
 
+/// A notice to the addresses of an account.
+package struct Notice: Sendable {
+    package let account: AccountID
+    package let template: MessageTemplate
+    /// The position of the event.
+    package let position: LogPosition
+}
+
+extension TenantBatch {
+    /// The notices of the batch's events to accounts that may have addresses.
+    package var notices: [Notice] {
+        // A merge brings the addresses of the absorbed account.
+        let merged = recordings.compactMap { recording -> AccountID? in
+            guard case .merged(let fact) = recording.recorded.event.identityEffect else {
+                return nil
+            }
+            return fact.survivor
+        }
+        let untold = accountsWithoutAddresses.subtracting(merged)
+        return recordings.flatMap { recording -> [Notice] in
+            guard let (template, accounts) = recording.recorded.notices else { return [] }
+            return accounts.compactMap { account in
+                untold.contains(account)
+                    ? nil
+                    : Notice(
+                        account: account, template: template,
+                        position: recording.recorded.position)
+            }
+        }
+    }
+}
+
 extension RecordedEvent {
     /// The notices of the event: its text, and the accounts whose holders are told.
     ///

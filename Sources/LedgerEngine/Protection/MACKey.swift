@@ -101,6 +101,7 @@ package struct MACMessage {
         case name
         case credential
         case factor
+        case erasureRequest = "erasure_request"
     }
 
     package private(set) var bytes: [UInt8] = []

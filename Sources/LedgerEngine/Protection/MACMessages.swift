@@ -117,6 +117,22 @@ extension MACMessage {
         return message
     }
 
+    /// A row of `erasure_requests`.
+    package static func erasureRequest(
+        _ request: ErasureRequest, of tenant: TenantID
+    ) -> MACMessage {
+        var message = MACMessage(.erasureRequest, tenant: tenant.description)
+        message.uuid(request.id.bits)
+        message.uuid(request.account.bits)
+        message.text(request.asker.description)
+        message.raw(request.plan.bytes)
+        message.text(request.basis.rawValue)
+        message.text(request.reason)
+        message.int8(request.askedAt.microseconds)
+        message.int8(request.expiresAt.microseconds)
+        return message
+    }
+
     /// A row of `merges`.
     package static func merge(_ merge: Merge, of tenant: TenantID) -> MACMessage {
         var message = MACMessage(.merge, tenant: tenant.description)
@@ -161,4 +177,5 @@ package enum ProtectedTable: String, CaseIterable, Sendable {
     case names
     case credentials
     case factors
+    case erasureRequests = "erasure_requests"
 }

@@ -19,6 +19,9 @@ package struct SealerDirectory: SealerRecord {
     let root: DurableDirectory
     private let base: NoteKeyName
 
+    /// The path of the directory.
+    package var path: String { root.path }
+
     /// Creates a record; the directory need not exist yet.
     ///
     /// - Parameters:

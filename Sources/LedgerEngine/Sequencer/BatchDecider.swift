@@ -70,7 +70,8 @@ package struct BatchDecider: Sendable {
         return BatchOutcome(
             answers: answers,
             recordings: touched.map {
-                TenantRecordings(tenant: $0.tenant, recordings: $0.recordings)
+                TenantRecordings(
+                    tenant: $0.tenant, recordings: $0.recordings, hasNotice: !$0.notices.isEmpty)
             })
     }
 

@@ -97,6 +97,8 @@ package struct BatchKeys {
     package private(set) var accounts = IDs()
     /// The members of ``accounts`` whose last uses are loaded.
     package private(set) var uses: [TenantID: [AccountID]] = [:]
+    /// The members of ``accounts`` whose requests for erasures are loaded.
+    package private(set) var erasureRequests: [TenantID: Set<AccountID>] = [:]
     /// The members of ``subjects`` whose accounts are loaded like ``accounts``.
     package private(set) var holderSubjects = Subjects()
 
@@ -156,6 +158,9 @@ package struct BatchKeys {
             accounts.add(tenant, intent.account)
             if case .unused = intent.agreement {
                 uses[tenant, default: []].append(intent.account)
+            }
+            if intent.step.needsRequest {
+                erasureRequests[tenant, default: []].insert(intent.account)
             }
         case .setLegalHold(let intent):
             accounts.add(tenant, intent.account)

@@ -50,14 +50,13 @@ package struct BatchOutcome: Sendable {
 package struct TenantRecordings: Sendable {
     package let tenant: TenantID
     package let recordings: [Recording]
+    /// Whether account holders may be told of an event.
+    package let hasNotice: Bool
 
     /// Whether an account was erased.
     package var hasErasure: Bool {
         recordings.contains { $0.recorded.event.erasedAccount != nil }
     }
-
-    /// Whether account holders are told of an event.
-    package var hasNotice: Bool { recordings.contains { $0.recorded.notices != nil } }
 }
 
 /// The reason for which a batch was not committed.

@@ -15,6 +15,8 @@ package final class TenantBatch {
     package var subjects: [IdentityID: Subject] = [:]
     /// The addresses that had a row before this batch.
     package var loadedAddresses: Set<AddressID> = []
+    /// Loaded accounts that had no address before this batch, nor had those merged into them: they get no notices.
+    package var accountsWithoutAddresses: Set<AccountID> = []
     /// Whether loaded links are found by their subjects, too: only commands that prove addresses need it.
     package var findsLinksBySubject = false
     package var keys: BatchAccountKeys
@@ -121,6 +123,8 @@ package struct BatchChanges {
     package private(set) var sessionsUpgraded: Set<SessionID> = []
     package private(set) var answers: [IdempotencyScope] = []
     package private(set) var idTokensSpent: [(token: SingleUseIDToken, at: Timestamp)] = []
+    /// The accounts whose requests for an erasure were made or ended.
+    package private(set) var erasureRequests: Set<AccountID> = []
     package private(set) var accountsErased: [(account: AccountID, position: LogPosition)] = []
     package private(set) var accountsHeld: Set<AccountID> = []
     /// The accounts that were disabled or enabled.
@@ -265,6 +269,8 @@ package struct BatchChanges {
         case .attempted(let account, _, _): accountsTouched.insert(account)
         case .refreshTokens(let session, _): sessionsRefreshed.insert(session)
         case .answered(let scope, _): answers.append(scope)
+        case .erasureAsked(let request): erasureRequests.insert(request.account)
+        case .erasureRequestEnded(let account): erasureRequests.insert(account)
         case .idTokenSpent(let token, let time): idTokensSpent.append((token: token, at: time))
         case .addressNamed(let name, let address):
             addressesNamed.append((name: name, address: address))

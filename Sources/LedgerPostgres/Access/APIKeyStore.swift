@@ -91,7 +91,9 @@ package struct APIKeyStore {
                     ? .revokedBefore : .unknown
             }
             _ = try connection.pipeline([
-                AccessStatements.call(recording: [access], in: tenant)
+                ErasureRequestRows.ending(
+                    askedBy: Principal(key: key, role: .admin), in: tenant),
+                AccessStatements.call(recording: [access], in: tenant),
             ])
             return .revoked
         }

@@ -71,6 +71,14 @@ extension Catalogue {
                 .text("type", [.auditor, .support]), .int8("events", [.auditor, .support]),
             ]),
         CatalogueTable(
+            "identity_names", server: .all,
+            columns: [
+                .text("tenant_id", [.auditor, .support]),
+                .uuid("identity_id", [.auditor, .support]),
+                .uuid("account_id", [.auditor, .support, .account]),
+                .text("name", [.support, .personal]),
+            ]),
+        CatalogueTable(
             "conflict_reviews", server: .all,
             columns: [
                 .text("tenant_id", [.auditor, .support]),

@@ -116,6 +116,15 @@ extension Catalogue {
                 .text("domain", [.nullable, .mac]),
             ]),
         CatalogueTable(
+            "erasure_requests", server: .all,
+            columns: [
+                .text("tenant_id", .auditor), .uuid("account_id", [.auditor, .account, .mac]),
+                .uuid("request_id", [.auditor, .mac]), .text("principal", [.auditor, .mac]),
+                .bytes("plan", [.auditor, .mac]), .text("basis", [.auditor, .mac]),
+                .text("reason", [.personal, .mac]), .time("asked_at", [.auditor, .mac]),
+                .time("expires_at", [.auditor, .mac]), .bytes("mac", .nullable),
+            ]),
+        CatalogueTable(
             "rules", server: .upsert,
             columns: [
                 .text("tenant_id", .auditor), .int8("version", [.auditor, .verified]),

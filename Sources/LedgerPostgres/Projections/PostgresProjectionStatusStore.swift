@@ -1,6 +1,6 @@
 import Ledger
-import LedgerEngine
-import Postgres
+package import LedgerEngine
+package import Postgres
 
 /// The progress of the projections' tables, in Postgres.
 struct PostgresProjectionStatusStore: ProjectionStatusStore {
@@ -29,7 +29,7 @@ struct PostgresProjectionStatusStore: ProjectionStatusStore {
 
 extension ProjectionStatus {
     /// Returns the status of every live table of every tenant, by one statement.
-    static func all(on connection: Connection) throws(PostgresError) -> [ProjectionStatus] {
+    package static func all(on connection: Connection) throws(PostgresError) -> [ProjectionStatus] {
         let result = try connection.query(AllTenants.projectionStatus)
         var all: [ProjectionStatus] = []
         for row in 0..<result.rowCount {

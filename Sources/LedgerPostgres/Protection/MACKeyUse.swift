@@ -29,7 +29,9 @@ extension ProtectedTable {
     /// The condition that a row `t` is live.
     package var live: String {
         switch self {
-        case .identities, .merges, .rules, .addresses, .names, .credentials, .factors: "true"
+        case .identities, .merges, .rules, .addresses, .names, .credentials, .factors,
+            .erasureRequests:
+            "true"
         case .sessions: "t.ended_position IS NULL"
         case .apiKeys: "t.revoked_at IS NULL"
         }

@@ -132,6 +132,7 @@ package final class PostgresBatchStore: BatchStore {
             + NoticeWrites.calls(in: batches, at: now, language: noticeLanguage)
             + AddressWrites.releases(in: batches)
             + OperationalWrites.calls(for: batches, at: now)
+            + ErasureRequestRows.calls(for: batches)
             + RulesWrites.calls(for: batches) + secrets.calls + ErasureWrites.calls(for: batches)
             + IdentityWrites.names(in: batches) + AddressWrites.names(in: batches)
             + NameWrites.calls(for: batches)

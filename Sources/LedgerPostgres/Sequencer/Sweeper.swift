@@ -1,8 +1,8 @@
 import Ledger
 import Postgres
 
-/// Deletes expired records: answers of idempotency keys, spent ID tokens, challenges, counts of codes, and what
-/// remains of messages; and ended sessions of the console.
+/// Deletes expired records: answers of idempotency keys, spent ID tokens, challenges, requests for erasures, counts of
+/// codes, and what remains of messages; and ended sessions of the console.
 ///
 /// Several processes may each run one: rows locked by another transaction are left for the next
 /// round.
@@ -73,6 +73,23 @@ package final class Sweeper: Sendable {
             """)
     ) { result, rows throws(PostgresError) in
         let id = try result.column("challenge_id")
+        var ids: [UInt128] = []
+        for row in rows { ids.append(try result.uuid(row, id)) }
+        return [.uuids(ids)]
+    }
+
+    // By their own ids: an account may have another request by now.
+    private static let erasureRequests = Kind(
+        expired: AllTenants.expiredErasureRequests,
+        delete: Statement(
+            "delete_expired_erasure_requests",
+            """
+            DELETE FROM erasure_requests
+            WHERE tenant_id = $1 AND request_id = ANY ($3::uuid[])
+                AND expires_at <= statement_timestamp() - make_interval(secs => $2::bigint)
+            """)
+    ) { result, rows throws(PostgresError) in
+        let id = try result.column("request_id")
         var ids: [UInt128] = []
         for row in rows { ids.append(try result.uuid(row, id)) }
         return [.uuids(ids)]
@@ -158,6 +175,7 @@ package final class Sweeper: Sendable {
         try await sweep(Self.answers, olderThan: Int64(IdempotencyKey.hours) * 3_600)
             + sweep(Self.idTokens, olderThan: Self.clockDifferenceSeconds)
             + sweep(Self.challenges, olderThan: 0)
+            + sweep(Self.erasureRequests, olderThan: Self.clockDifferenceSeconds)
             + sweep(Self.codeCounts, olderThan: Self.clockDifferenceSeconds)
             + sweep(Self.messages, olderThan: Self.messageSeconds)
             + session.run { connection in

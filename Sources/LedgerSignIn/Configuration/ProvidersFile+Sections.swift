@@ -8,6 +8,8 @@ extension ProvidersFile {
         var providers: [ProviderConfiguration] = []
         var severalPerProvider = false
         var singleUseIDTokens = false
+        /// Nil for that of the environment.
+        var eraseNeedsTwo: Bool?
         var messages = MessageSettings()
         var returnAddresses = ReturnAddresses()
     }
@@ -18,8 +20,8 @@ extension ProvidersFile {
         _ section: StrictObject, sharing keySets: inout SharedKeySets
     ) throws(ProvidersFileFault) -> TenantSettings {
         try section.allow([
-            "providers", "several_per_provider", "single_use_id_tokens", "messages", "return_to",
-            "app_name",
+            "providers", "several_per_provider", "single_use_id_tokens", "erase_needs_two",
+            "messages", "return_to", "app_name",
         ])
         let (value, location) = try section.required("providers")
         guard let entries = value.array else {
@@ -31,6 +33,7 @@ extension ProvidersFile {
         var settings = TenantSettings()
         settings.severalPerProvider = try section.optionalFlag("several_per_provider") ?? false
         settings.singleUseIDTokens = try section.optionalFlag("single_use_id_tokens") ?? false
+        settings.eraseNeedsTwo = try section.optionalFlag("erase_needs_two")
         if section.has("messages") {
             let (value, location) = try section.required("messages")
             settings.messages = try messages(StrictObject(value, at: location))

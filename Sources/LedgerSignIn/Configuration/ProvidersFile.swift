@@ -42,6 +42,7 @@ package enum ProvidersFile {
             var tenantPolicy = policy
             tenantPolicy.severalPerProvider = settings.severalPerProvider
             tenantPolicy.singleUseIDTokens = settings.singleUseIDTokens
+            tenantPolicy.eraseNeedsTwo = settings.eraseNeedsTwo ?? policy.eraseNeedsTwo
             result[tenant] = TenantConfiguration(
                 providers: settings.providers, policy: tenantPolicy, messages: settings.messages,
                 returnAddresses: settings.returnAddresses)

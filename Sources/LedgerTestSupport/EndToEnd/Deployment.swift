@@ -110,7 +110,7 @@ package final class Deployment: Sendable {
         return server
     }
 
-    /// Returns a providers file as in the README, with the tests' own providers.
+    /// Returns a providers file as in docs/configuration.md, with the tests' own providers.
     package static func providersFile(
         google: TestIdentityProvider, apple: TestIdentityProvider
     ) -> String {

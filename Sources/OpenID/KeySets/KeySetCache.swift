@@ -77,6 +77,13 @@ package actor KeySetCache {
         self.fetch = fetch
     }
 
+    /// Fetches the set once, past the cache, to see whether the provider can be reached.
+    ///
+    /// - Throws: The reason for which there is no key set.
+    package func reach() async throws {
+        _ = try await fetch(url)
+    }
+
     /// Returns the current key set if it has the key and is not due for renewal, else nil.
     ///
     /// Does not wait: most tokens are checked without entering the actor.

@@ -31,7 +31,8 @@ enum EraseCommand {
             its row, and ends its sessions. Disclosures, which no key can decrypt any more, and rows of read
             models are deleted right away or by serve. The log and its proofs stay unchanged. Refused while
             the account is under a legal hold. For accounts joined by merges, all are erased, as --dry-run
-            shows, and --plan is required. Repeating the command is harmless.
+            shows, and --plan is required. Repeating the command is harmless. It needs no second person, also in a
+            tenant with erase_needs_two: an operator sets the rules and holds the keys.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -57,7 +58,10 @@ enum EraseCommand {
         access.details = ["basis": basis.rawValue]
         let intent = EraseAccount(
             account: account, basis: basis, agreement: agreement ?? .named, actor: .system)
-        let erased = try await command.run(intent, as: access)
+        let done = try await command.run(intent, as: access)
+        guard case .erased(let erased) = done else {
+            throw Fault("the account was not erased: \(done)")
+        }
         let before = erased.isNew ? "was erased" : "had already been erased"
         Terminal.print("account \(account) \(before), at position \(erased.position)\n")
         let others = erased.covering.filter { $0 != account }

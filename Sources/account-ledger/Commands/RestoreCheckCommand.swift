@@ -192,12 +192,14 @@ enum RestoreCheckCommand {
         }
     }
 
-    /// Ends the unsent messages of the backup: they were sent, or their causes are gone.
+    /// Ends the unsent messages of the backup, which were sent or whose causes are gone, and the requests for erasures,
+    /// which may have been withdrawn.
     private static func withdrawMessages(of tenant: TenantID, url: String) throws(Fault) {
         try SchemaCheck.withConnection(to: url) { connection in
             _ = try connection.pipeline([
                 MessageWrites.withdrawingAll(of: tenant),
                 MessageOutbox.endingChallenges(of: tenant),
+                ErasureRequestRows.endingAll(of: tenant),
             ])
         }
     }

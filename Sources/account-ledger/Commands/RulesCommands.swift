@@ -180,12 +180,15 @@ struct RulesCommands {
 extension RulesSet {
     /// The rules as names and texts, without their version.
     fileprivate var fields: [(name: String, text: String)] {
-        details.fields.compactMap { field in
+        let written: [(name: String, text: String)] = details.fields.compactMap { field in
             guard case .text(let text) = field.value, field.name != "rules_version" else {
                 return nil
             }
             return (field.name, text)
         }
+        // It is written only where it is on.
+        let off = policy.eraseNeedsTwo ? [] : [(name: "erase_needs_two", text: "false")]
+        return off + written
     }
 
     /// Returns the rules that others change, one in a line.

@@ -19,6 +19,7 @@ extension Program<Environment> {
     private static let subcommands: [Subcommand<Environment>] = [
         Subcommand(syntax: ServeCommand.syntax, body: ServeCommand.run),
         Subcommand(syntax: MigrateCommand.syntax, body: MigrateCommand.run),
+        Subcommand(syntax: DoctorCommand.syntax, body: DoctorCommand.run),
         Subcommand(syntax: ReplayCommand.syntax, body: ReplayCommand.run),
         Subcommand(syntax: AccountCommand.syntax, body: AccountCommand.run),
         Subcommand(syntax: HistoryCommand.syntax, body: HistoryCommand.run),

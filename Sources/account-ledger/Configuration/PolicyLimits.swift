@@ -6,7 +6,7 @@ struct PolicyLimits: Sendable {
     /// The settings that they are read from.
     static let settings: [Setting] = [
         .linkLimit, .linkWindowSeconds, .signInLimit, .reauthenticationSeconds, .sessionIdleSeconds,
-        .sessionLifetimeSeconds,
+        .sessionLifetimeSeconds, .eraseNeedsTwo,
     ]
 
     let linkBudget: Budget
@@ -14,6 +14,7 @@ struct PolicyLimits: Sendable {
     let reauthenticationSeconds: Int64
     let sessionIdleSeconds: Int64
     let sessionLifetimeSeconds: Int64
+    let eraseNeedsTwo: Bool
 
     init(_ environment: Environment) throws(Fault) {
         linkBudget = Budget(
@@ -25,6 +26,9 @@ struct PolicyLimits: Sendable {
         reauthenticationSeconds = try environment.number(.reauthenticationSeconds)
         sessionIdleSeconds = try environment.number(.sessionIdleSeconds)
         sessionLifetimeSeconds = try environment.number(.sessionLifetimeSeconds)
+        eraseNeedsTwo = try environment.value(.eraseNeedsTwo, wants: "on or off") {
+            ["on": true, "off": false][$0]
+        }
     }
 
     /// The policy of every tenant, without its providers.
@@ -35,6 +39,7 @@ struct PolicyLimits: Sendable {
         policy.reauthenticationSeconds = reauthenticationSeconds
         policy.sessionIdleSeconds = sessionIdleSeconds
         policy.sessionLifetimeSeconds = sessionLifetimeSeconds
+        policy.eraseNeedsTwo = eraseNeedsTwo
         return policy
     }
 }

@@ -77,12 +77,20 @@ extension Server {
             countMax: max(1, min(Self.streamsMax, configuration.queueLimit / 4)))
     }
 
+    private func names() -> IdentityNameStore {
+        let log = log
+        return IdentityNameStore(url: configuration.databaseURL) {
+            log.write(.error, "identity name fault", ["detail": .text($0)])
+        }
+    }
+
     func services(
         _ commands: ServedTenants, probe: ReadinessProbe, requests: RequestMetrics
     ) -> APIServices {
         let passkeys = PasskeyChecks(store: credentials, key: keys.refresh)
         return APIServices(
-            commands: commands, accounts: workers.reads, activities: activities(), audit: audit(),
+            commands: commands, accounts: workers.reads, names: names(), activities: activities(),
+            audit: audit(),
             // Their existence was checked at the start.
             tenants: Tenants(url: configuration.databaseURL, known: Set(tenants.keys)),
             configurations: tenants,

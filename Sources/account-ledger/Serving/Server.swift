@@ -54,36 +54,7 @@ struct Server: Sendable {
     init(_ configuration: ServeConfiguration, log: Log) async throws {
         self.configuration = configuration
         self.log = log
-        let given = try configuration.providersPath.map { path throws(Fault) in
-            try TenantSetup.read(path: path, limits: configuration.limits)
-        }
-        for (tenant, configured) in given ?? [:] {
-            let types = configured.providers.values.map(\.pin.type)
-            for type in types {
-                switch type.addressKind {
-                case .email: try configuration.messaging.require(.email, for: tenant)
-                case .phone: try configuration.messaging.require(.sms, for: tenant)
-                case nil: break
-                }
-            }
-            guard
-                configuration.messaging.publicURL != nil || configuration.mode == .development
-                    || configured.providers.values.allSatisfy({ $0.settings.flow == nil })
-            else {
-                throw Fault(
-                    "tenant \(tenant) has browser flows, but \(Setting.publicURL.name) is not set")
-            }
-        }
-        let givenStaff = try configuration.staffPath.map { path throws(Fault) in
-            try StaffSetup(path: path)
-        }
-        guard
-            givenStaff == nil || configuration.messaging.publicURL != nil
-                || configuration.mode == .development
-        else {
-            throw Fault(
-                "\(Setting.staff.name) is set, but \(Setting.publicURL.name) is not set")
-        }
+        let files = try ConfiguredFiles(configuration)
         let opened = try Self.openings(configuration)
         let keys = try opened.keys(from: configuration.keys, mode: configuration.mode)
         self.keys = keys
@@ -110,7 +81,7 @@ struct Server: Sendable {
             ? try ImitatedProvider.all(
                 keys: configuration.keys, base: configuration.issuer ?? base) : []
         let tenants =
-            given
+            files.tenants
             ?? TenantSetup.development(
                 imitated.filter { $0.name != DevelopmentIdentityProvider.staffName }, api: base,
                 tenants: [.default] + opened.soundTenants,
@@ -122,7 +93,7 @@ struct Server: Sendable {
                 api: base, providers: imitated,
                 tokenProviders: ImitatedTokenProvider.all(secrets),
                 codes: AuthorizationCodes.all(secrets)) : nil
-        staff = givenStaff ?? identityProvider.map { StaffSetup($0) }
+        staff = files.staff ?? identityProvider.map { StaffSetup($0) }
         publicURL =
             configuration.messaging.publicURL
             ?? (configuration.mode == .development ? base : nil)

@@ -19,6 +19,7 @@ enum Setting: String, CaseIterable, Sendable {
     case linkLimit = "LEDGER_LINK_LIMIT"
     case linkWindowSeconds = "LEDGER_LINK_WINDOW_SECONDS"
     case signInLimit = "LEDGER_SIGN_IN_LIMIT"
+    case eraseNeedsTwo = "LEDGER_ERASE_NEEDS_TWO"
     case queueLimit = "LEDGER_QUEUE_LIMIT"
     case stopSeconds = "LEDGER_STOP_SECONDS"
     case logLevel = "LEDGER_LOG_LEVEL"
@@ -67,6 +68,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .logLevel: "info"
         case .origin: "localhost/account-ledger"
         case .docs: "on"
+        case .eraseNeedsTwo: "off"
         case .twilioURL: "https://api.twilio.com"
         case .webhookRetrySeconds: "5,30,120,600,3600,10800,21600,43200,86400"
         }
@@ -86,7 +88,8 @@ enum Setting: String, CaseIterable, Sendable {
         case .signInLimit, .queueLimit: 1...1_000_000
         case .stopSeconds: 1...300
         case .databaseURL, .migrateURL, .listen, .adminListen, .providers, .keys, .mode,
-            .trustedProxies, .corsOrigins, .issuer, .audience, .logLevel, .sealerState, .origin,
+            .trustedProxies, .corsOrigins, .issuer, .audience, .eraseNeedsTwo, .logLevel,
+            .sealerState, .origin,
             .webhookRetrySeconds, .docs, .publicURL, .staff, .smtpURL, .smtpUser, .smtpPassword,
             .smtpPasswordFile, .mailFrom, .smsHookURL, .smsHookSecretFile, .twilioAccount,
             .twilioTokenFile, .twilioURL, .smsFrom:
@@ -119,6 +122,8 @@ enum Setting: String, CaseIterable, Sendable {
         case .linkLimit: "link attempts per account within the window"
         case .linkWindowSeconds: "length of the sliding window of link attempts"
         case .signInLimit: "sign-ins per identity and hour"
+        case .eraseNeedsTwo:
+            "on, or off: whether an erasure over HTTP needs two administrators, in tenants whose section does not say so"
         case .queueLimit: "requests in flight; further ones are answered 503"
         case .stopSeconds: "time that a stop waits for accepted requests"
         case .logLevel: "debug, info, warning or error"

@@ -32,7 +32,7 @@ struct JavaScriptTypeTests {
             guard let path = part.code.firstMatch(of: /["`](\/v1\/[^"`]*)["`]/)?.output.1 else {
                 return nil
             }
-            let method = try #require(part.code.firstMatch(of: /"(GET|POST|DELETE)"/)).output.1
+            let method = try #require(part.code.firstMatch(of: /"(GET|POST|PUT|DELETE)"/)).output.1
             let template = path.replacing(/\$\{segment\(\w+\)\}/, with: "{}")
                 .replacing("${query}", with: "")
             let found = try #require(
@@ -56,7 +56,7 @@ struct JavaScriptTypeTests {
                 "beginPasskeySignUp", "beginPasskeySignIn", "beginPasskeyLink",
                 "beginPasskeyMerge", "providers", "beginFlow",
                 "signOut",
-                "account", "keepIdentity", "activity", "link", "unlink",
+                "account", "keepIdentity", "nameIdentity", "activity", "link", "unlink",
                 "previewMerge", "merge", "#renew", "previewUndo", "undoMerge",
             ])
     }
@@ -78,7 +78,8 @@ struct JavaScriptTypeTests {
                 let isRequired = parameter["required"] == .bool(true)
                 switch (parameter["in"]?.string, name) {
                 case ("query", _): described.isRequired[name] = isRequired
-                case ("header", "Ledger-Reason"): described.isRequired["reason"] = isRequired
+                // It stands in the field or in the body, and every method of support needs it.
+                case ("header", "Ledger-Reason"): described.isRequired["reason"] = true
                 default: break
                 }
             }

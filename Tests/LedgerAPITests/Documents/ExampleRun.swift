@@ -19,6 +19,11 @@ struct ExampleRun {
     /// The live values by those of the document.
     var values: [String: String]
 
+    /// The operations that an erasure by one administrator leaves nothing to do.
+    private static let ofRequests = [
+        "confirm_erasure", "withdraw_erasure", "list_erasure_requests",
+    ]
+
     /// Prepares a ledger of Ada with Google and Bob with Apple, in which the example succeeds unless
     /// it is not prepared.
     init(
@@ -32,6 +37,7 @@ struct ExampleRun {
             $0.codes = [.email, .phone]
             $0.passwords = PasswordRule(lengthMin: 8)
             $0.passkeys = passkeys
+            $0.eraseNeedsTwo = Self.ofRequests.contains(operation.id)
             change(&$0)
         }
         ada = try await service.signIn("google", "ada")
@@ -124,6 +130,7 @@ struct ExampleRun {
                 path,
                 "{\"absorb\":\"\(bob.userID)\",\"plan_digest\":\"\(digest)\",\"case\":\"T-1\"}")
             values[ExampleValue.event] = merged.text("merge")
+        case "confirm_erasure", "withdraw_erasure", "list_erasure_requests": try await askErasure()
         case "export_bundle": service.audit.proofs.seal(at: service.clock.now)
         case "list_identity_owners": try await linkApple()
         case "get_account_by_external_id":
@@ -138,6 +145,14 @@ struct ExampleRun {
             guard operation.id == "keep_identity" else { return }
             _ = try await support(
                 "/v1/accounts/\(ada.userID)/identities/\(identity)/unlink", "{\"case\":\"T-1\"}")
+        case "name_identity":
+            var passkey = TestPasskey()
+            let person = try await service.signUp(&passkey)
+            signedUp = person
+            accessToken = person.accessToken
+            let account = try await service.account(person.accessToken)
+            let linked = account.json["identities"]?.array?.first?.members?["identity_id"]
+            values[ExampleValue.identity] = linked?.string
         case "enable_account":
             _ = try await support("/v1/accounts/\(ada.userID)/disable", "{\"case\":\"T-1\"}")
         case "lift_legal_hold":
@@ -165,6 +180,17 @@ struct ExampleRun {
             "PUT", "/v1/conflicts/\(event)/review", #"{"note":"looked at"}"#,
             token: try service.audit.key(.support))
         #expect(answer.status == 200, "\(answer.body)")
+    }
+
+    /// Asks for the erasure of Ada's account, by another key than that of the example.
+    mutating func askErasure(by key: String? = nil) async throws {
+        let asked = try await service.send(
+            "DELETE", "/v1/accounts/\(ada.userID)", token: try key ?? service.audit.key(.admin),
+            headers: [("Ledger-Reason", "case 1")])
+        #expect(asked.status == 202, "\(asked.body)")
+        values[ExampleValue.erasureRequest] = asked.text("request_id")
+        let plan = try await support("/v1/accounts/\(ada.userID)/erasure/preview", nil)
+        values[ExampleValue.planDigest] = plan.text("plan_digest")
     }
 
     /// Sends the code of a change of the address of the document, or the one that takes it back after the change.

@@ -48,6 +48,7 @@ struct RefusalTests {
     private static let attempts = ofCallers.merging(ofProofs) { $0 + $1 }
         .merging(ofLookups) { $0 + $1 }.merging(ofStates) { $0 + $1 }
         .merging(ofFactors) { $0 + $1 }.merging(ofAddresses) { $0 + $1 }
+        .merging(ofErasures) { $0 + $1 }
 
     private static let ofCallers: [String: [Attempt]] = [
         "401 INVALID_ACCESS_TOKEN": [
@@ -79,7 +80,7 @@ struct RefusalTests {
                 let secret = try await run.service.staff.signIn(
                     [.admin: .all], authenticatedAt: past)
                 return try await run.service.send(
-                    run.operation.method, run.target,
+                    run.operation.method, run.target, run.body,
                     headers: run.headers + TestStaff.fields(of: secret))
             },
         ],

@@ -43,6 +43,11 @@ import Testing
         "DELETE /v1/accounts/{id}/holds/{hold}": "/v1/accounts/ACCOUNT/holds/HOLD",
         "DELETE /v1/accounts/{id}": "/v1/accounts/ACCOUNT",
         "POST /v1/accounts/{id}/erasure/preview": "/v1/accounts/ACCOUNT/erasure/preview",
+        "GET /v1/erasure-requests": "/v1/erasure-requests?account=ACCOUNT",
+        "POST /v1/accounts/{id}/erasure/requests/{request_id}/confirm":
+            "/v1/accounts/ACCOUNT/erasure/requests/HOLD/confirm",
+        "DELETE /v1/accounts/{id}/erasure/requests/{request_id}":
+            "/v1/accounts/ACCOUNT/erasure/requests/HOLD",
         "POST /v1/accounts/{id}/merge/preview": "/v1/accounts/ACCOUNT/merge/preview",
         "POST /v1/accounts/{id}/merge": "/v1/accounts/ACCOUNT/merge",
         "POST /v1/merges/{event_id}/undo/preview": "/v1/merges/EVENT/undo/preview",
@@ -76,6 +81,8 @@ import Testing
         "PUT /v1/conflicts/{event_id}/review": #"{"note":"looked at"}"#,
         "POST /v1/search": #"{"query":"OTHER"}"#,
         "POST /v1/exports": "{}",
+        "POST /v1/accounts/{id}/erasure/requests/{request_id}/confirm":
+            #"{"plan_digest":"A"}"#,
         "POST /v1/accounts/{id}/merge/preview": #"{"absorb":"OTHER"}"#,
         "POST /v1/accounts/{id}/merge": #"{"absorb":"OTHER","plan_digest":"A","case":"T"}"#,
         "POST /v1/merges/{event_id}/undo": #"{"case":"T"}"#,
@@ -92,7 +99,10 @@ import Testing
     /// The requests that the ledger refuses, which add a second record: Ada is under a hold, the
     /// plan was never shown, the event is not a merge, the identity is linked, and it is the only one.
     private static let refusals = [
-        "DELETE /v1/accounts/{id}": 409, "POST /v1/accounts/{id}/merge": 409,
+        "DELETE /v1/accounts/{id}": 409,
+        "POST /v1/accounts/{id}/erasure/requests/{request_id}/confirm": 409,
+        "DELETE /v1/accounts/{id}/erasure/requests/{request_id}": 404,
+        "POST /v1/accounts/{id}/merge": 409,
         "POST /v1/merges/{event_id}/undo/preview": 404, "POST /v1/merges/{event_id}/undo": 404,
         "POST /v1/accounts/{id}/identities/{identity_id}/relink/preview": 409,
         "POST /v1/accounts/{id}/identities/{identity_id}/relink": 409,
@@ -132,6 +142,7 @@ import Testing
         "POST /v1/auth/link/{provider}", "DELETE /v1/auth/link/{provider}", "GET /v1/account",
         "GET /v1/account/activity",
         "POST /v1/account/identities/{identity_id}/keep",
+        "PUT /v1/account/identities/{identity_id}/name",
         "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz", "GET /openapi.json",
         "GET /docs",
         "POST /v1/account/merge/preview", "POST /v1/account/merge",

@@ -84,6 +84,7 @@ import Testing
         #expect(answer.text("csrf_token") == secret.token)
         #expect(answer.json["tenants"]?.array?.compactMap(\.string) == ["acme", "default"])
         #expect(answer.json["idle_seconds"]?.number == 1_800)
+        #expect(answer.json["erase_needs_two"] == .bool(false))
         #expect(!answer.body.contains(secret.cookie))
         let other = try await service.send("GET", "/t/acme/console/session", headers: cookie)
         #expect(other.json["staff"]?.members?["role"] == .null)

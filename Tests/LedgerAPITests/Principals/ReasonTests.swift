@@ -57,4 +57,52 @@ import Testing
         let reason = try #require(service.audit.access.accesses().last?.reason)
         #expect(reason.unicodeScalars.count == 255 && reason.utf8.count == 1_020)
     }
+
+    @Test func `a body has the reason in place of the field, in any script`() async throws {
+        let service = try TestService()
+        let ada = try await service.signIn("google", "ada")
+        let key = try service.audit.key(.admin)
+        let disable = "/v1/accounts/\(ada.userID)/disable"
+        for (path, body) in [
+            (disable + "/preview", #"{"reason":"票号 7"}"#),
+            (disable, #"{"case":"T-1","reason":"票号 7"}"#),
+            ("/v1/accounts/\(ada.userID)/erasure/preview", #"{"reason":"票号 7"}"#),
+            ("/v1/search", #"{"query":"ada@example.com","reason":"票号 7"}"#),
+        ] {
+            let answer = try await service.send("POST", path, body, token: key)
+            #expect(answer.status == 200, "\(path): \(answer.body)")
+            #expect(service.audit.access.accesses().last?.reason == "票号 7")
+        }
+        // It is the text that the event discloses.
+        let disclosed = service.ledger.recordings().last?.disclosed ?? []
+        #expect(disclosed.contains { $0.name == .reason && $0.value == "票号 7" })
+    }
+
+    @Test func `the field and the body are the same text or one of them alone`() async throws {
+        let service = try TestService()
+        let ada = try await service.signIn("google", "ada")
+        let key = try service.audit.key(.admin)
+        func send(_ reason: String, _ fields: [(name: String, value: String)]) async throws
+            -> Answer
+        {
+            try await service.send(
+                "POST", "/v1/accounts/\(ada.userID)/disable",
+                "{\"case\":\"T-1\",\"reason\":\(reason)}", token: key, headers: fields)
+        }
+        let same = try await send(
+            #""Fälle""#, [("Ledger-Reason", "UTF-8''F%C3%A4lle")])
+        #expect(same.summary == "200 OK", "\(same.body)")
+        let count = service.audit.access.accesses().count
+        for (reason, fields) in [
+            (#""case 1""#, [(name: "Ledger-Reason", value: "case 2")]),
+            (#""case 1""#, [(name: "Ledger-Reason", value: "UTF-8''%E2%80%AE")]),
+            (#""""#, []), (#"" ""#, []), ("7", []), (#""a\u202eb""#, []), (#""a\nb""#, []),
+            ("\"" + String(repeating: "a", count: 256) + "\"", []),
+        ] {
+            let refused = try await send(reason, fields)
+            #expect(refused.summary == "400 INVALID_REQUEST", "\(reason): \(refused.body)")
+        }
+        #expect(try await send("null", []).summary == "400 INVALID_REQUEST", "there is none")
+        #expect(service.audit.access.accesses().count == count)
+    }
 }

@@ -28,6 +28,7 @@ struct TestService {
         /// Replaces the limit of the contract.
         var linkAttemptsMax: Int?
         var singleUseIDTokens: [TenantID] = []
+        var eraseNeedsTwo = false
         /// The key of the digests of spent ID tokens.
         var spendingKey = SymmetricKey.generate()
         /// The keys of the digests of requests; none as in a release that stored plain digests.
@@ -67,6 +68,8 @@ struct TestService {
     let audit: TestAudit
     let challenges: InMemoryChallenges
     let staff: TestStaff
+    /// The names of passkeys, which another process shares.
+    let names: InMemoryIdentityNames
     let services: APIServices
     let api: API
     let accessTokens: AccessTokens
@@ -115,6 +118,7 @@ struct TestService {
         self.configured = configured
         self.ledger = ledger
         self.challenges = challenges
+        names = InMemoryIdentityNames(ledger)
         staff = TestStaff(key: options.spendingKey, clock: clock)
         var audit = try TestAudit(ledger, events: options.events, clock: clock)
         audit.messages = options.messages
@@ -160,6 +164,7 @@ struct TestService {
                 if let limit = options.linkAttemptsMax {
                     policy.linkBudget = Budget(limit: limit, windowSeconds: 3600)
                 }
+                policy.eraseNeedsTwo = options.eraseNeedsTwo
                 policy.singleUseIDTokens = options.singleUseIDTokens.contains(tenant)
                 return (
                     tenant,
@@ -175,7 +180,8 @@ struct TestService {
             current: options.digestKey, keys: options.digestKeys, store: challenges,
             random: { SecureRandom.uint128() })
         services = APIServices(
-            commands: ledger, accounts: ledger, activities: InMemoryActivity(ledger),
+            commands: ledger, accounts: ledger, names: names,
+            activities: InMemoryActivity(ledger),
             audit: audit.services, tenants: ledger,
             configurations: configurations, accessTokens: accessTokens,
             refreshTokens: refreshTokens,

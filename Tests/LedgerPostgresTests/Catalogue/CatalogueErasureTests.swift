@@ -26,6 +26,12 @@ import Testing
                 INSERT INTO factors (tenant_id, factor_id, account_id, kind, version, sealed,
                     wrapping_key, counter, credential)
                 VALUES ('default', gen_random_uuid(), '\(ada)', 'totp', 1, 'secret', 'key', 1, 'x');
+                INSERT INTO erasure_requests (tenant_id, account_id, request_id, principal, plan, basis,
+                    reason, asked_at, expires_at)
+                VALUES ('default', '\(ada)', gen_random_uuid(), 'staff:x', 'plan', 'retention',
+                    'case 1', now(), now());
+                INSERT INTO identity_names (tenant_id, identity_id, account_id, name)
+                VALUES ('default', gen_random_uuid(), '\(ada)', 'phone');
                 INSERT INTO conflict_reviews (tenant_id, first_position, last_position, caller_id, note,
                     principal, reviewed_at)
                 VALUES ('default', 1, 1, '\(ada)', 'looked at', 'api_key:x', now());

@@ -58,7 +58,13 @@ import Testing
         }
     }
 
-    /// Erases an account, records rules, confirms an address, sets a password and enrols a second
+    private static var rulesForTwo: TenantPolicy {
+        var policy = RandomCommands.policy(hasEveryType: true)
+        policy.eraseNeedsTwo = true
+        return policy
+    }
+
+    /// Erases an account, asks for the erasure of another one, records rules, confirms an address, sets a password and enrols a second
     /// factor.
     private func addRareRows(to ledger: PreparedLedger) async throws {
         let database = ledger.database
@@ -82,6 +88,16 @@ import Testing
                 ], addresses: [], actor: .system, newAccount: AccountID(bits: 82))
             _ = try await story.submit(imported.intent).get()
             let kim = try await $0.signIn(subject("apple", "kim"))
+            _ = try await story.submit(
+                .setRules(SetRules(Self.rulesForTwo, condition: .withoutLockOuts))
+            ).get()
+            _ = try await story.submit(
+                .eraseAccount(
+                    EraseAccount(
+                        account: kim.account, basis: .retention, agreement: .named,
+                        step: .ask(ErasureRequestID(bits: 5), reason: "case 1", sha256),
+                        actor: .principal(Principal(staff: StaffID(bits: 6), role: .admin))))
+            ).get()
             _ = try await story.submit(.enrolFactor(EnrolFactor(by: kim, &generator))).get()
         }
         try await database.fold()

@@ -90,7 +90,7 @@ import Testing
                 entry: truth.replacing("AccountErased", with: "AccountOpened")),
             Forgery(
                 testDescription: "of an unknown version",
-                entry: truth.replacing("\"v\":\"1\"", with: "\"v\":\"3\"")),
+                entry: truth.replacing("\"v\":\"1\"", with: "\"v\":\"4\"")),
             Forgery(
                 testDescription: "of another tenant",
                 entry: truth.replacing("default", with: "other")),

@@ -19,7 +19,8 @@ import Testing
             #expect(report.withheldDisclosures == 0)
             let none: Set<VerificationCheck> = [
                 .links, .erasures, .merges, .rules, .addresses, .names, .credentials, .factors,
-                .apiKeys, .nodes, .checkpoints, .accessLog, .macs,
+                .erasureRequests, .apiKeys,
+                .nodes, .checkpoints, .accessLog, .macs,
             ]
             for check in VerificationCheck.allCases where !none.contains(check) {
                 #expect(report.counts[check, default: 0] > 0, "\(check.rawValue) was checked")

@@ -158,9 +158,24 @@ struct LedgerRequestTests {
             ChangeAccess(
                 .disable, of: ada.account, actor: .system, reason: "r", caseReference: "c"))
         try ledger.accept(EraseAccount.Preview(account: ada.account, actor: .system))
+        try withdrawErasure(of: ada.account, &ledger)
         try ledger.accept(
             EraseAccount(account: ada.account, basis: .operator, actor: .system))
         return ledger.requests
+    }
+
+    /// Asks for an erasure by two people and withdraws that.
+    private static func withdrawErasure(of account: AccountID, _ ledger: inout Accepted) throws {
+        ledger.scenario.given.policy.eraseNeedsTwo = true
+        let actor = Actor.principal(Principal(key: APIKeyID(bits: 31), role: .admin))
+        let request = ErasureRequestID(bits: 32)
+        let asked = try ledger.scenario.when(
+            EraseAccount(
+                account: account, basis: .operator, agreement: .named,
+                step: .ask(request, reason: "r", sha256), actor: actor)
+        ).result.get()
+        #expect(EraseAccount.success(in: asked) != nil)
+        try ledger.accept(EraseAccount.Withdrawal(request, of: account, actor: actor))
     }
 
     private static func changeFactors(_ ledger: inout Accepted) throws {

@@ -64,6 +64,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("\"erase_needs_two\":\"true\",", "\"erase_needs_two\":\"false\","),
+        ("\"erase_needs_two\":\"true\",", ""), ("\"v\":\"2\"", "\"v\":\"1\""),
+    ])
+    func `a rule that is off is written in the first version alone`(from: String, to: String) throws
+    {
+        let kind = Examples.Kind(name: .rulesSet, version: 2)
+        let text = String(
+            decoding: EntryEncoding.encode(Examples.recorded(kind)), as: UTF8.self)
+        let changed = text.replacing(from, with: to)
+        #expect(changed != text)
+        #expect(throws: EntryFault.self) { try EntryEncoding.decode(Array(changed.utf8)) }
+        guard case .rulesSet(let rules) = Examples.recorded(kind).event else { return }
+        #expect(try RulesSet(body: rules.body) == rules)
+    }
+
     @Test func `a number that no log can reach is refused`() throws {
         let recorded = Examples.recorded(.accountsUnmerged)
         let text = String(decoding: EntryEncoding.encode(recorded), as: UTF8.self)

@@ -90,7 +90,8 @@ enum Examples {
         case .accountErased:
             .accountErased(
                 AccountErased(
-                    account: account, basis: .dataSubjectRequest, survivor: isFirst ? nil : holder))
+                    account: account, basis: .dataSubjectRequest, survivor: isFirst ? nil : holder,
+                    asker: kind.version < 3 ? nil : Principal(staff: id(19), role: .admin)))
         case .legalHoldSet:
             .legalHoldSet(LegalHoldSet(account: account, hold: id(8)))
         case .legalHoldLifted:
@@ -106,7 +107,7 @@ enum Examples {
                     moved: [link(10, "apple", 17)], dropped: [link(11, "google", 18)],
                     replaced: [], links: [link(12, "google", 12), link(10, "apple", 17)],
                     plan: digest(Array(repeating: 3, count: 32))))
-        case .rulesSet: .rulesSet(rules)
+        case .rulesSet: .rulesSet(rules(needsTwo: !isFirst))
         case .addressConfirmed:
             .addressConfirmed(AddressConfirmed(account: account, address: id(15), kind: .email))
         case .passwordSet:
@@ -169,7 +170,9 @@ enum Examples {
     }
 
     /// Rules in which every value differs from its default and from the others.
-    static var rules: RulesSet {
+    static var rules: RulesSet { rules(needsTwo: false) }
+
+    private static func rules(needsTwo: Bool) -> RulesSet {
         var policy = TenantPolicy(
             providers: [
                 google: ProviderPin(
@@ -178,6 +181,7 @@ enum Examples {
                     type: .oidc, issuers: ["https://idp.example/a;b \"ö%"]),
             ], severalPerProvider: true)
         policy.singleUseIDTokens = true
+        policy.eraseNeedsTwo = needsTwo
         policy.linkBudget = Budget(limit: 6, windowSeconds: 3601)
         policy.signInBudget = Budget(limit: 61, windowSeconds: 3602)
         policy.reauthenticationSeconds = 601

@@ -638,7 +638,12 @@ test("the first view is light, and nothing comes from elsewhere", () => withBrow
   await signInWith(tab, (await staffSession("support")).cookie);
   await visit(tab, "search");
   const addresses = tab.requests.map(({ url }) => url).filter((url) => !url.startsWith("data:"));
-  assert.ok(addresses.length > 10);
+  const own = new Set(addresses.filter((url) => !/\/v1\/|\/console\/session$/.test(url)));
+  assert.ok(own.size > 8 && own.size <= 12, [...own].join("\n"));
+  const start = tab.requests.length;
+  await visit(tab, "");
+  const overview = new Set(tab.requests.slice(start).map(({ url }) => url).filter((url) => !/\/v1\/|\/console\/session$/.test(url)));
+  assert.ok(overview.size > 8 && overview.size <= 12, [...overview].join("\n"));
   assert.deepEqual(addresses.filter((url) => !url.startsWith(`${base}/`)), []);
   let size = 0;
   for (const url of new Set(addresses)) size += (await (await fetch(url)).arrayBuffer()).byteLength;

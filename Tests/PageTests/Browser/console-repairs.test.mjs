@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import test from "node:test";
 import { repairSentence } from "../../../Sources/CPageAssets/console/repair-words.mjs";
-import { conflict, link, signInBy, unlink } from "./accounts.mjs";
+import { conflict, enrolApp, link, signInBy, unlink } from "./accounts.mjs";
 import { arrived, signInAsStaff, staffTab } from "./staff.mjs";
 import { base, withBrowser } from "./tab.mjs";
 
@@ -207,6 +207,57 @@ test("an unlinked identity is linked again, and a refusal has its reason", () =>
     await tab.fill("Case", "T-103");
     await tab.click("Keep the identity");
     await tab.says("The unlink was stopped.");
+  }));
+
+test("a lost second factor is removed after a day, unless it is stopped", () =>
+  withBrowser(async (open) => {
+    const account = await signInBy("apple");
+    const factor = await enrolApp(account);
+    const tab = await staffTab(open, "support", `accounts/${account.id}`);
+    assert.match((await tab.items("Second factors"))[0], /Authenticator app/);
+    await tab.click("Remove a lost factor", "link");
+    await tab.sees("heading", "Remove a second factor");
+    await tab.fill("Reason", hostile);
+    await tab.click("Preview");
+    await tab.sees("heading", "What will happen");
+    await tab.check("preview of a removal");
+    await tab.fill("Case", "T-105");
+    await tab.click("Plan the removal");
+    await tab.says("The removal is planned.");
+    await tab.check("a planned removal");
+    await tab.click("Open the account", "link");
+    await tab.sees("list", "Timeline");
+    assert.match((await tab.items("Second factors"))[0], /is removed/);
+    await tab.click("Planned removal", "link");
+    await tab.sees("button", "Keep the factor");
+    assert.ok(await tab.evaluate(`location.search.includes("${factor}")`));
+    await tab.check("a removal that can be stopped");
+    await tab.fill("Case", "T-105");
+    await tab.fill("Reason", "called back");
+    await tab.click("Keep the factor");
+    await tab.says("The removal was stopped.");
+    await visit(tab, `accounts/${account.id}/factor`);
+    await tab.sees("link", "Authenticator app");
+    // An auditor sees the factor, and no way to remove it.
+    const auditor = await staffTab(open, "auditor", `accounts/${account.id}`);
+    assert.equal((await auditor.items("Second factors")).length, 2);
+    await auditor.lacks("link", "Remove a lost factor");
+  }));
+
+test("the bar has the number of open conflicts, also after a merge", () =>
+  withBrowser(async (open) => {
+    const { caller, holder } = await conflict();
+    const tab = await staffTab(open, "support", `accounts/${caller.id}/merge?absorb=${holder.id}`);
+    const number = `Number(/\\((\\d+)\\)/.exec(document.querySelector("#nav [data-path=conflicts]").textContent)?.[1] ?? 0)`;
+    const before = await tab.wait(number);
+    await tab.fill("Reason", "ticket 14");
+    await tab.click("Preview");
+    await tab.sees("heading", "What will happen");
+    await tab.fill("Case", "T-106");
+    await tab.click("Merge accounts");
+    await tab.says("The accounts were merged.");
+    await tab.wait(`${number} === ${before - 1}`);
+    await tab.check("the bar with a number");
   }));
 
 test("an account is disabled, enabled and signed out", () =>

@@ -329,13 +329,29 @@ test("a person signs up with a passkey, adds another one, and removes it", () =>
     await tab.plugIn({ transport: "usb" });
     await tab.click("Add a passkey");
     await tab.says("Passkey added");
-    assert.equal((await tab.items("Linked accounts")).length, 2);
+    await tab.sees("heading", "Name the passkey");
+    assert.match(await tab.evaluate(`lookup.find("textbox", "Name of the passkey").value`), /^Passkey, .*20\d\d/);
+    await tab.check("the name of a passkey");
+    const evil = `<img src=x onerror=alert(1)>"'`;
+    await tab.fill("Name of the passkey", evil);
+    await tab.click("Save the name");
+    await tab.says("The name was saved.");
+    const named = await tab.items("Linked accounts");
+    assert.equal(named.length, 2);
+    assert.ok(named[1].includes(evil), named[1]);
+    assert.equal(await tab.evaluate(`document.querySelectorAll("img, [onerror]").length`), 0);
     await tab.check("passkeys");
     await tab.click("Sign out");
     await tab.click("Sign in with a passkey");
     await tab.says("You are signed in.");
-    await tab.click("Remove Passkey");
-    await tab.sees("dialog", "Remove Passkey?");
+    // The first one, which has its day in place of a name.
+    await tab.click("Rename");
+    await tab.fill("Name of the passkey", "  Work phone ");
+    await tab.click("Save the name");
+    await tab.says("The name was saved.");
+    assert.match((await tab.items("Linked accounts"))[0], /Work phone.*Passkey/);
+    await tab.click("Remove Work phone");
+    await tab.sees("dialog", "Remove Work phone?");
     await tab.click("Remove");
     await tab.says("Passkey removed");
     // The flow comes back to the name of the machine by which the page was opened.

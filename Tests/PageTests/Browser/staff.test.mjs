@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import test from "node:test";
+import { signInBy } from "./accounts.mjs";
 import { arrived, callback, signInAsStaff, staffSession, staffTab } from "./staff.mjs";
 import { base, withBrowser } from "./tab.mjs";
 
@@ -201,3 +202,43 @@ test("pages of other sites can't use the session", () => withBrowser(async (open
     server.closeAllConnections();
   }
 }));
+
+test("a person of several tenants changes between them, and each has its address", () => withBrowser(async (open) => {
+  const account = await signInBy("apple");
+  const tab = await staffTab(open, "support", `accounts/${account.id}`);
+  await tab.sees("list", "Timeline");
+  const choose = (tenant) => tab.evaluate(`(() => {
+    const select = document.querySelector("select[aria-label=Tenant]");
+    select.value = "${tenant}";
+    select.dispatchEvent(new Event("change"));
+  })()`);
+  await choose("acme");
+  await tab.wait(`location.pathname === "/t/acme/console/"`);
+  await arrived(tab);
+  await tab.sees("heading", "Overview");
+  assert.equal(await tab.evaluate(`document.querySelector("select[aria-label=Tenant]").value`), "acme");
+  await tab.check("another tenant");
+  const begin = tab.requests.length;
+  await tab.open(`${base}/t/acme/console/accounts/${account.id}`);
+  await tab.wait(`document.querySelector("main").innerText.includes("There is no account of this id.")`);
+  const data = tab.requests.slice(begin).map(({ url }) => url).filter((url) => /\/v1\/|\/session/.test(url));
+  assert.ok(data.length > 1 && data.every((url) => url.startsWith(`${base}/t/acme/`)), data.join(" "));
+  await choose("default");
+  await tab.wait(`location.pathname === "/console/"`);
+  await arrived(tab);
+  assert.equal(await tab.evaluate(`document.querySelector("select[aria-label=Tenant]").value`), "default");
+
+  // The address of a tenant's view asks for a sign-in, and then arrives.
+  const other = await open();
+  await other.open(`${base}/t/acme/console/holds`);
+  await signInAsStaff(other, "support");
+  await other.sees("heading", "Legal holds");
+  assert.equal(await other.evaluate("location.pathname"), "/t/acme/console/holds");
+}));
+
+test("pages without scripts say so in words", async () => {
+  for (const path of ["/account", "/console/", "/t/acme/console/holds"]) {
+    const html = await (await fetch(base + path)).text();
+    assert.match(html, /<noscript><p>This page needs JavaScript\.<\/p><\/noscript>/, path);
+  }
+});

@@ -8,7 +8,7 @@ import { ago, count, isID, list, shortID, timeText } from "../../../Sources/CPag
 import { holdings, letter, partiesOf } from "../../../Sources/CPageAssets/console/picture.mjs";
 import { signInAgain } from "../../../Sources/CPageAssets/console/repair-steps.mjs";
 import { repairSentence } from "../../../Sources/CPageAssets/console/repair-words.mjs";
-import { routeOf, routes } from "../../../Sources/CPageAssets/console/routes.mjs";
+import { routeOf, routes } from "../../../Sources/CPageAssets/console/frame.mjs";
 import { ConsoleApi, newID } from "../../../Sources/CPageAssets/console/session.mjs";
 import { momentOf, stepAt } from "../../../Sources/CPageAssets/console/steps.mjs";
 import { mergedAt } from "../../../Sources/CPageAssets/console/timeline.mjs";

@@ -10,7 +10,7 @@ database=$application_database
 readonly run_seconds_max=300
 readonly row_names=(
     link link-alone sign-in unlink refresh anonymous codes passwords account replay rebuild export
-    projection sealing tenants memory start large
+    projection sealing tenants memory start pages large
 )
 
 # The current round; 0 is the warm-up, whose figures are discarded.
@@ -64,10 +64,10 @@ set_sizes() {
     yardstick_seconds=4
     warm_up=$warm_up_at_64
     rounds=3
-    starts=5
+    starts=5 page_runs=9
     replayed_events=1000000 small_events=100000 large_events=10000000
     if [[ -n $quick ]]; then
-        links=640 alone=200 account_rounds=2 phones=192 hashed=96 yardstick_seconds=2 warm_up=64 rounds=1 starts=1
+        links=640 alone=200 account_rounds=2 phones=192 hashed=96 yardstick_seconds=2 warm_up=64 rounds=1 starts=1 page_runs=1
         replayed_events=5000 small_events=5000 large_events=20000
         # Few enough that it takes no longer than the others.
         if [[ -z $only ]]; then
@@ -101,7 +101,7 @@ build_load_programs() {
     log_program=$(dirname "$server_program")/ledger-load
     readonly log_program
     if [[ -d $repository/Sources/ledger-load ]] &&
-        { is_any_wanted replay rebuild export || [[ -n $large ]]; }; then
+        { is_any_wanted replay rebuild export pages || [[ -n $large ]]; }; then
         run_interruptibly swift build "${release_build_options[@]}" \
             --product ledger-load >&2 || fail "the build failed"
     fi
@@ -228,6 +228,7 @@ measure_once() {
     if is_any_wanted replay rebuild export; then
         attempt replay measure_replay
     fi
+    attempt_if_wanted pages measure_pages
     if [[ -n $large ]]; then
         attempt large measure_large
     fi

@@ -138,7 +138,7 @@ extension JSONWriter {
             for link in account.links {
                 writer.link(
                     link, unlinkDue: account.unlinkDues[link.identity],
-                    email: data?.emails[link.identity])
+                    email: data?.emails[link.identity], name: data?.names[link.identity])
             }
         }
         name("ways_to_sign_in")
@@ -205,7 +205,8 @@ extension JSONWriter {
     }
 
     mutating func link(
-        _ link: Account.Link, unlinkDue: Timestamp? = nil, email: Email? = nil
+        _ link: Account.Link, unlinkDue: Timestamp? = nil, email: Email? = nil,
+        name: IdentityName? = nil
     ) {
         object { writer in
             writer.named("identity_id", link.identity)
@@ -213,6 +214,7 @@ extension JSONWriter {
             writer.member("linked_at", link.linkedAt.description)
             writer.named("position", link.position)
             writer.member("unlink_due", unlinkDue?.description)
+            writer.member("name", name?.description)
             guard let email else { return }
             writer.member("email", email.address)
             writer.name("email_verified")

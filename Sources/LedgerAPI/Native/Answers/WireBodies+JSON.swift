@@ -124,6 +124,8 @@ extension AccountAnswer.Identity: JSONWritable {
             .required("identity_id", .identity, "Stays the same over unlink and relink"),
             .required("provider", .provider),
             .optional(
+                "name", .text("Work phone"), "The name that the person gave to a passkey"),
+            .optional(
                 "email", .text("grace@example.com"), "The e-mail that the provider last reported"),
             .optional(
                 "email_verified", .flag(true).orNull,
@@ -136,6 +138,7 @@ extension AccountAnswer.Identity: JSONWritable {
         writer.object { writer in
             writer.member("identity_id", identityID)
             writer.member("provider", provider)
+            writer.member("name", name)
             if let email {
                 writer.member("email", email)
                 writer.name("email_verified")

@@ -63,6 +63,16 @@ extension APIDocument.Entry {
                 for answer in operation.answers { writer.content(answer.mediaType, answer.schema) }
             }
         }
+        for (status, schema) in operation.otherAnswers.sorted(by: { $0.key < $1.key })
+        where status < 300 {
+            writer.name(String(status))
+            writer.object { writer in
+                writer.member("description", "Not done yet")
+                writer.fields(usualFields)
+                writer.name("content")
+                writer.object { $0.content("application/json", schema) }
+            }
+        }
         for (status, errors) in errorsByStatus {
             if let schema = operation.otherAnswers[status] {
                 write(status, errors, or: schema, to: &writer)

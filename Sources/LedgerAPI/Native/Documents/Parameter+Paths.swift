@@ -15,6 +15,8 @@ extension Parameter {
         inPath("hold", .uuid(ExampleValue.hold), "The legal hold, a UUIDv7"),
         inPath("identity_id", .identity, "The identity"),
         inPath(
+            "request_id", .uuid(ExampleValue.erasureRequest), "The request for an erasure"),
+        inPath(
             "passkey_provider", .passkeyProvider,
             "The configured name of a provider of type `passkey`"),
         inPath("factor_id", .factor, "The second factor"),

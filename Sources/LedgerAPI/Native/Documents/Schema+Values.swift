@@ -10,6 +10,7 @@ enum ExampleValue {
     static let merge = "0190a1b2-c3d4-7000-8000-0000000000d2"
     static let challenge = "0b7e1f52-93aa-4c1d-8f5e-6a1c2d3e4f50"
     static let hold = "0190a1b2-c3d4-7000-8000-0000000000e1"
+    static let erasureRequest = "0190a1b2-c3d4-7000-8000-0000000000e3"
     static let newHold = "0190a1b2-c3d4-7000-8000-0000000000e2"
     static let providerAccessToken = "EAACEdEose0cBAExample"
     static let idToken = "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
@@ -79,6 +80,9 @@ extension Schema {
             .optional(
                 "unlink_due", .time,
                 "When it is unlinked, because support planned it; in the state of an account"),
+            .optional(
+                "name", .text("Work phone"),
+                "The name that the person gave to the passkey, with `disclose=true`"),
             .optional(
                 "email", .text("grace@example.com"), "Its e-mail now, with `disclose=true`"),
             .optional("email_verified", .flag(true).orNull),

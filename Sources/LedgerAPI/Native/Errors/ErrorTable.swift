@@ -184,6 +184,19 @@ extension ErrorAnswer {
                 Self(
                     409, .erasurePlanChanged,
                     "The erasure plan has changed: request a new preview")
+            case .secondAdministratorRequired:
+                Self(
+                    403, .secondAdministratorRequired,
+                    "Another administrator than the one that asked for the erasure has to confirm it"
+                )
+            case .erasureRequested:
+                Self(
+                    409, .erasureRequested,
+                    "Another administrator has asked for the erasure: confirm that request")
+            case .unknownErasureRequest:
+                Self(
+                    404, .erasureRequestNotFound,
+                    "There is no such request: it was withdrawn, has expired or became void")
             case .legalHold: Self(409, .legalHold, "The account is under a legal hold")
             case .tooManyHolds:
                 Self(409, .tooManyHolds, "The account has the maximum number of legal holds")

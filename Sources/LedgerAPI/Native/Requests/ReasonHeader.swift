@@ -1,9 +1,10 @@
 internal import Encodings
 internal import Ledger
 
-/// The `Ledger-Reason` field: why personal data or a change on another's behalf is requested.
+/// The `Ledger-Reason` field, or the member `reason` of a body: why personal data or a change on another's behalf is
+/// requested.
 ///
-/// Plain ASCII, or `UTF-8''` and percent-encoded UTF-8 (RFC 8187, section 3.2, without a language).
+/// The field is plain ASCII, or `UTF-8''` and percent-encoded UTF-8 (RFC 8187, section 3.2, without a language).
 enum ReasonHeader {
     static let name = "Ledger-Reason"
     private static let prefix = "utf-8''"
@@ -21,10 +22,41 @@ enum ReasonHeader {
         about: "The reason of the request, kept in the access log; other characters than those of"
             + " ASCII as `UTF-8''` with percent-encoding (RFC 8187)")
 
+    /// The field of a request whose body may have the reason instead.
+    static let beside = parameter.about(
+        "The reason of the request, in place of `reason` in the body")
+
+    /// The reason in a body, which needs no encoding.
+    static let member = OptionalText(
+        name: "reason", bytesMax: AccessReason.bytesMax,
+        about:
+            "The reason of the request, kept in the access log: \(AccessReason.form). It stands here"
+            + " or in `\(name)`; in both, it is the same",
+        example: "case 1", isInExample: true)
+
     /// Reads the reason; nil when the request has none.
     ///
-    /// - Throws: `invalidRequest` unless it is one field that ``AccessReason`` allows.
+    /// - Throws: `invalidRequest` unless it is one text that ``AccessReason`` allows.
     static func read(_ call: RouteCall) throws(APIError) -> String? {
+        let header = try field(of: call)
+        guard let form = call.operation.body,
+            form.members.contains(where: { $0.name == member.name }),
+            let written = try call.body().text(member)
+        else { return header }
+        guard AccessReason.allows(written) else {
+            throw .invalidRequest(
+                RequestFlaw("reason must be \(AccessReason.form)", at: .field(member.name)))
+        }
+        guard header == nil || header == written else {
+            throw .invalidRequest(
+                RequestFlaw(
+                    "reason and \(name) must be the same, or only one of them be there",
+                    at: .field(member.name)))
+        }
+        return written
+    }
+
+    private static func field(of call: RouteCall) throws(APIError) -> String? {
         let values = try call.values(of: parameter)
         guard let value = values.first else { return nil }
         guard values.count == 1, let reason = reason(in: value), AccessReason.allows(reason) else {

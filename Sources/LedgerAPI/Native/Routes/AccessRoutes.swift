@@ -28,8 +28,8 @@ extension AccessRoute {
     static var operation: Operation {
         Operation(
             id: request.id, tag: .support, summary: request.summary, about: request.about,
-            access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
-            body: request.isPreview ? EmptyBody.self : CaseBody.self,
+            access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
+            body: request.isPreview ? ReasonBody.self : CaseBody.self,
             answers: .json(request.isPreview ? AccessAnswer.planSchema : AccessAnswer.schema),
             refusals: [
                 .refused(.unknownAccount), .refused(.accountErased),

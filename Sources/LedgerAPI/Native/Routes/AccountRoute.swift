@@ -1,6 +1,8 @@
 internal import HTTP
 internal import Ledger
+internal import LedgerSignIn
 internal import LedgerWire
+internal import UnicodeText
 
 /// `GET /v1/account`: the identities that can sign in to the caller's account.
 struct AccountRoute: Route {
@@ -19,6 +21,7 @@ extension RouteCall {
     /// Answers with the identities of a caller whose session is live.
     func account(of caller: Caller) async throws(APIError) -> HTTPResponse {
         let identities = try await identities(of: caller)
+        let names = try await names(of: identities)
         var providers: [String] = []
         for identity in identities where !providers.contains(identity.provider.description) {
             providers.append(identity.provider.description)
@@ -29,10 +32,73 @@ extension RouteCall {
                 identities: identities.map { identity in
                     AccountAnswer.Identity(
                         identityID: identity.id.description,
-                        provider: identity.provider.description, email: identity.email?.address,
+                        provider: identity.provider.description,
+                        name: names[identity.id]?.description, email: identity.email?.address,
                         emailVerified: identity.email?.isVerified,
                         linkedAt: identity.linkedAt.description,
                         unlinkDue: identity.unlinkDue?.description)
                 }))
     }
+
+    /// Returns the names of passkeys; other identities have none, and cost no read.
+    private func names(
+        of identities: [LinkedIdentity]
+    ) async throws(APIError) -> [IdentityID: IdentityName] {
+        let named = identities.filter { isPasskey($0) }.map(\.id)
+        guard !named.isEmpty else { return [:] }
+        do {
+            return try await services.names.names(of: named, in: tenant)
+        } catch {
+            throw .faulted(error)
+        }
+    }
+
+    fileprivate func isPasskey(_ identity: LinkedIdentity) -> Bool {
+        configuration.policy.providers[identity.provider]?.type == .passkey
+    }
+}
+
+/// `PUT /v1/account/identities/{identity_id}/name`: names a passkey.
+struct NameIdentityRoute: Route {
+    static let method = "PUT"
+    static let path = "/v1/account/identities/{identity_id}/name"
+    static let operation = Operation(
+        id: "name_identity", tag: .account, summary: "Name a passkey",
+        about: "The name replaces a former one, and goes with the passkey. It stands in no event.",
+        access: .accountHolder, body: IdentityNameBody.self,
+        answers: .json(AccountAnswer.schema), refusals: [.refused(.providerNotLinked)])
+
+    func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
+        let (caller, name) = try await call.byAccountHolder { caller throws(APIError) in
+            let text = UnicodeText.nfc(try call.body().text(IdentityNameBody.text))
+            guard let name = IdentityName(text) else {
+                throw .invalidRequest(
+                    RequestFlaw("name must be \(IdentityName.form)", at: .field("name")))
+            }
+            return (caller, name)
+        }
+        let linked = try await call.identities(of: caller)
+        guard let identity = linked.first(where: { $0.id == call.identity }),
+            call.isPasskey(identity)
+        else { throw .refused(.providerNotLinked) }
+        let isNamed: Bool
+        do {
+            isNamed = try await call.services.names.give(
+                name, to: identity.id, of: caller.account, in: call.tenant)
+        } catch {
+            throw .faulted(error)
+        }
+        // It was unlinked since.
+        guard isNamed else { throw .refused(.providerNotLinked) }
+        return try await call.account(of: caller)
+    }
+}
+
+/// The body of a passkey's name.
+enum IdentityNameBody: BodyForm {
+    static let name = "IdentityNameRequest"
+    static let text = RequiredText(
+        name: "name", bytesMax: IdentityName.bytesMax,
+        about: "The name: \(IdentityName.form)", example: "Work phone")
+    static let members: [any BodyMember] = [text]
 }

@@ -1,6 +1,7 @@
 internal import HTTP
 import JSON
 internal import Ledger
+internal import LedgerSignIn
 
 /// `POST /v1/accounts/{id}/erasure/preview`: the accounts that an erasure would cover, and what it
 /// would destroy.
@@ -10,8 +11,8 @@ struct ErasurePreviewRoute: Route {
     static let operation = Operation(
         id: "preview_erasure", tag: .erasure,
         summary: "The accounts that an erasure would cover, and the data it would destroy",
-        access: .principal(.administrators), parameters: [ReasonHeader.parameter.required],
-        answers: .json(ErasurePlanAnswer.schema),
+        access: .principal(.administrators), parameters: [ReasonHeader.beside],
+        body: ReasonBody.self, answers: .json(ErasurePlanAnswer.schema),
         refusals: [.refused(.unknownAccount), .refused(.accountErased)])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
@@ -32,14 +33,15 @@ struct ErasurePreviewRoute: Route {
 ///
 /// Repeating it answers the same. `?basis=` states the legal ground; the default is
 /// `data_subject_request`. `?plan_digest=` agrees to a preview; without it the account must not be
-/// merged with another one.
+/// merged with another one. Where the rules require two people, it asks another administrator to confirm the erasure.
 struct EraseAccountRoute: Route {
     static let method = "DELETE"
     static let path = "/v1/accounts/{id}"
     static let operation = Operation(
         id: "erase_account", tag: .erasure, summary: "Erase the person of an account",
         about: "Repeating it answers the same. An account that was merged with others is erased"
-            + " with them, and only by a plan.",
+            + " with them, and only by a plan. In a tenant with `erase_needs_two` it only asks for the"
+            + " erasure, which another administrator confirms within 24 hours: the answer is 202.",
         access: .principal(.administrators),
         parameters: [
             Parameter(
@@ -54,11 +56,15 @@ struct EraseAccountRoute: Route {
         refusals: [
             .refused(.unknownAccount), .refused(.legalHold), .refused(.erasurePlanChanged),
             .refused(.accountMerged(into: AccountID(bits: 0))),
-            .refused(.reauthenticationRequired),
-        ])
+            .refused(.reauthenticationRequired), .refused(.erasureRequested),
+        ], otherAnswers: [202: ErasureRequestAnswer.schema])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.eraseAccount, account: call.namedAccount)
+        // The access log says before what is about to happen, and after what happened if that was another thing: the
+        // recorded rules decide, and they may differ from this server's.
+        let announced: AccessAction =
+            call.configuration.policy.eraseNeedsTwo ? .askErasure : .eraseAccount
+        let auditRequest = try await call.auditRequest(announced, account: call.namedAccount)
         try await auditRequest.requireFreshSignIn()
         let query = try QueryParameters(call)
         let basis = try query.value(
@@ -69,25 +75,23 @@ struct EraseAccountRoute: Route {
         let account = try call.account()
         let command = EraseAccount(
             account: account, basis: basis ?? .dataSubjectRequest,
-            agreement: try agreement(to: query, account, call),
+            agreement: try query.value("plan_digest", "a plan digest", { $0 })
+                .map { call.agreement(to: $0, of: account) } ?? .named,
+            step: .ask(
+                call.services.newID(), reason: try auditRequest.requiredReason(), planDigest),
             actor: .principal(auditRequest.principal))
-        let erased = try await auditRequest.execute(command, details: query.details)
-        return .json(
-            ErasedAnswer(
-                account: account, position: erased.position, isNew: erased.isNew,
-                covering: erased.covering))
-    }
-
-    private func agreement(
-        to query: QueryParameters, _ account: AccountID, _ call: RouteCall
-    ) throws(APIError) -> EraseAccount.Agreement {
-        guard let text = try query.value("plan_digest", "a plan digest", { $0 }) else {
-            return .named
+        switch try await auditRequest.execute(command, details: query.details) {
+        case .erased(let erased):
+            if announced != .eraseAccount, erased.isNew {
+                try await auditRequest.record(.eraseAccount, query.details)
+            }
+            return .json(ErasedAnswer(account: account, erased))
+        case .asked(let request):
+            try await auditRequest.record(
+                .askErasure, ["erasure_request": request.id.description])
+            return .json(
+                ErasureRequestAnswer(request, reader: auditRequest.principal), status: 202)
         }
-        let shown = call.services.mergePlans.read(
-            text, for: account, in: call.tenant, at: call.now)
-        // No plan has the digest zero, so an unknown plan is refused like one that has changed.
-        return .plan(shown?.plan ?? .zero, planDigest)
     }
 
     private static let bases = AccountErased.Basis.allCases.filter(\.isRequestable)
@@ -133,11 +137,13 @@ struct ErasurePlanAnswer: JSONWritable {
 
 /// The answer that an account is erased, by this request or an earlier one.
 struct ErasedAnswer: JSONWritable {
-    let account: AccountID
-    let position: LogPosition
-    let isNew: Bool
-    /// Every account that this request erased; after an earlier erasure, the named one.
-    let covering: [AccountID]
+    private let account: AccountID
+    private let erased: EraseAccount.Erased
+
+    init(account: AccountID, _ erased: EraseAccount.Erased) {
+        self.account = account
+        self.erased = erased
+    }
 
     static let schema = Schema.object(
         "Erased",
@@ -150,12 +156,22 @@ struct ErasedAnswer: JSONWritable {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("account", account.description)
-            writer.member("position", position.description)
+            writer.member("position", erased.position.description)
             writer.name("erased_before")
-            writer.flag(!isNew)
+            writer.flag(!erased.isNew)
             writer.name("covers")
-            writer.texts(covering.map(\.description))
+            writer.texts(erased.covering.map(\.description))
         }
+    }
+}
+
+extension RouteCall {
+    /// Returns the agreement to a previewed erasure.
+    ///
+    /// No plan has the digest zero, so an unknown plan is refused like one that has changed.
+    func agreement(to shown: String, of account: AccountID) -> EraseAccount.Agreement {
+        let read = services.mergePlans.read(shown, for: account, in: tenant, at: now)
+        return .plan(read?.plan ?? .zero, planDigest)
     }
 }
 

@@ -9,8 +9,8 @@ struct FactorRemovalPreviewRoute: Route {
     static let operation = Operation(
         id: "preview_factor_removal", tag: .support,
         summary: "The second factor that would be removed, and when",
-        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
-        body: EmptyBody.self, answers: .json(FactorRemovalAnswer.planSchema),
+        access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
+        body: ReasonBody.self, answers: .json(FactorRemovalAnswer.planSchema),
         refusals: [APIError].ofFactorRemoval + [
             .refused(.factorRefused(.sameKind)), .faulted(.rulesDiffer),
         ])
@@ -39,7 +39,7 @@ struct FactorRemovalRoute: Route {
         about:
             "The factor is removed after 24 hours. The person is told, and can stop it; so does a sign-in with"
             + " the factor. Repeating it answers the same, without an event.",
-        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
+        access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
         body: CaseBody.self, answers: .json(FactorRemovalAnswer.schema),
         refusals: [APIError].ofFactorRemoval + [
             .refused(.factorRefused(.sameKind)), .faulted(.rulesDiffer),
@@ -58,7 +58,7 @@ struct FactorRemovalStopRoute: Route {
         id: "stop_factor_removal", tag: .support,
         summary: "Stop the planned removal of a second factor",
         about: "Repeating it answers the same, without an event.",
-        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
+        access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
         body: CaseBody.self, answers: .json(FactorRemovalAnswer.schema),
         refusals: .ofFactorRemoval)
 

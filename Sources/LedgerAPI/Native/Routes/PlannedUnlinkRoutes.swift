@@ -9,8 +9,8 @@ struct UnlinkPreviewRoute: Route {
     static let path = "/v1/accounts/{id}/identities/{identity_id}/unlink/preview"
     static let operation = Operation(
         id: "preview_unlink", tag: .support, summary: "The effects of an unlink by support",
-        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
-        body: EmptyBody.self, answers: .json(PlannedUnlinkAnswer.planSchema),
+        access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
+        body: ReasonBody.self, answers: .json(PlannedUnlinkAnswer.planSchema),
         refusals: [APIError].ofPlannedUnlink + [.refused(.onlyProvider), .proofFailed])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
@@ -35,7 +35,7 @@ struct PlanUnlinkRoute: Route {
         about:
             "The identity is unlinked after 24 hours. The person is told, and can stop it; a sign-in with the"
             + " identity does not. Repeating it answers the same, without an event.",
-        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
+        access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
         body: CaseBody.self, answers: .json(PlannedUnlinkAnswer.schema),
         refusals: [APIError].ofPlannedUnlink + [.refused(.onlyProvider)])
 
@@ -51,7 +51,7 @@ struct StopUnlinkRoute: Route {
     static let operation = Operation(
         id: "stop_unlink", tag: .support, summary: "Stop a planned unlink",
         about: "Repeating it answers the same, without an event.",
-        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
+        access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
         body: CaseBody.self, answers: .json(PlannedUnlinkAnswer.schema),
         refusals: .ofPlannedUnlinkStop)
 

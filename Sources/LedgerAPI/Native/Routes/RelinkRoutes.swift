@@ -9,8 +9,8 @@ struct RelinkPreviewRoute: Route {
     static let path = "/v1/accounts/{id}/identities/{identity_id}/relink/preview"
     static let operation = Operation(
         id: "preview_relink", tag: .support, summary: "The effects of undoing an unlink",
-        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
-        body: EmptyBody.self, answers: .json(RelinkAnswer.planSchema), refusals: refusals)
+        access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
+        body: ReasonBody.self, answers: .json(RelinkAnswer.planSchema), refusals: refusals)
 
     fileprivate static let refusals: [APIError] = [
         .refused(.unknownAccount), .refused(.accountErased), .refused(.accountDisabled),
@@ -39,7 +39,7 @@ struct RelinkRoute: Route {
     static let path = "/v1/accounts/{id}/identities/{identity_id}/relink"
     static let operation = Operation(
         id: "relink", tag: .support, summary: "Undo an unlink",
-        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
+        access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
         body: CaseBody.self, answers: .json(RelinkAnswer.schema),
         refusals: RelinkPreviewRoute.refusals)
 

@@ -12,7 +12,8 @@ struct SetLegalHoldRoute: Route {
     static let operation = Operation(
         id: "set_legal_hold", tag: .erasure, summary: "Prevent an account from being erased",
         about: "Each request sets another hold.", access: .principal(.administrators),
-        parameters: [ReasonHeader.parameter.required], answers: .json(HoldAnswer.schema),
+        parameters: [ReasonHeader.beside], body: ReasonBody.self,
+        answers: .json(HoldAnswer.schema),
         refusals: [.refused(.unknownAccount), .refused(.accountErased), .refused(.tooManyHolds)])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {

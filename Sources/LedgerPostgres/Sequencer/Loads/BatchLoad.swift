@@ -157,6 +157,13 @@ struct BatchLoad {
                     try UseLoad.read(result, into: batch)
                 })
         }
+        for (tenant, accounts) in keys.erasureRequests {
+            steps.append(
+                Step(call: ErasureRequestRows.load(accounts, of: tenant)) { load, result in
+                    guard let batch = load.tenants[tenant] else { return }
+                    try ErasureRequestRows.read(result, into: batch)
+                })
+        }
         if !keys.identities.ids.isEmpty {
             steps.append(
                 Step(call: IdentityLoad.call(keys.identities)) { load, result in

@@ -3,12 +3,16 @@ import LedgerEngine
 import Postgres
 
 /// The sessions that commands are sent in, each with its account.
+///
+/// `is_told` is whether the account, or one that was merged into it, has an address to which notices go. Two lookups
+/// for it here cost less than a statement for each tenant that would write notices and finds no address.
 enum CallerLoad {
     private static let list: SelectList =
-        ["k.n"] + SessionColumns.selected("s") + ["s.mac"] + AccountColumns.selected
+        ["k.n"] + SessionColumns.selected("s") + ["s.mac", "t.is_told"] + AccountColumns.selected
     private static let session = SessionColumns("s", in: list)
     private static let account = AccountColumns(in: list)
     private static let mac = list["s.mac"]
+    private static let told = list["t.is_told"]
 
     private static let statement = RowsStatement(
         "load_callers", ["tenant_id": "text", "session_id": "uuid"], ordinal: "n"
@@ -24,6 +28,15 @@ enum CallerLoad {
             SELECT * FROM accounts
             WHERE tenant_id = k.tenant_id AND account_id = s.account_id
             OFFSET 0) a
+        CROSS JOIN LATERAL (
+            SELECT EXISTS (
+                    SELECT FROM addresses
+                    WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id AND account_id = a.account_id)
+                OR EXISTS (
+                    SELECT FROM accounts
+                    WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id
+                        AND merged_into = a.account_id) AS is_told
+            OFFSET 0) t
         \(AccountColumns.joined)
         """
     }
@@ -52,6 +65,9 @@ enum CallerLoad {
                 }
                 batch.state.ledger.load(session)
                 batch.state.refreshTokens[id] = token
+            }
+            if try !result.bool(row, told) {
+                batch.accountsWithoutAddresses.insert(try session.accountID(result, row))
             }
             try account.read(result, row, into: batch)
         }

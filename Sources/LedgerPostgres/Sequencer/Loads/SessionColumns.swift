@@ -42,6 +42,11 @@ package struct SessionColumns: Sendable {
         SessionID(bits: try result.uuid(row, session))
     }
 
+    /// Reads the account's id.
+    func accountID(_ result: QueryResult, _ row: Int) throws(PostgresError) -> AccountID {
+        AccountID(bits: try result.uuid(row, account))
+    }
+
     /// Reads the session.
     package func read(
         _ result: QueryResult, _ row: Int
@@ -51,7 +56,7 @@ package struct SessionColumns: Sendable {
         }
         let session = Ledger.Session(
             id: try id(result, row),
-            account: AccountID(bits: try result.uuid(row, account)),
+            account: try accountID(result, row),
             identity: IdentityID(bits: try result.uuid(row, identity)),
             authenticatedAt: Timestamp(microseconds: try result.timestamp(row, authenticatedAt)),
             methods: methods,

@@ -76,23 +76,16 @@ enum NoticeWrites {
     ) -> [Call] {
         batches.compactMap { batch in
             guard let language = language(batch.tenant) else { return nil }
-            var accounts: [UInt128] = []
-            var templates: [String] = []
-            var positions: [Int64] = []
-            for recording in batch.recordings {
-                guard let (template, told) = recording.recorded.notices else { continue }
-                accounts += told.map(\.bits)
-                templates += told.map { _ in template.rawValue }
-                positions += told.map { _ in recording.recorded.position.value }
-            }
-            guard !accounts.isEmpty else { return nil }
+            let notices = batch.notices
+            guard !notices.isEmpty else { return nil }
             // The last byte is the place of the address.
-            let ids = accounts.map { _ in MessageID(at: now, random: SecureRandom.uint128()).bits }
+            let ids = notices.map { _ in MessageID(at: now, random: SecureRandom.uint128()).bits }
             return Call(
                 insert,
                 [
-                    .text(batch.tenant.description), .uuids(accounts), .texts(templates),
-                    .int8s(positions), .text(language.rawValue), .uuids(ids),
+                    .text(batch.tenant.description), .uuids(notices.map(\.account.bits)),
+                    .texts(notices.map(\.template.rawValue)),
+                    .int8s(notices.map(\.position.value)), .text(language.rawValue), .uuids(ids),
                 ])
         }
     }

@@ -25,6 +25,11 @@ enum PasswordWrites {
     private static let delete = Statement(
         "delete_password", "DELETE FROM credentials WHERE tenant_id = $1 AND identity_id = $2")
 
+    // The names that people gave to passkeys go with the link.
+    private static let unname = Statement(
+        "delete_identity_name",
+        "DELETE FROM identity_names WHERE tenant_id = $1 AND identity_id = $2")
+
     private static let endChallenges = Statement(
         "end_challenges",
         "DELETE FROM challenges WHERE tenant_id = $1 AND digest = $2")
@@ -51,7 +56,9 @@ enum PasswordWrites {
             let tenant = Parameter.text(batch.tenant.description)
             let (lost, ended) = (batch.changes.passwordsLost, batch.changes.challengesEnded)
             let accounts = batch.changes.challengesEndedOf
-            return lost.map { Call(delete, [tenant, .uuid($0.bits)]) }
+            return lost.flatMap { identity in
+                [delete, unname].map { Call($0, [tenant, .uuid(identity.bits)]) }
+            }
                 + ended.map { Call(endChallenges, [tenant, .bytes($0.digest.bytes)]) }
                 + (accounts.isEmpty
                     ? [] : [Call(endChallengesOfAccounts, [tenant, .uuids(accounts.map(\.bits))])])

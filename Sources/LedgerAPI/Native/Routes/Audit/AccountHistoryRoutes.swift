@@ -48,7 +48,9 @@ struct AccountAsOfRoute: Route {
         let audit = call.services.audit
         do {
             var data = AccountPersonalData(
-                emails: try await audit.searches.emails(of: [account.id], in: call.tenant))
+                emails: try await audit.searches.emails(of: [account.id], in: call.tenant),
+                names: try await call.services.names.names(
+                    of: account.links.map(\.identity), in: call.tenant))
             for hold in account.placedHolds.suffix(holdsMax) {
                 data.holdReasons[hold.hold] = try await audit.accesses.reason(
                     of: hold, on: account.id, in: call.tenant)

@@ -10,7 +10,7 @@ struct ExportRoute: Route {
         summary: "A bundle of the log or of one account, without personal data, as a tar",
         about: "Anyone can verify it. The manifest is its last file: a bundle without one is"
             + " incomplete, because the export failed or the connection broke.",
-        access: .principal(.accessLogReaders), parameters: [ReasonHeader.parameter],
+        access: .principal(.accessLogReaders), parameters: [ReasonHeader.beside],
         body: ExportBody.self,
         answers: .text("application/x-tar", "bundle.json..."),
         refusals: [.noProof(.nothingSigned), .refused(.unknownAccount), .proofFailed],
@@ -66,7 +66,7 @@ enum ExportBody: BodyForm {
     static let account = OptionalText(
         name: "account_id", bytesMax: 36, about: "Only the events that touch this account",
         example: ExampleValue.account, isInExample: true)
-    static let members: [any BodyMember] = [account]
+    static let members: [any BodyMember] = [account, ReasonHeader.member]
     static let mayBeEmpty = true
 }
 

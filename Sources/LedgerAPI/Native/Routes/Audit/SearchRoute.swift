@@ -42,7 +42,7 @@ struct SearchByBodyRoute: Route {
         summary: "The same search, with the term in the body",
         about: "For a term that is personal data: proxies log addresses, and no bodies. Anything"
             + " but an id requires a role that may see personal data and a reason.",
-        access: .principal(.readers), parameters: [ReasonHeader.parameter],
+        access: .principal(.readers), parameters: [ReasonHeader.beside],
         body: SearchBody.self, answers: .json(SearchResult.schema), refusals: [.forbidden])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
@@ -64,7 +64,7 @@ enum SearchBody: BodyForm {
     static let query = RequiredText(
         name: "query", bytesMax: SearchTerm.bytesMax,
         about: "The term: \(SearchTerm.form)", example: ExampleValue.account)
-    static let members: [any BodyMember] = [query]
+    static let members: [any BodyMember] = [query, ReasonHeader.member]
 }
 
 extension RouteCall {

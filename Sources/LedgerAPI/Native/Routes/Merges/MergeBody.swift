@@ -52,7 +52,9 @@ enum SupportMergePreviewBody: BodyForm {
     static let absorb = RequiredText(
         name: "absorb", bytesMax: 36, about: "The account to merge into the one of the path",
         example: ExampleValue.otherAccount)
-    static let members: [any BodyMember] = [absorb, MergeChoices.member]
+    static let members: [any BodyMember] = [
+        absorb, MergeChoices.member, ReasonHeader.member,
+    ]
 }
 
 /// The body of a merge by support.
@@ -61,6 +63,7 @@ enum SupportMergeBody: BodyForm {
     static let planDigest = RequiredText.planDigest
     static let members: [any BodyMember] = [
         SupportMergePreviewBody.absorb, MergeChoices.member, CaseReference.member, planDigest,
+        ReasonHeader.member,
     ]
 }
 

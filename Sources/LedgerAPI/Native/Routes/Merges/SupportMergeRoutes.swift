@@ -8,7 +8,7 @@ struct SupportMergePreviewRoute: Route {
     static let operation = Operation(
         id: "preview_merge_by_support", tag: .support,
         summary: "The effects of merging another account into this one",
-        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
+        access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
         body: SupportMergePreviewBody.self, answers: .json(MergePlanAnswer.schema),
         refusals: .ofMergeBySupport)
 
@@ -32,7 +32,7 @@ struct SupportMergeRoute: Route {
         id: "merge_by_support", tag: .support,
         summary: "Merge another account into this one, as planned",
         access: .principal(.supportRoles),
-        parameters: [ReasonHeader.parameter.required, IdempotencyHeader.parameter],
+        parameters: [ReasonHeader.beside, IdempotencyHeader.parameter],
         body: SupportMergeBody.self, answers: .json(MergedAnswer.schema),
         refusals: [APIError].ofMergeBySupport + [
             .refused(.mergePlanChanged), .refused(.idempotencyKeyReused),
@@ -133,7 +133,14 @@ enum CaseReference {
 /// The body of undoing a merge or an unlink.
 enum CaseBody: BodyForm {
     static let name = "CaseRequest"
-    static let members: [any BodyMember] = [CaseReference.member]
+    static let members: [any BodyMember] = [CaseReference.member, ReasonHeader.member]
+}
+
+/// A body that may have the reason and nothing else.
+enum ReasonBody: BodyForm {
+    static let name = "ReasonRequest"
+    static let members: [any BodyMember] = [ReasonHeader.member]
+    static let mayBeEmpty = true
 }
 
 /// A body without members.

@@ -7,8 +7,8 @@ struct UnmergePreviewRoute: Route {
     static let path = "/v1/merges/{event_id}/undo/preview"
     static let operation = Operation(
         id: "preview_undo_of_merge", tag: .support, summary: "The effects of undoing a merge",
-        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
-        body: EmptyBody.self, answers: .json(UnmergeAnswer.planSchema), refusals: .ofUnmerge)
+        access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
+        body: ReasonBody.self, answers: .json(UnmergeAnswer.planSchema), refusals: .ofUnmerge)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
@@ -30,7 +30,7 @@ struct UnmergeRoute: Route {
     static let operation = Operation(
         id: "undo_merge", tag: .support, summary: "Undo a merge",
         access: .principal(.supportRoles),
-        parameters: [ReasonHeader.parameter.required, IdempotencyHeader.parameter],
+        parameters: [ReasonHeader.beside, IdempotencyHeader.parameter],
         body: CaseBody.self, answers: .json(UnmergeAnswer.schema),
         refusals: [APIError].ofUnmerge + [.refused(.idempotencyKeyReused)])
 

@@ -105,11 +105,13 @@ private struct ConsoleSessionAnswer: JSONWritable {
     private let token: String?
     private let session: StaffSessions.Session?
     private let tenants: [TenantID]
+    private let eraseNeedsTwo: Bool
 
     init(
         _ call: RouteCall, _ secret: StaffSessions.Secret?, _ session: StaffSessions.Session?
     ) {
         tenant = call.tenant
+        eraseNeedsTwo = call.services.configurations[call.tenant]?.policy.eraseNeedsTwo == true
         self.session = session
         token = session.flatMap { _ in secret?.token }
         guard let session else {
@@ -141,6 +143,8 @@ private struct ConsoleSessionAnswer: JSONWritable {
             } else {
                 writer.null()
             }
+            writer.name("erase_needs_two")
+            writer.flag(eraseNeedsTwo)
             writer.name("idle_seconds")
             writer.number(StaffSessions.idleSeconds)
             writer.name("expires_at")

@@ -1,0 +1,100 @@
+#if canImport(SwiftUI)
+    import LedgerClient
+    public import SwiftUI
+
+    /// A screen of linked accounts.
+    public struct LinkedAccountsView: View {
+        @State private var model: LinkedAccountsModel
+        @State private var unlinking: Identity?
+
+        /// Shows a model.
+        public init(_ model: LinkedAccountsModel) {
+            _model = State(initialValue: model)
+        }
+
+        /// The list of providers, with questions and failures.
+        public var body: some View {
+            List {
+                Section("Linked accounts") {
+                    ForEach(model.rows) { row in
+                        rowView(row)
+                    }
+                }
+                if let failure = model.failure {
+                    Section {
+                        Text(failure).foregroundStyle(.red)
+                        if let request = model.failedRequest {
+                            Text("Request \(request)").font(.footnote)
+                        }
+                    }
+                }
+                Section {
+                    Button("Sign out") { Task { await model.signOut() } }
+                    Button("Sign out everywhere", role: .destructive) {
+                        Task { await model.signOut(everywhere: true) }
+                    }
+                }
+            }
+            .disabled(model.isBusy)
+            .task { await model.load() }
+            .refreshable { await model.load() }
+            .confirmationDialog(
+                "Unlink?", isPresented: isUnlinking, presenting: unlinking
+            ) { identity in
+                Button("Unlink", role: .destructive) {
+                    Task { await model.unlink(identity) }
+                }
+            } message: { identity in
+                Text("You can no longer sign in with \(identity.email ?? identity.provider).")
+            }
+            .sheet(isPresented: isMerging) { mergeView }
+        }
+
+        private func rowView(_ row: LinkedAccountsModel.Row) -> some View {
+            HStack {
+                VStack(alignment: .leading) {
+                    Text(row.provider.displayName)
+                    ForEach(row.identities) { identity in
+                        Text(identity.email ?? "").font(.footnote)
+                    }
+                }
+                Spacer()
+                if let identity = row.identities.first {
+                    Button("Unlink") { unlinking = identity }.disabled(!row.canUnlink)
+                } else {
+                    Button("Link") { Task { await model.link(row) } }
+                }
+            }
+        }
+
+        @ViewBuilder private var mergeView: some View {
+            if case .merge(let plan, let provider) = model.question {
+                VStack(spacing: 16) {
+                    Text("Combine two accounts").font(.headline)
+                    Text("Afterwards: \(plan.linkedProviders.joined(separator: ", "))")
+                    Button("Combine") {
+                        Task { await model.merge(plan, provider: provider) }
+                    }
+                    Button("Cancel", role: .cancel) { model.question = nil }
+                }
+                .padding()
+            }
+        }
+
+        private var isUnlinking: Binding<Bool> {
+            Binding {
+                unlinking != nil
+            } set: {
+                if !$0 { unlinking = nil }
+            }
+        }
+
+        private var isMerging: Binding<Bool> {
+            Binding {
+                if case .merge = model.question { true } else { false }
+            } set: {
+                if !$0 { model.question = nil }
+            }
+        }
+    }
+#endif

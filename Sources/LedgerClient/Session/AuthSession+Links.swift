@@ -1,0 +1,139 @@
+extension AuthSession {
+    /// Adds an identity to the account.
+    ///
+    /// - Parameters:
+    ///   - provider: The name of the provider.
+    ///   - proof: The proof.
+    ///   - key: Makes the command act once, even if it is repeated after a restart; random if nil.
+    /// - Returns: The account with the identity.
+    /// - Throws: ``LedgerError/Code/providerConflict`` if the identity is in use: another account may have it, which
+    ///   ``previewMerge(of:with:keep:)`` can combine with this one. ``LedgerError/Code/invalidProviderToken``,
+    ///   ``LedgerError/Code/reauthenticationRequired``, ``LedgerError/Code/rateLimited``.
+    @discardableResult
+    public func link(
+        _ provider: String, with proof: Proof, key: String? = nil
+    ) async throws(LedgerError) -> Profile {
+        try await changeLinks(
+            APICall(
+                route: .link, segments: [provider], body: proof.body, idempotencyKey: key))
+    }
+
+    /// Removes an identity from the account.
+    ///
+    /// If the session began with it, it ends: the state is ``AuthState/expired(_:)`` then.
+    ///
+    /// - Parameters:
+    ///   - provider: The name of the provider.
+    ///   - identity: The id of the identity, where the account has several of the provider.
+    ///   - key: Makes the command act once, even if it is repeated after a restart; random if nil.
+    /// - Returns: The account without the identity.
+    /// - Throws: ``LedgerError/Code/cannotUnlinkOnlyProvider``, ``LedgerError/Code/providerNotLinked``,
+    ///   ``LedgerError/Code/reauthenticationRequired``.
+    @discardableResult
+    public func unlink(
+        _ provider: String, identity: String? = nil, key: String? = nil
+    ) async throws(LedgerError) -> Profile {
+        try await changeLinks(
+            APICall(
+                route: .unlink, segments: [provider],
+                query: identity.map { [(name: "identity_id", value: $0)] } ?? [],
+                idempotencyKey: key))
+    }
+
+    private func changeLinks(_ call: APICall) async throws(LedgerError) -> Profile {
+        try await following { keeper throws(LedgerError) in
+            guard var profile = try await keeper.load().session?.profile else {
+                throw SessionKeeper.noSession
+            }
+            let answer = try await keeper.send(call, as: LinkedProvidersAnswer.self)
+            do throws(LedgerError) {
+                return try await Self.profile(keeper)
+            } catch {
+                // The change has happened, also if the account cannot be read now, or the session is over by it.
+                profile.linkedProviders = answer.linkedProviders
+                profile.identities.removeAll { !answer.linkedProviders.contains($0.provider) }
+                try await keeper.update(profile)
+                return profile
+            }
+        }
+    }
+
+    /// Sends a code that links an address, or agrees to a merge.
+    ///
+    /// - Parameters:
+    ///   - address: The e-mail address, or the phone number with its country code.
+    ///   - provider: The name of a provider of type `email` or `phone`; for a link also `password`.
+    ///   - plan: The plan of a merge to agree to.
+    /// - Returns: The challenge of the code.
+    /// - Throws: ``LedgerError/Code/invalidRequest`` for a text that is no address, ``LedgerError/Code/rateLimited``.
+    public func sendLinkCode(
+        to address: String, by provider: String, agreeingTo plan: MergePlan? = nil
+    ) async throws(LedgerError) -> SentCode {
+        try await following { keeper throws(LedgerError) in
+            var body: [String: BodyValue] = ["address": .text(address)]
+            if let plan { body["plan_digest"] = .text(plan.digest) }
+            return try await keeper.send(
+                APICall(route: .sendAccountCode, segments: [provider], body: body),
+                as: SentCode.self)
+        }
+    }
+
+    /// Shows the effects of merging the account of another identity into this one, and changes nothing.
+    ///
+    /// - Parameters:
+    ///   - provider: The name of the other identity's provider.
+    ///   - proof: Its proof; that of a refused link, while it is valid.
+    ///   - keep: The side whose identity stays, by provider; this account's without an entry.
+    /// - Returns: The plan, for ``merge(_:_:with:keep:key:)``.
+    /// - Throws: ``LedgerError/Code/accountNotFound`` if the identity has no account, ``LedgerError/Code/sameAccount``,
+    ///   ``LedgerError/Code/secondFactorEnrolled``, ``LedgerError/Code/mergeTooLarge``,
+    ///   ``LedgerError/Code/reauthenticationRequired``, ``LedgerError/Code/rateLimited``.
+    public func previewMerge(
+        of provider: String, with proof: Proof, keep: [String: MergeSide] = [:]
+    ) async throws(LedgerError) -> MergePlan {
+        try await following { keeper throws(LedgerError) in
+            try await keeper.send(
+                APICall(route: .previewMerge, body: Self.merge(of: provider, proof, keep)),
+                as: MergePlan.self)
+        }
+    }
+
+    /// Merges the account of another identity into this one, as the plan shows it.
+    ///
+    /// The person proves the other identity again, after the plan was shown: the nonce of an ID token is the plan's
+    /// digest, a code was sent by ``sendLinkCode(to:by:agreeingTo:)``, and a browser flow was begun with the plan.
+    ///
+    /// - Parameters:
+    ///   - plan: The plan that the person agreed to.
+    ///   - provider: The name of the other identity's provider.
+    ///   - proof: The new proof.
+    ///   - keep: The same choices as in the preview.
+    ///   - key: Makes the command act once, even if it is repeated after a restart; random if nil.
+    /// - Returns: The merge.
+    /// - Throws: ``LedgerError/Code/mergePlanChanged``: show a new preview; otherwise as the preview.
+    @discardableResult
+    public func merge(
+        _ plan: MergePlan, _ provider: String, with proof: Proof,
+        keep: [String: MergeSide] = [:], key: String? = nil
+    ) async throws(LedgerError) -> Merge {
+        try await following { keeper throws(LedgerError) in
+            var body = Self.merge(of: provider, proof, keep)
+            // The ledger expects the digest there.
+            body["nonce"] = nil
+            body["plan_digest"] = .text(plan.digest)
+            let merge = try await keeper.send(
+                APICall(route: .merge, body: body, idempotencyKey: key), as: Merge.self)
+            _ = try? await Self.profile(keeper)
+            return merge
+        }
+    }
+
+    private nonisolated static func merge(
+        of provider: String, _ proof: Proof, _ keep: [String: MergeSide]
+    ) -> [String: BodyValue] {
+        var body = proof.body
+        body["provider"] = .text(provider)
+        if !keep.isEmpty { body["keep"] = .texts(keep.mapValues(\.rawValue)) }
+        return body
+    }
+}

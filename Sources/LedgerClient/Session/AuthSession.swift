@@ -1,0 +1,131 @@
+public import Observation
+
+/// A person's session at a ledger, for the screens of an app.
+///
+/// Make one for the whole app, and call ``start()`` first. Calls renew the access token by themselves, together with
+/// all others that wait for it, and with other processes that have the same store.
+///
+/// Every call throws ``LedgerError``. A call that is cancelled may still take effect.
+@MainActor @Observable
+public final class AuthSession {
+    /// The state to show: ``AuthState/signedOut`` until ``start()`` has read the store.
+    public private(set) var state = AuthState.signedOut
+
+    @ObservationIgnored let keeper: SessionKeeper
+
+    /// Creates a session, without a request and without reading the store.
+    ///
+    /// - Parameters:
+    ///   - address: The ledger.
+    ///   - store: Keeps the session.
+    ///   - gate: Decides whether the stored session may be used, such as by a fingerprint.
+    ///   - transport: Sends the requests.
+    ///   - retries: The bounds of repetitions.
+    ///   - time: The clocks.
+    public init(
+        _ address: LedgerAddress, store: any TokenStore, gate: (any AccessGate)? = nil,
+        transport: any HTTPTransport = URLSessionTransport(),
+        retries: RetryPolicy = RetryPolicy(), time: any TimeSource = SystemTime()
+    ) {
+        keeper = SessionKeeper(
+            sender: RequestSender(
+                address: address, transport: transport, time: time, clock: ServerClock(time),
+                policy: retries),
+            store: store, gate: gate)
+    }
+
+    /// Shows the stored session, without a request: an app that starts offline has the last known profile.
+    ///
+    /// Call it again when the app comes back to the foreground, as an extension may have changed the store.
+    ///
+    /// - Throws: ``LedgerError/Code/storeFailed``.
+    public func start() async throws(LedgerError) {
+        state = try await keeper.state()
+    }
+
+    /// Reads the account from the ledger.
+    ///
+    /// - Returns: The account with its identities.
+    /// - Throws: ``LedgerError/Code/noSession``, or ``LedgerError/Code/invalidRefreshToken`` for a session that has
+    ///   ended.
+    @discardableResult
+    public func reload() async throws(LedgerError) -> Profile {
+        try await following { keeper throws(LedgerError) in
+            try await Self.profile(keeper)
+        }
+    }
+
+    /// Returns a valid access token, for a backend of the app that checks it by the ledger's keys.
+    ///
+    /// - Returns: The token, which is good for at least some seconds.
+    /// - Throws: ``LedgerError/Code/noSession``, or ``LedgerError/Code/invalidRefreshToken`` for a session that has
+    ///   ended.
+    public func accessToken() async throws(LedgerError) -> String {
+        try await following { keeper throws(LedgerError) in
+            try await keeper.session().accessToken
+        }
+    }
+
+    /// Exchanges the refresh token now, as calls do by themselves.
+    ///
+    /// - Throws: ``LedgerError/Code/invalidRefreshToken`` for a session that has ended.
+    public func refresh() async throws(LedgerError) {
+        try await following { keeper throws(LedgerError) in try await keeper.refresh() }
+    }
+
+    /// Reads the ways to sign in that the tenant offers.
+    ///
+    /// - Returns: The providers in the order of their names.
+    /// - Throws: ``LedgerError/Code/noAnswer`` or ``LedgerError/Code/unavailable``.
+    public func providers() async throws(LedgerError) -> [Provider] {
+        try await keeper.sender.send(APICall(route: .providers), as: ProvidersAnswer.self).providers
+    }
+
+    /// Ends the session, and clears it from the store in any case.
+    ///
+    /// Tokens, the profile and the secret of an anonymous account are gone afterwards: nothing opens an anonymous
+    /// account any more. The device's token stays, which opens nothing: with it, strangers who try codes and passwords
+    /// don't lock the person out of this device.
+    ///
+    /// - Parameters:
+    ///   - everywhere: Whether all sessions of the account end, on all devices.
+    ///   - forgetsDevice: Whether the device's token goes, too, as on a device that is given away.
+    /// - Throws: ``LedgerError/Code/noAnswer`` if the ledger cannot be reached: the session lasts there until it
+    ///   expires, and no longer here.
+    public func signOut(
+        everywhere: Bool = false, forgetsDevice: Bool = false
+    ) async throws(LedgerError) {
+        try await following { keeper throws(LedgerError) in
+            try await keeper.signOut(everywhere: everywhere, forgetsDevice: forgetsDevice)
+        }
+    }
+
+    /// Asks the gate again at the next use, such as when the app goes to the background.
+    public func lock() async {
+        await keeper.lock()
+    }
+
+    /// Runs work of the keeper, and shows the state that it leaves.
+    func following<Value: Sendable>(
+        _ work: @Sendable (SessionKeeper) async throws(LedgerError) -> Value
+    ) async throws(LedgerError) -> Value {
+        let result: Result<Value, LedgerError>
+        do {
+            result = .success(try await work(keeper))
+        } catch {
+            result = .failure(error)
+        }
+        if let state = try? await keeper.state(), state != self.state { self.state = state }
+        return try result.get()
+    }
+
+    /// Reads the account and stores it.
+    nonisolated static func profile(_ keeper: SessionKeeper) async throws(LedgerError) -> Profile {
+        let answer = try await keeper.send(APICall(route: .account), as: AccountAnswer.self)
+        guard let profile = answer.profile else {
+            throw LedgerError(.unexpectedAnswer, message: "A time of the answer is malformed")
+        }
+        try await keeper.update(profile)
+        return profile
+    }
+}

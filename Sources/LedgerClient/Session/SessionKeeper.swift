@@ -1,0 +1,308 @@
+import Foundation
+
+/// Owns the session of a store: opens it, renews it for all callers at once, and ends it.
+actor SessionKeeper {
+    /// An access token is renewed this long before it expires, but not before a quarter of its life is left.
+    private static let margin: TimeInterval = 15
+
+    let sender: RequestSender
+    private let store: any TokenStore
+    private let gate: (any AccessGate)?
+    private var renewal: Task<Result<StoredState.Session, LedgerError>, Never>?
+    private var opening: Task<Bool, Never>?
+    private var isOpen = false
+    /// The access token that this process got last, and when it expires by the clock that cannot be set.
+    private var expiry: (token: String, monotonic: Duration)?
+    private(set) var challenge: SecondFactorChallenge?
+
+    init(sender: RequestSender, store: any TokenStore, gate: (any AccessGate)?) {
+        self.sender = sender
+        self.store = store
+        self.gate = gate
+    }
+
+    /// Reads the state of the session, without a request.
+    func state() async throws(LedgerError) -> AuthState {
+        if let challenge { return .needsSecondFactor(challenge) }
+        let stored = try await load()
+        if let session = stored.session { return .signedIn(session.profile) }
+        return stored.expired.map { .expired($0) } ?? .signedOut
+    }
+
+    /// Forgets that the gate was opened.
+    func lock() {
+        isOpen = false
+    }
+
+    /// Forgets the second step of a sign-in.
+    func dropChallenge() {
+        challenge = nil
+    }
+
+    /// Sends a sign-in, and stores the session of its answer.
+    func signIn(_ call: APICall) async throws(LedgerError) -> SignInResult {
+        let began = sender.time.monotonic
+        let answer: SessionAnswer
+        do {
+            answer = try await sender.send(call, as: SessionAnswer.self)
+        } catch {
+            guard let next = error.challenge else { throw error }
+            challenge = next
+            return .needsSecondFactor(next)
+        }
+        return .signedIn(try await open(answer, began))
+    }
+
+    /// Sends a call of the account whose answer is another session, and stores that.
+    func replaceSession(_ call: APICall) async throws(LedgerError) -> SignIn {
+        let began = sender.time.monotonic
+        return try await open(try await send(call, as: SessionAnswer.self), began)
+    }
+
+    private func open(
+        _ answer: SessionAnswer, _ began: Duration
+    ) async throws(LedgerError) -> SignIn {
+        let session = await session(of: answer, began)
+        try await change(startsAnew: true) { state in
+            // A sign-in to the same account knows no less than before.
+            var session = session
+            if let former = state.session?.profile, former.userID == answer.userID,
+                former.linkedProviders == answer.linkedProviders
+            {
+                session.profile.identities = former.identities
+            }
+            state.session = session
+            state.expired = nil
+            if let token = answer.deviceToken { state.deviceToken = token }
+        }
+        (challenge, isOpen) = (nil, true)
+        return SignIn(profile: session.profile, isNewUser: answer.isNewUser)
+    }
+
+    private func session(
+        of answer: SessionAnswer, _ began: Duration
+    ) async -> StoredState.Session {
+        let offset = await sender.clock.offset ?? 0
+        let now = await sender.clock.now(storedOffset: offset)
+        // From the moment of the request: the token is no older.
+        expiry = (answer.accessToken, began + .seconds(answer.expiresIn))
+        return StoredState.Session(
+            profile: Profile(userID: answer.userID, linkedProviders: answer.linkedProviders),
+            accessToken: answer.accessToken, refreshToken: answer.refreshToken,
+            expiresAt: now.addingTimeInterval(TimeInterval(answer.expiresIn)),
+            lifetime: answer.expiresIn, clockOffset: offset,
+            anonymousSecret: answer.anonymousSecret)
+    }
+
+    /// Returns the session with an access token that has not expired.
+    func session(isGated: Bool = true) async throws(LedgerError) -> StoredState.Session {
+        guard let session = try await load().session else { throw Self.noSession }
+        if isGated { try await openGate() }
+        if session.isRefreshing { return try await renewed(session) }
+        return await isExpiring(session) ? try await renewed(session) : session
+    }
+
+    /// Sends a call for the account holder, with a renewed token if the ledger refuses the present one.
+    func send<Answer: Decodable & Sendable>(
+        _ call: APICall, as type: Answer.Type, isGated: Bool = true
+    ) async throws(LedgerError) -> Answer {
+        let session = try await session(isGated: isGated)
+        do {
+            return try await sender.send(call, token: session.accessToken, as: type)
+        } catch {
+            guard error.code == .invalidAccessToken else { throw error }
+        }
+        let renewed = try await renewed(session)
+        return try await sender.send(call, token: renewed.accessToken, as: type)
+    }
+
+    /// Exchanges the refresh token now.
+    func refresh() async throws(LedgerError) {
+        guard let session = try await load().session else { throw Self.noSession }
+        try await openGate()
+        _ = try await renewed(session)
+    }
+
+    private func openGate() async throws(LedgerError) {
+        guard let gate, !isOpen else { return }
+        let task = opening ?? Task { await gate.open() }
+        opening = task
+        let isAllowed = await task.value
+        if opening == task { opening = nil }
+        guard isAllowed else {
+            throw LedgerError(.gateClosed, message: "The gate refused the use of the session")
+        }
+        isOpen = true
+    }
+
+    private func isExpiring(_ session: StoredState.Session) async -> Bool {
+        let margin = min(Self.margin, TimeInterval(session.lifetime) / 4)
+        if let expiry, expiry.token == session.accessToken {
+            return sender.time.monotonic + .seconds(margin) >= expiry.monotonic
+        }
+        let now = await sender.clock.now(storedOffset: session.clockOffset)
+        return now.addingTimeInterval(margin) >= session.expiresAt
+    }
+
+    /// Returns the session after a renewal, which all callers share.
+    ///
+    /// It goes on when a caller is cancelled, because the former refresh token may be used up.
+    private func renewed(
+        _ stale: StoredState.Session
+    ) async throws(LedgerError) -> StoredState.Session {
+        let task = renewal ?? Task { await renew(stale) }
+        renewal = task
+        let session = try await task.value.get()
+        // Nothing that was asked of one account is done to another.
+        guard session.profile.userID == stale.profile.userID else { throw Self.noSession }
+        return session
+    }
+
+    private func renew(
+        _ stale: StoredState.Session
+    ) async -> Result<StoredState.Session, LedgerError> {
+        let result: Result<StoredState.Session, LedgerError>
+        do {
+            result = try await store.exclusively { await self.renewAlone(stale) }
+        } catch {
+            result = .failure(Self.failed(error))
+        }
+        renewal = nil
+        return result
+    }
+
+    /// Exchanges the refresh token, while no other process with this store does.
+    private func renewAlone(
+        _ stale: StoredState.Session
+    ) async -> Result<StoredState.Session, LedgerError> {
+        do throws(LedgerError) {
+            var state = try await load()
+            guard var session = state.session else { throw Self.noSession }
+            // Another call, or another process with this store, was faster.
+            if session.refreshToken != stale.refreshToken { return .success(session) }
+            let wasRefreshing = session.isRefreshing
+            session.isRefreshing = true
+            state.session = session
+            // A process that is killed before it has stored the answer leaves the mark to the next one.
+            try await save(state)
+            let began = sender.time.monotonic
+            do throws(LedgerError) {
+                let answer = try await sender.send(
+                    APICall(
+                        route: .refresh, body: ["refresh_token": .text(session.refreshToken)]),
+                    as: SessionAnswer.self)
+                var renewed = await self.session(of: answer, began)
+                renewed.anonymousSecret = session.anonymousSecret
+                if session.profile.linkedProviders == answer.linkedProviders {
+                    renewed.profile.identities = session.profile.identities
+                }
+                state.session = renewed
+                try await save(state)
+                return .success(renewed)
+            } catch {
+                if error.isUnsent, !wasRefreshing {
+                    state.session?.isRefreshing = false
+                    try await save(state)
+                }
+                guard error.code == .invalidRefreshToken else { throw error }
+                state.session = nil
+                state.expired = ExpiredSession(
+                    profile: session.profile,
+                    cause: wasRefreshing ? .refreshInterrupted : .refused)
+                try await save(state)
+                throw error
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Ends the session at the ledger, and forgets it in any case.
+    func signOut(everywhere: Bool, forgetsDevice: Bool) async throws(LedgerError) {
+        var session: StoredState.Session?
+        var failure: LedgerError?
+        do throws(LedgerError) {
+            session = try await load().session
+            if session != nil {
+                // No gate: a person can always leave.
+                _ = try await send(
+                    APICall(route: .signOut, body: ["everywhere": .flag(everywhere)]),
+                    as: EmptyAnswer.self, isGated: false)
+            }
+        } catch {
+            let isOver = error.code == .invalidRefreshToken && !everywhere
+            failure = isOver || error.code == .noSession ? nil : error
+        }
+        let user = session?.profile.userID
+        try await change(startsAnew: true) { state in
+            // Another process may have signed in to another account meanwhile.
+            let stored = state.session?.profile.userID
+            if stored == nil || stored == user {
+                (state.session, state.expired) = (nil, nil)
+            }
+            if forgetsDevice { state.deviceToken = nil }
+        }
+        (challenge, expiry, isOpen) = (nil, nil, false)
+        if let failure { throw failure }
+    }
+
+    /// Replaces the stored profile, if it is still that of the account.
+    func update(_ profile: Profile) async throws(LedgerError) {
+        try await change { state in
+            guard state.session?.profile.userID == profile.userID else { return }
+            state.session?.profile = profile
+        }
+    }
+
+    func load() async throws(LedgerError) -> StoredState {
+        do {
+            return try await store.load() ?? StoredState()
+        } catch {
+            throw Self.failed(error)
+        }
+    }
+
+    private func save(_ state: StoredState) async throws(LedgerError) {
+        do {
+            try await store.save(state.isEmpty ? nil : state)
+        } catch {
+            throw Self.failed(error)
+        }
+    }
+
+    /// Changes the stored state while no other process does, also if the caller is cancelled.
+    ///
+    /// With `startsAnew`, a state that cannot be read is replaced, so that a damaged store locks no person out.
+    private func change(
+        startsAnew: Bool = false, _ work: @escaping @Sendable (inout StoredState) -> Void
+    ) async throws(LedgerError) {
+        let task = Task { () -> Result<Void, LedgerError> in
+            do throws(StoreError) {
+                return try await store.exclusively { await self.changeAlone(startsAnew, work) }
+            } catch {
+                return .failure(Self.failed(error))
+            }
+        }
+        try await task.value.get()
+    }
+
+    private func changeAlone(
+        _ startsAnew: Bool, _ work: @Sendable (inout StoredState) -> Void
+    ) async -> Result<Void, LedgerError> {
+        do throws(LedgerError) {
+            var state = startsAnew ? (try? await load()) ?? StoredState() : try await load()
+            work(&state)
+            try await save(state)
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func failed(_ error: StoreError) -> LedgerError {
+        LedgerError(.storeFailed, message: error.description)
+    }
+
+    static let noSession = LedgerError(
+        .noSession, message: "There is no session, or another one took its place")
+}

@@ -1,0 +1,81 @@
+/// A proof that a person has an identity.
+///
+/// Proofs are secrets: their descriptions do not contain them.
+public enum Proof: Sendable {
+    /// The ID token of a provider of type `oidc`, and the nonce with which the app asked for it.
+    case idToken(String, nonce: String? = nil)
+    /// The access token of a provider of type `oauth2`.
+    case accessToken(String)
+    /// The address and the password of a provider of type `password`.
+    case password(email: String, password: String)
+    /// The code that was sent for a ``SentCode``.
+    case code(SentCode, String)
+    /// The code that was sent to link an address with a password, and the new password.
+    case newPassword(SentCode, code: String, password: String)
+    /// The secret of an anonymous account; nil opens one.
+    case anonymous(secret: String? = nil)
+    /// The code of a browser flow with the verifier of the client that began it.
+    case flow(code: String, verifier: String)
+}
+
+extension Proof: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind of proof, without its content.
+    public var description: String {
+        switch self {
+        case .idToken: "ID token"
+        case .accessToken: "access token"
+        case .password: "password"
+        case .code: "code"
+        case .newPassword: "new password"
+        case .anonymous: "anonymous secret"
+        case .flow: "flow code"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// A code that the ledger has sent to an address.
+public struct SentCode: Codable, Hashable, Sendable {
+    /// The id of the challenge, as necessary as the code: keep it where the sign-in began.
+    public var challengeID: String
+    /// The lifetime of the code, in seconds.
+    public var expiresIn: Int
+
+    /// Describes a code that was sent.
+    public init(challengeID: String, expiresIn: Int) {
+        self.challengeID = challengeID
+        self.expiresIn = expiresIn
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case challengeID = "challenge_id"
+        case expiresIn = "expires_in"
+    }
+}
+
+/// A completed sign-in.
+public struct SignIn: Hashable, Sendable {
+    /// The account.
+    public var profile: Profile
+    /// Whether this sign-in opened the account.
+    public var isNewUser: Bool
+
+    /// Describes a sign-in.
+    public init(profile: Profile, isNewUser: Bool) {
+        self.profile = profile
+        self.isNewUser = isNewUser
+    }
+}
+
+/// The result of a first proof.
+public enum SignInResult: Hashable, Sendable {
+    /// A session was opened.
+    case signedIn(SignIn)
+    /// The account needs a second factor, by ``AuthSession/completeSecondFactor(_:code:sent:)``.
+    case needsSecondFactor(SecondFactorChallenge)
+}

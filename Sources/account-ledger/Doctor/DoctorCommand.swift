@@ -1,0 +1,85 @@
+import CommandLine
+import Foundation
+import Ledger
+import LedgerEngine
+import LedgerPostgres
+import LedgerSignIn
+import OpenID
+import Postgres
+
+/// `doctor`: checks the configuration and everything that a server depends on, and what to do about it.
+enum DoctorCommand {
+    static let syntax = Syntax(
+        words: ["doctor"], summary: "check the configuration and what a server depends on",
+        options: [
+            .init(name: "offline", meaning: "without requests to identity providers")
+        ],
+        settings: Setting.allCases.filter { $0 != .migrateURL },
+        details: """
+            Checks, with the environment of serve: the settings and the files they name, the database with its
+            version, durability, clock, schema, guards and projections, the keys that its logs require, the
+            rules of tenants, the sealer's record, free space, and whether the key sets of identity providers
+            can be fetched. Changes nothing. Prints a line for each check and what to do; exits with 1 when there
+            is a problem. Listening addresses, mail servers and SMS services are not tried.
+            """)
+
+    static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
+        var isBad = false
+        func report(_ diagnoses: [Diagnosis]) {
+            for diagnosis in diagnoses {
+                isBad = isBad || diagnosis.level == .problem
+                Terminal.print(diagnosis.text)
+            }
+        }
+        let configuration: ServeConfiguration
+        do throws(Fault) {
+            configuration = try ServeConfiguration(environment)
+        } catch {
+            report([.problem("settings", error.description, "see docs/configuration.md")])
+            return .fault
+        }
+        report(
+            [.good("settings", "are valid for the mode \(configuration.mode.rawValue)")]
+                + environment.unknownNames.map {
+                    .warning("settings", "\($0) is unknown", "correct its name or unset it")
+                })
+        var files: ConfiguredFiles?
+        do throws(Fault) {
+            files = try ConfiguredFiles(configuration)
+            report([.good("files", "of providers and staff are valid")])
+        } catch {
+            report([.problem("files", error.description, "see docs/configuration.md")])
+        }
+        report([FileDiagnosis.space("the keys", configuration.keys.path)])
+        let database = DatabaseDiagnosis(url: configuration.databaseURL)
+        report(database.found)
+        if database.isUsable {
+            report([KeyDiagnosis.keys(configuration)])
+            report(files == nil ? [] : RulesDiagnosis.all(configuration, environment))
+            report(await FileDiagnosis.sealer(configuration))
+        }
+        if !arguments.has("offline") { report(await providers(files?.tenants ?? [:])) }
+        return isBad ? .fault : .success
+    }
+
+    private static func providers(
+        _ tenants: [TenantID: TenantConfiguration]
+    ) async -> [Diagnosis] {
+        var found: [Diagnosis] = []
+        for (tenant, configured) in tenants.sorted(by: { $0.key < $1.key }) {
+            for (name, provider) in configured.providers.sorted(by: { $0.key < $1.key }) {
+                guard case .oidc(let settings) = provider.settings else { continue }
+                do {
+                    try await settings.keys.reach()
+                    found.append(.good("provider", "\(name) of \(tenant): its keys can be fetched"))
+                } catch {
+                    found.append(
+                        .problem(
+                            "provider", "\(name) of \(tenant): no keys: \(error)",
+                            "check jwks_uri, and this machine's way to it (https_proxy)"))
+                }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import LedgerTestSupport
+import Testing
+
+/// `doctor`, beside a ledger with and without problems.
+@Suite struct DoctorTests {
+    private func diagnose(
+        _ deployment: Deployment, _ settings: [String: String] = [:], _ options: [String] = []
+    ) async throws -> (status: Int32, text: String) {
+        let tool = CommandLineTool(
+            environment: deployment.tool.environment.merging(settings) { $1 })
+        let result = try await tool.run(["doctor"] + options)
+        return (result.status, result.output + result.errors)
+    }
+
+    @Test func `a ledger in order has no problem`() async throws {
+        try await Deployment.with { deployment in
+            _ = try await deployment.serve()
+            let sealer = [
+                "LEDGER_SEALER_STATE": deployment.path("sealer"), "LEDGER_ORIGIN": "a.example",
+            ]
+            try FileManager.default.createDirectory(
+                atPath: deployment.path("sealer"), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+            let (status, text) = try await diagnose(deployment, sealer)
+            // The tests' own cluster may do without fsync, which is a problem like any other.
+            let problems = text.split(separator: "\n").filter { $0.hasPrefix("problem") }
+            #expect(problems.allSatisfy { $0.hasPrefix("problem  durability: ") }, "\(text)")
+            #expect(status == (problems.isEmpty ? 0 : 1))
+            for line in [
+                "ok       settings: are valid", "ok       files: ", "ok       keys: are those",
+                "ok       server: Postgres 1", "ok       clock: ", "ok       schema: ",
+                "ok       projections: ", "ok       rules: ", "ok       sealer's record: agrees",
+                "ok       provider: google of default: its keys can be fetched",
+            ] {
+                #expect(text.contains(line), "\(line) in\n\(text)")
+            }
+        }
+    }
+
+    @Test func `each problem is named with what to do, and the others are still checked`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            _ = try await deployment.serve()
+            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
+            let unreachable = file.replacing(
+                /"jwks_uri":"[^"]*"/, with: "\"jwks_uri\":\"http://127.0.0.1:1/keys\"",
+                maxReplacements: 1)
+            let path = try deployment.write(unreachable, to: "unreachable.json")
+            let keys = try #require(deployment.tool.environment["LEDGER_KEYS"])
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: keys)
+            let (status, text) = try await diagnose(
+                deployment,
+                [
+                    "LEDGER_PROVIDERS": path, "LEDGER_REAUTHENTICATION_SECONDS": "700",
+                    "LEDGER_PROVIDER": "x",
+                ])
+            #expect(status == 1)
+            for line in [
+                "warning  settings: LEDGER_PROVIDER is unknown",
+                "problem  keys: LEDGER_KEYS: \(keys) is accessible to other users",
+                "problem  rules: tenant default has others than the configuration",
+                "problem  provider: ", "-> check jwks_uri", "ok       schema: ",
+            ] {
+                #expect(text.contains(line), "\(line) in\n\(text)")
+            }
+            let (offline, quiet) = try await diagnose(
+                deployment, ["LEDGER_PROVIDERS": path], ["--offline"])
+            #expect(offline == 1 && !quiet.contains("provider: "), "\(quiet)")
+        }
+    }
+
+    @Test func `a missing database and a wrong setting are one line each`() async throws {
+        try await Deployment.with { deployment in
+            _ = try await deployment.tool.run(["keys", "init"])
+            let (status, text) = try await diagnose(
+                deployment, ["DATABASE_URL": "postgresql://127.0.0.1:1/none"])
+            #expect(status == 1 && text.contains("problem  database: "), "\(text)")
+            let (wrong, line) = try await diagnose(deployment, ["LEDGER_LISTEN": "nowhere"])
+            #expect(wrong == 1 && line.hasPrefix("problem  settings: LEDGER_LISTEN"), "\(line)")
+        }
+    }
+
+    @Test func `lost and missing parts are problems, as they are for a server`() async throws {
+        try await Deployment.with { deployment in
+            let sealer = [
+                "LEDGER_SEALER_STATE": deployment.path("sealer"), "LEDGER_ORIGIN": "a.example",
+            ]
+            let server = try await deployment.serve(settings: sealer)
+            var ada = Device(server.client)
+            #expect(try await ada.signIn(deployment.google, as: "ada").status == 200)
+            #expect(try await server.stop() == 0)
+            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
+            let path = try deployment.write(
+                "{\"tenants\":{\"default\":\(file),\"acme\":\(file)}}", to: "tenants.json")
+            let other = try #require(deployment.tool.environment["DATABASE_URL"])
+                .replacing(/\/[^\/?]+(?=\?|$)/, with: "/postgres")
+            for (settings, line) in [
+                (["LEDGER_KEYS": deployment.path("none")], "problem  keys: "),
+                (["LEDGER_SEALER_STATE": deployment.path("none")], "problem  sealer's record: "),
+                (["LEDGER_STAFF": deployment.path("none")], "problem  files: LEDGER_STAFF"),
+                (["LEDGER_PROVIDERS": path], "problem  rules: tenant acme does not exist"),
+                (["DATABASE_URL": other], "problem  schema: the database has no ledger yet"),
+            ] {
+                let (status, text) = try await diagnose(
+                    deployment, sealer.merging(settings) { $1 }, ["--offline"])
+                #expect(status == 1 && text.contains(line), "\(line) in\n\(text)")
+            }
+        }
+    }
+}
