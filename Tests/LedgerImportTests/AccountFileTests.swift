@@ -19,6 +19,7 @@ import Testing
     }
 
     /// Writes the texts to files during the body.
+    @discardableResult
     static func with<Value>(_ texts: [String], _ body: ([String]) throws -> Value) throws -> Value {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "import-\(UUID().uuidString)")
