@@ -338,7 +338,9 @@ let package = Package(
             ], resources: [.copy("FormerRelease")]),
         .testTarget(
             name: "LedgerImportTests",
-            dependencies: ["JSON", "Ledger", "LedgerImport", "LedgerSignIn", "Passwords"]),
+            dependencies: [
+                "Cryptography", "JSON", "Ledger", "LedgerImport", "LedgerSignIn", "Passwords",
+            ]),
         .testTarget(name: "DurableFilesTests", dependencies: ["DurableFiles"]),
         .testTarget(name: "QRCodesTests", dependencies: ["QRCodes"]),
         .testTarget(name: "PageAssetsTests", dependencies: ["PageAssets"]),

@@ -9,6 +9,18 @@ import Testing
     static func records(
         _ format: ImportFormat, _ texts: [String], hashing: FirebaseHashing? = nil
     ) throws -> [(line: Int, record: SourceRecord)] {
+        try with(texts) { paths in
+            var file = try AccountFile(
+                format, paths: paths, hashing: hashing, now: Timestamp(seconds: 1_790_000_000))
+            var records: [(line: Int, record: SourceRecord)] = []
+            while let (record, line) = try file.next() { records.append((line, record)) }
+            return records
+        }
+    }
+
+    /// Writes the texts to files during the body.
+    @discardableResult
+    static func with<Value>(_ texts: [String], _ body: ([String]) throws -> Value) throws -> Value {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "import-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -18,11 +30,7 @@ import Testing
             try Data(text.utf8).write(to: url)
             return url.path
         }
-        var file = try AccountFile(
-            format, paths: paths, hashing: hashing, now: Timestamp(seconds: 1_790_000_000))
-        var records: [(line: Int, record: SourceRecord)] = []
-        while let (record, line) = try file.next() { records.append((line, record)) }
-        return records
+        return try body(paths)
     }
 
     private static func accounts(

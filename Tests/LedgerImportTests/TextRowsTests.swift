@@ -54,7 +54,18 @@ import Testing
                 == ["1 a\tb|NULL|", "2 c\\d\n|\""])
     }
 
-    @Test func `a quote that is never closed ends with the file`() throws {
-        #expect(try Self.rows(Array("a\n\"b\nc\n".utf8), .csv) == ["1 a", "2 malformed_record"])
+    @Test func `a quote that is never closed is a fault of its line, and stays one`() throws {
+        var rest = Array("a\n\"b\nc\n".utf8)[...]
+        var rows = TextRows(.csv) { () throws(ImportFault) in
+            defer { rest = [] }
+            return Array(rest)
+        }
+        guard case .row = try rows.next() else {
+            Issue.record("no first row")
+            return
+        }
+        for _ in 0..<2 {
+            #expect(throws: ImportFault.malformed(line: 2)) { try rows.next() }
+        }
     }
 }

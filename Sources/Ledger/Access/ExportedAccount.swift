@@ -24,7 +24,7 @@ package struct ExportedAccount: Hashable, Sendable {
     package let isDisabled: Bool
     /// In linking order.
     package var identities: [Identity] = []
-    /// The ids of the account itself, without those of accounts merged into it.
+    /// The ids of the account itself, and then those of accounts merged into it.
     package var names: [ExternalName] = []
 
     /// Describes an account without identities.

@@ -119,6 +119,7 @@ private struct Importing {
     private(set) var drafts: [Decision.Draft] = []
     private(set) var effects: [Decision.Effect] = []
     private var linked: [ProviderName] = []
+    private var subjects: Set<Subject> = []
     private var addressCount = 0
     private var passwordCount = 0
     private var problems: [ImportAccount.Problem] = []
@@ -154,7 +155,7 @@ private struct Importing {
         }
         // The same subject twice, or another one where the tenant has one of each provider.
         guard policy.severalPerProvider || !linked.contains(provider),
-            !effects.contains(where: { $0.names(identity.subject) })
+            !subjects.contains(identity.subject)
         else { return fail(.providerTaken, provider) }
         link(
             identity.subject, identity.newID,
@@ -211,6 +212,7 @@ private struct Importing {
         drafts.append(
             .init(.providerLinked(fact), actor: command.actor, disclosures: disclosures))
         effects.append(.identityNamed(subject, identity))
+        subjects.insert(subject)
         linked.append(subject.provider)
     }
 
@@ -232,12 +234,6 @@ private struct Importing {
     ) {
         problems.append(
             ImportAccount.Problem(obstacle, provider: provider, heldSince: position))
-    }
-}
-
-extension Decision.Effect {
-    fileprivate func names(_ subject: Subject) -> Bool {
-        if case .identityNamed(subject, _) = self { true } else { false }
     }
 }
 

@@ -33,12 +33,20 @@ package struct UserExport: Sendable {
     private static let names = Statement(
         "export_names",
         """
-        SELECT n.account_id, n.source, n.external_id
-        FROM unnest($2::uuid[]) AS k (account_id)
+        WITH RECURSIVE family (survivor, account_id, depth) AS (
+            SELECT k.account_id, k.account_id, 0 FROM unnest($2::uuid[]) AS k (account_id)
+            UNION ALL
+            SELECT f.survivor, a.account_id, f.depth + 1 FROM family f
+            CROSS JOIN LATERAL (
+                SELECT account_id FROM accounts
+                WHERE merged_into = f.account_id AND tenant_id = $1
+                OFFSET 0) a
+            WHERE f.depth < \(MergeAccounts.familyMax))
+        SELECT f.survivor, n.source, n.external_id FROM family f
         CROSS JOIN LATERAL (
-            SELECT * FROM names WHERE tenant_id = $1 AND account_id = k.account_id
+            SELECT * FROM names WHERE tenant_id = $1 AND account_id = f.account_id
             OFFSET 0) n
-        ORDER BY n.position
+        ORDER BY f.depth, n.position
         """)
 
     private static let addressList: SelectList = AddressLoad.Columns.selected("d")
@@ -152,7 +160,7 @@ package struct UserExport: Sendable {
     ) throws(PostgresError) {
         let rows = try connection.query(Self.names, ids)
         for row in 0..<rows.rowCount {
-            let account = AccountID(bits: try rows.uuid(row, rows.column("account_id")))
+            let account = AccountID(bits: try rows.uuid(row, rows.column("survivor")))
             guard let place = places[account],
                 let source = NameSource(try rows.text(row, rows.column("source"))),
                 let name = ExternalName(

@@ -79,7 +79,8 @@ package struct AccountMapper: Sendable {
         guard let name = ExternalName(source: format.source, id: account.id) else { return nil }
         var account = account
         var identities: [ImportAccount.Identity] = []
-        for federated in account.federated {
+        account.lose(.tooManyIdentities, if: account.federated.count > SourceAccount.identitiesMax)
+        for federated in account.federated.prefix(SourceAccount.identitiesMax) {
             guard let provider = provider(federated.provider) else {
                 account.lose(.unknownProvider)
                 continue

@@ -14,6 +14,8 @@ package struct UserWriter: Sendable {
     package enum Omission: String, Hashable, Sendable, CaseIterable {
         /// Passkeys, anonymous identities, and providers that the system has no place for.
         case identity
+        /// A second address of a kind.
+        case address
         /// The hash is of a scheme that the system does not import, or has a pepper.
         case hash
         /// The other external ids.
@@ -49,7 +51,16 @@ package struct UserWriter: Sendable {
         types[identity.provider]
     }
 
+    /// Returns the identities of the address to write, the one with a password before others.
     private func own(
+        _ kind: AddressKind, of account: ExportedAccount
+    ) -> [ExportedAccount.Identity] {
+        let all = every(kind, of: account)
+        let address = (all.first { $0.hash != nil } ?? all.first)?.address
+        return all.filter { $0.address == address }
+    }
+
+    private func every(
         _ kind: AddressKind, of account: ExportedAccount
     ) -> [ExportedAccount.Identity] {
         account.identities.filter { type($0)?.addressKind == kind && $0.address != nil }
@@ -66,12 +77,18 @@ package struct UserWriter: Sendable {
     }
 
     private func omissions(
-        _ account: ExportedAccount, written: Int, of source: String
+        _ account: ExportedAccount, federated: Int, of source: String
     ) -> [Omission] {
-        var omissions: [Omission] = written < account.identities.count ? [.identity] : []
-        if account.names.contains(where: { $0.source.description != source }) {
-            omissions.append(.name)
+        var omissions: [Omission] = []
+        let addressed = [AddressKind.email, .phone].map { every($0, of: account) }
+        if addressed.joined().count + federated < account.identities.count {
+            omissions.append(.identity)
         }
+        if addressed.contains(where: { Set($0.map(\.address)).count > 1 }) {
+            omissions.append(.address)
+        }
+        let written = account.names.first { $0.source.description == source }
+        if account.names.contains(where: { $0 != written }) { omissions.append(.name) }
         return omissions
     }
 
@@ -82,23 +99,22 @@ package struct UserWriter: Sendable {
         let phone = own(.phone, of: account).first
         let federated = federated(account)
         let hash = emails.lazy.compactMap(\.hash).first
-        var omissions = omissions(
-            account, written: emails.count + (phone == nil ? 0 : 1) + federated.count, of: "auth0")
+        var omissions = omissions(account, federated: federated.count, of: "auth0")
         let external = externalID(account, "auth0")
+        // Auth0 puts the strategy before it.
+        let id = external.hasPrefix("auth0|") ? String(external.dropFirst(6)) : external
         var writer = JSONWriter()
         writer.object { writer in
-            // Auth0 puts the strategy before it.
-            writer.member(
-                "user_id",
-                external.hasPrefix("auth0|") ? String(external.dropFirst(6)) : external)
+            writer.member("user_id", id)
             if let email = emails.first?.address {
                 writer.member("email", email)
                 writer.name("email_verified")
                 writer.flag(true)
             } else if let email = federated.lazy.compactMap(\.email).first {
+                // Auth0 requires an e-mail. It is not the person's own: it must not sign in.
                 writer.member("email", email.address)
                 writer.name("email_verified")
-                writer.flag(email.isVerified == true)
+                writer.flag(false)
             }
             if let phone = phone?.address {
                 writer.member("phone_number", phone)
@@ -135,8 +151,11 @@ package struct UserWriter: Sendable {
                 case nil: omissions.append(.hash)
                 }
             }
-            let hasCodes = emails.contains { type($0) == .email }
-            guard !federated.isEmpty || hasCodes else { return }
+            // A password that Auth0 does not import is replaced by codes to the address.
+            let isLost = !emails.isEmpty && hash.flatMap(Self.scheme) == nil
+            let hasCodes = isLost || emails.contains { type($0) == .email }
+            // Without them, an import would read a provider from the prefix of the id.
+            guard !federated.isEmpty || hasCodes || id.contains("|") else { return }
             // Auth0 imports no identities of other providers: they are kept beside the user.
             writer.name("app_metadata")
             writer.object { writer in
@@ -170,9 +189,7 @@ package struct UserWriter: Sendable {
             Self.firebaseProviders[$0.provider.description] != nil
         }
         let hash = emails.lazy.compactMap(\.hash).first
-        var omissions = omissions(
-            account, written: emails.count + (phone == nil ? 0 : 1) + federated.count,
-            of: "firebase")
+        var omissions = omissions(account, federated: federated.count, of: "firebase")
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("localId", externalID(account, "firebase"))

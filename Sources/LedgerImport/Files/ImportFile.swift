@@ -65,6 +65,8 @@ package enum ImportFault: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(String)
     /// The text is not of the format from this line on.
     case malformed(line: Int)
+    /// The row of an identity can't be read, which is known before anything is imported.
+    case malformedIdentity(line: Int)
     /// The first row lacks a column.
     case missingColumn(String)
 
@@ -73,6 +75,8 @@ package enum ImportFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .unreadable(let path): "\(path) can't be read"
         case .malformed(let line):
             "the file is not of the format from line \(line) on; what was before it is imported"
+        case .malformedIdentity(let line):
+            "the identity in line \(line) can't be read; nothing is imported"
         case .missingColumn(let name): "the file has no column \(name)"
         }
     }

@@ -13,9 +13,10 @@ struct RowIndex {
     /// Sorted by hash.
     private var entries: [Entry] = []
 
-    /// Reads rows to their end and notes their places; rows that can't be read are found by nothing.
+    /// Reads rows to their end and notes their places.
     ///
-    /// - Throws: `ImportFault` when there is no such column, or the file can't be read.
+    /// - Throws: `ImportFault` when there is no such column, or the file or a row can't be read: an
+    ///   account without some of its identities would be imported for ever.
     init(
         _ rows: inout TextRows, column: Int?, _ form: TextRows.Form, path: String
     ) throws(ImportFault) {
@@ -25,11 +26,17 @@ struct RowIndex {
         file = try ImportFile(path: path)
         reading: while true {
             switch try rows.next() {
-            case .end: break reading
-            case .flaw: continue
+            case .end:
+                guard form == .csv else { throw .malformedIdentity(line: rows.line) }
+                break reading
+            case .flaw(_, let line): throw .malformedIdentity(line: line)
             case .row(let row):
-                if form == .copyText, row.fields.count == 1, row.fields[0] == "." { break reading }
-                guard column < row.fields.count, let value = row.fields[column] else { continue }
+                if form == .copyText, row.fields == ["."] { break reading }
+                // An empty line.
+                if form == .csv, row.fields == [nil] { continue }
+                guard column < row.fields.count, let value = row.fields[column] else {
+                    throw .malformedIdentity(line: row.line)
+                }
                 entries.append(Entry(hash: value.hashValue, offset: row.offset))
             }
         }

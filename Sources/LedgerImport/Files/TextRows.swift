@@ -33,8 +33,11 @@ package struct TextRows {
     private let form: Form
     private let read: () throws(ImportFault) -> [UInt8]
     private var part: ArraySlice<UInt8> = []
-    private var line = 1
+    /// The number of the line to read next, from 1.
+    private(set) var line = 1
     private var offset: UInt64 = 0
+    /// The line of a row whose quotes never close; nothing after it can be read.
+    private var openLine: Int?
 
     /// Reads the rows of a text.
     ///
@@ -48,7 +51,7 @@ package struct TextRows {
 
     /// Returns the next row.
     ///
-    /// - Throws: `ImportFault` when the text can't be read.
+    /// - Throws: `ImportFault` when the text can't be read, or ends inside of quotes.
     package mutating func next() throws(ImportFault) -> Step {
         let start = (line: line, offset: offset)
         guard let bytes = try rowBytes() else { return .end }
@@ -76,12 +79,20 @@ package struct TextRows {
     ///
     /// Of a longer row, only the maximum and one more are kept.
     private mutating func rowBytes() throws(ImportFault) -> [UInt8]? {
+        if let openLine { throw .malformed(line: openLine) }
+        let start = line
         var row: [UInt8] = []
         var isInQuotes = false
         var hasBytes = false
         while true {
             if part.isEmpty { part = try read()[...] }
-            guard !part.isEmpty else { return hasBytes ? row.withoutReturn : nil }
+            guard !part.isEmpty else {
+                guard !isInQuotes else {
+                    openLine = start
+                    throw .malformed(line: start)
+                }
+                return hasBytes ? row.withoutReturn : nil
+            }
             hasBytes = true
             var index = part.startIndex
             var isAtEnd = false

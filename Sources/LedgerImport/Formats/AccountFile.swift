@@ -79,6 +79,30 @@ package struct AccountFile {
         }
     }
 
+    /// Returns the next records, of which a transaction's worth is read.
+    ///
+    /// - Parameters:
+    ///   - recordsMax: The maximum number of records.
+    ///   - eventsMax: The number of events, by an estimate, at which no record is added.
+    /// - Returns: The records and their lines; empty at the end.
+    /// - Throws: `ImportFault` when there is no record before the fault.
+    package mutating func batch(
+        recordsMax: Int, eventsMax: Int
+    ) throws(ImportFault) -> [(record: SourceRecord, line: Int)] {
+        var batch: [(record: SourceRecord, line: Int)] = []
+        var events = 0
+        do {
+            while batch.count < recordsMax, events < eventsMax, let found = try next() {
+                batch.append(found)
+                if case .account(let account) = found.record { events += account.eventsMax }
+            }
+        } catch {
+            // What was read before is imported; the fault comes again.
+            guard !batch.isEmpty else { throw error }
+        }
+        return batch
+    }
+
     /// Reads a record of a JSON file by itself.
     package static func record(_ bytes: [UInt8], _ format: ImportFormat) -> SourceRecord {
         switch format {

@@ -5,7 +5,7 @@ internal import JSON
 enum KeycloakUser {
     static func read(_ bytes: [UInt8]) -> SourceRecord {
         guard let user = JSONValue(parsing: bytes)?.members else { return .flaw(.malformed) }
-        guard let id = user.text("id") ?? user.text("username") else { return .flaw(.noID) }
+        guard let id = user.text("id") else { return .flaw(.noID) }
         var account = SourceAccount(id: id)
         for identity in user["federatedIdentities"]?.array?.compactMap(\.members) ?? [] {
             guard let provider = identity.text("identityProvider") else {
@@ -24,7 +24,11 @@ enum KeycloakUser {
             .profile, if: ["firstName", "lastName", "attributes"].contains(where: user.has))
         var hasPassword = false
         for credential in user["credentials"]?.array?.compactMap(\.members) ?? [] {
-            guard credential.text("type") == "password" else {
+            switch credential.text("type") {
+            case "password": break
+            // Former passwords, which the person must not choose again.
+            case "password-history": continue
+            default:
                 account.lose(.secondFactors)
                 continue
             }

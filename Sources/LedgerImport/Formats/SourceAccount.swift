@@ -22,6 +22,10 @@ package enum Loss: String, Hashable, Sendable, CaseIterable {
     case unknownProvider = "unknown_provider"
     /// The id of the identity is empty or too long.
     case invalidSubject = "invalid_subject"
+    /// The account has more identities than the maximum; the first ones are imported.
+    case tooManyIdentities = "too_many_identities"
+    /// A second address of the person's own, of which an account has one of each kind.
+    case furtherAddress = "further_address"
 }
 
 /// A record of a file, read.
@@ -54,6 +58,9 @@ package struct SourceAccount: Hashable, Sendable {
         }
     }
 
+    /// The maximum number of identities that are imported, which bounds the events of an account.
+    package static let identitiesMax = 64
+
     /// The id in the other system.
     package var id: String
     package var federated: [Federated] = []
@@ -72,6 +79,13 @@ package struct SourceAccount: Hashable, Sendable {
     /// Describes an account without any way to sign in.
     package init(id: String) {
         self.id = id
+    }
+
+    /// The maximum number of events of its import.
+    package var eventsMax: Int {
+        // The account, its name, a block; an address with two ways and a password, a number with one.
+        3 + min(federated.count, Self.identitiesMax) + (email == nil ? 0 : 4)
+            + (phone == nil ? 0 : 2)
     }
 
     mutating func lose(_ loss: Loss, if isLost: Bool = true) {

@@ -37,6 +37,8 @@ struct SupabaseTables {
     private var index: RowIndex?
     private let identityColumns: Columns?
     private let isDump: Bool
+    /// Whether the table of users has ended; what follows in a dump is of other tables.
+    private var isAtEnd = false
     private let now: String
 
     /// Opens the files: one with both tables, or one of users and one of identities.
@@ -119,13 +121,19 @@ struct SupabaseTables {
 
     /// Returns the next user and its line; nil at the end.
     ///
-    /// - Throws: `ImportFault` when a file can't be read.
+    /// - Throws: `ImportFault` when a file can't be read, or a dump breaks off.
     mutating func next() throws(ImportFault) -> (record: SourceRecord, line: Int)? {
+        guard !isAtEnd else { return nil }
         switch try users.next() {
-        case .end: return nil
+        case .end:
+            guard !isDump else { throw .malformed(line: users.line) }
+            return nil
         case .flaw(let flaw, let line): return (.flaw(flaw), line)
         case .row(let row):
-            if isDump, row.fields.count == 1, row.fields[0] == "." { return nil }
+            if isDump, row.fields == ["."] {
+                isAtEnd = true
+                return nil
+            }
             return (try record(row.fields), row.line)
         }
     }
@@ -140,7 +148,7 @@ struct SupabaseTables {
                 || columns.text("encrypted_password", row) != nil
         {
             account.email = SourceAccount.Own(
-                text: email, isVerified: isConfirmed("email_confirmed_at", row))
+                text: email, isVerified: isEmailConfirmed(row))
             account.hash = columns.text("encrypted_password", row)
             account.hasPassword = account.hash != nil
             account.hasCodes = account.hash == nil
@@ -170,8 +178,15 @@ struct SupabaseTables {
         return .account(account)
     }
 
-    private func isConfirmed(_ column: String, _ row: [String?]) -> Bool {
-        columns.text(column, row) != nil || columns.text("confirmed_at", row) != nil
+    /// Whether the row has a proof of its e-mail.
+    ///
+    /// `confirmed_at` is the earlier time of both addresses, so it proves nothing about one of
+    /// them where they have columns; files of former releases have `confirmed_at` alone.
+    private func isEmailConfirmed(_ row: [String?]) -> Bool {
+        guard !columns.has("email_confirmed_at"), !columns.has("phone_confirmed_at") else {
+            return columns.text("email_confirmed_at", row) != nil
+        }
+        return columns.text("confirmed_at", row) != nil && columns.text("phone", row) == nil
     }
 
     /// Returns the identities of a user; nil when they can't be read.

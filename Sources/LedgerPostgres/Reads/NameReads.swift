@@ -4,16 +4,20 @@ import Postgres
 
 /// Reads of external ids on their own connection.
 package struct NameReads: NameReader {
-    private static let list = NameLoad.Columns.selected("n") + ["n.mac", "m.survivor"]
+    private static let own = NameLoad.Columns.selected("n") + ["n.mac", "m.survivor"]
+    private static let list = own + HeadLoad.listOfMany
     private static let columns = NameLoad.Columns("n", in: list)
     private static let mac = list["n.mac"]
     private static let survivor = list["m.survivor"]
+    private static let head = HeadLoad.Columns("h", in: list)
 
     /// An absorbed account resolves to its survivor, which may be absorbed, too.
+    ///
+    /// The head shows whether the tenant is protected; it is read only for a row without a MAC.
     private static let statement = Statement(
         "named_account",
         """
-        SELECT \(list.sql) FROM names n
+        SELECT \(own.sql), h.* FROM names n
         CROSS JOIN LATERAL (
             WITH RECURSIVE up AS (
                 SELECT n.account_id AS survivor, 0 AS depth
@@ -26,6 +30,10 @@ package struct NameReads: NameReader {
                 WHERE u.depth < \(MergeAccounts.familyMax)
             )
             SELECT survivor FROM up ORDER BY depth DESC LIMIT 1) m
+        LEFT JOIN LATERAL (
+            SELECT \(HeadLoad.listOfMany.sql) FROM ledger_head h
+            WHERE h.tenant_id = n.tenant_id AND n.mac IS NULL
+            OFFSET 0) h ON true
         WHERE n.tenant_id = $1 AND n.source = $2 AND n.external_id = $3
         """)
 
@@ -63,9 +71,7 @@ package struct NameReads: NameReader {
                     ])
                 guard rows.rowCount > 0 else { return nil }
                 let (held, stored) = try Self.columns.read(rows, 0)
-                if let macs, let mac = try rows.optionalBytes(0, Self.mac),
-                    !macs.accept(mac, of: .name(held, stored, of: tenant))
-                {
+                if let macs, try !Self.isRight(rows, held, stored, in: tenant, macs) {
                     throw BatchFault.damaged("the external id of position \(held.position)")
                 }
                 return NamedAccount(
@@ -77,5 +83,18 @@ package struct NameReads: NameReader {
             onFault("reading an external id failed: \(error)")
             throw .unavailable
         }
+    }
+
+    /// Checks the MAC of a row; without one, a row is valid while its tenant is not protected.
+    private static func isRight(
+        _ rows: QueryResult, _ held: HeldName, _ stored: ExternalName, in tenant: TenantID,
+        _ macs: MACKeys
+    ) throws -> Bool {
+        if let mac = try rows.optionalBytes(0, mac) {
+            return macs.accept(mac, of: .name(held, stored, of: tenant))
+        }
+        guard try !rows.isNull(0, head.tenant) else { return false }
+        return try HeadLoad.readMACs(rows, 0, of: tenant, keys: macs, columns: head)
+            .acceptsRowsWithoutMACs
     }
 }

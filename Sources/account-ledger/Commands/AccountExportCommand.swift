@@ -76,6 +76,7 @@ extension UserWriter.Omission {
     fileprivate var text: String {
         switch self {
         case .identity: "an identity that the system does not import"
+        case .address: "a second address of their own"
         case .hash: "a password whose hash the system does not import"
         case .name: "another external id"
         }

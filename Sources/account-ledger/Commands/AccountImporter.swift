@@ -30,6 +30,8 @@ struct AccountImporter: Sendable {
 
     /// The number of accounts in one transaction.
     static let batchMax = 512
+    /// The number of events at which a transaction gets no further account.
+    private static let eventsMax = 4096
     /// The number of batches of which one is decided while the others are read.
     private static let batchesInFlight = 3
     /// The number of accounts that one task maps.
@@ -52,42 +54,35 @@ struct AccountImporter: Sendable {
             let start = try logEnd()
             let began = ContinuousClock.now
             var inFlight: [Submitted] = []
-            var rest: Fault?
+            var fault: Fault?
             while true {
                 var reads: [Read] = []
-                do { reads = try Self.batch(of: &file) } catch {
-                    rest = Fault("\(error)")
+                if fault == nil {
+                    do throws(ImportFault) {
+                        let batch = try file.batch(
+                            recordsMax: Self.batchMax, eventsMax: Self.eventsMax)
+                        reads = batch.map { Read(line: $0.line, record: $0.record) }
+                    } catch {
+                        fault = Fault("\(error)")
+                    }
                 }
                 if !reads.isEmpty { inFlight.append(submit(await map(reads))) }
                 while let oldest = inFlight.first,
                     reads.isEmpty || inFlight.count >= Self.batchesInFlight
                 {
                     inFlight.removeFirst()
-                    try await finish(oldest, since: start, &seen, &outcome.totals)
+                    // After a fault, the batches in flight are counted, too.
+                    let failed = await finish(oldest, since: start, &seen, &outcome.totals)
+                    fault = fault ?? failed
                     progress(outcome.totals, began, isLast: inFlight.isEmpty && reads.isEmpty)
                 }
                 guard !reads.isEmpty else { break }
             }
-            if let rest { throw rest }
+            if let fault { throw fault }
         } catch {
             outcome.fault = error
         }
         return outcome
-    }
-
-    /// Returns the next records.
-    private static func batch(of file: inout AccountFile) throws(ImportFault) -> [Read] {
-        var reads: [Read] = []
-        reads.reserveCapacity(batchMax)
-        do {
-            while reads.count < batchMax, let (record, line) = try file.next() {
-                reads.append(Read(line: line, record: record))
-            }
-        } catch {
-            // What was read before is imported; the fault comes again.
-            guard !reads.isEmpty else { throw error }
-        }
-        return reads
     }
 
     /// Makes the commands on all processors.
@@ -127,11 +122,17 @@ struct AccountImporter: Sendable {
 
     /// Waits for the answers of a batch, and counts them.
     ///
-    /// - Throws: `Fault` when an outcome is unknown.
+    /// - Parameters:
+    ///   - submitted: The batch.
+    ///   - start: The end of the log before the import.
+    ///   - seen: The keys of a dry run.
+    ///   - totals: The numbers to add to.
+    /// - Returns: A fault when an outcome is unknown.
     private func finish(
         _ submitted: Submitted, since start: LogPosition, _ seen: inout SeenKeys,
         _ totals: inout ImportTotals
-    ) async throws(Fault) {
+    ) async -> Fault? {
+        var fault: Fault?
         var answers: [Sequencer.Answer] = []
         for await all in submitted.answers { answers = all }
         var rest = answers[...]
@@ -153,11 +154,16 @@ struct AccountImporter: Sendable {
                     note(.noWay, of: read, &totals)
                     continue
                 }
-                let success = try success(of: rest.popFirst())
-                count(success, mapped, read, since: start, &totals)
-                if isDryRun { compare(command, success, read, &seen, &totals) }
+                do throws(Fault) {
+                    let success = try success(of: rest.popFirst())
+                    count(success, mapped, read, since: start, &totals)
+                    if isDryRun { compare(command, success, read, &seen, &totals) }
+                } catch {
+                    fault = fault ?? error
+                }
             }
         }
+        return fault
     }
 
     private func success(

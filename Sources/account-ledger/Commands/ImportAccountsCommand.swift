@@ -117,9 +117,11 @@ struct ImportAccountsCommand: Sendable {
         let result = await importer.run(file)
         sequencer.close()
         await finished
-        try report?.finish()
+        // The numbers of what was imported come before any fault, also of the report.
         Terminal.print(result.totals.text(isPreview: isDryRun))
+        let reported: Result<Void, any Error> = Result { try report?.finish() }
         if let fault = result.fault { throw fault }
+        try reported.get()
         return result.totals.refused == 0 ? .success : .fault
     }
 

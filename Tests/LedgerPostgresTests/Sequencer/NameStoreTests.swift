@@ -108,6 +108,12 @@ import Testing
             _ = try await fixture.submit(merge(plan)).get()
             let found = try #require(try await found("bob", database))
             #expect(found.named == bob.newAccount && found.survivor == ada.newAccount)
+            let export = UserExport(
+                url: database.runtimeURL, keyring: SequencerFixture.strictKeyring, types: [:])
+            let page = try await export.page(after: nil, in: .default)
+            await export.close()
+            #expect(page.map(\.id) == [ada.newAccount])
+            #expect(page.map(\.names) == [[externalName("ada"), externalName("bob")]])
             #expect(try await findings(database) == [])
         }
     }
@@ -166,6 +172,43 @@ import Testing
                 try await NameReads(
                     url: database.runtimeURL, macs: SequencerFixture.strictKeyring.macs
                 ) { _ in }.account(named: externalName("ada"), in: .default)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "UPDATE names SET mac = NULL",
+        "UPDATE names SET mac = NULL, account_id = gen_random_uuid()",
+        "UPDATE names SET mac = NULL; UPDATE ledger_head SET mac = NULL, protected_from = NULL",
+    ])
+    func `a row without a MAC names nothing in a protected tenant`(change: String) async throws {
+        try await with { database, fixture in
+            _ = try await imported(command("ada", 1), fixture)
+            try await database.asSuperuser.execute(change)
+            for keyring in [SequencerFixture.strictKeyring, SequencerFixture.keyring] {
+                let reads = NameReads(url: database.runtimeURL, macs: keyring.macs) { _ in }
+                await #expect(throws: LedgerFault.unavailable) {
+                    try await reads.account(named: externalName("ada"), in: .default)
+                }
+                await reads.close()
+            }
+        }
+    }
+
+    @Test func `a row without a MAC is valid until its tenant is protected`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(
+                database, policy: RandomCommands.policy(hasEveryType: true)
+            ) { fixture in
+                let ada = command("ada", 1)
+                _ = try await imported(ada, fixture)
+                try await database.asSuperuser.execute("UPDATE names SET mac = NULL")
+                let reads = NameReads(
+                    url: database.runtimeURL, macs: SequencerFixture.keyring.macs
+                ) { Issue.record("\($0)") }
+                let found = try await reads.account(named: externalName("ada"), in: .default)
+                #expect(found?.named == ada.newAccount)
+                await reads.close()
             }
         }
     }

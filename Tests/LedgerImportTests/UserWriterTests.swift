@@ -1,0 +1,78 @@
+import Ledger
+import LedgerImport
+import Testing
+
+/// Accounts that are written for another system, and read again.
+@Suite struct UserWriterTests {
+    private static let types = [
+        ("google", ProviderType.oidc), ("email", .email), ("password", .password),
+    ].reduce(into: [ProviderName: ProviderType]()) { types, named in
+        if let name = ProviderName(named.0) { types[name] = named.1 }
+    }
+
+    private static func identity(
+        _ provider: String, address: String? = nil, email: Email? = nil, hash: String? = nil
+    ) throws -> ExportedAccount.Identity {
+        var identity = ExportedAccount.Identity(
+            id: IdentityID(bits: 1), provider: try #require(ProviderName(provider)),
+            providerID: "subject")
+        identity.address = address
+        identity.email = email
+        identity.hash = hash
+        return identity
+    }
+
+    private static func account(
+        _ names: [String] = [], _ identities: [ExportedAccount.Identity]
+    ) throws -> ExportedAccount {
+        var account = ExportedAccount(id: AccountID(bits: 7), isDisabled: false)
+        account.identities = identities
+        let source = try #require(NameSource("auth0"))
+        account.names = try names.map { try #require(ExternalName(source: source, id: $0)) }
+        return account
+    }
+
+    private static func written(
+        _ account: ExportedAccount
+    ) throws -> (account: SourceAccount, omissions: [UserWriter.Omission], text: String) {
+        let (bytes, omissions) = UserWriter(for: .auth0, types: types).write(account)
+        guard case .account(let read) = AccountFile.record(bytes, .auth0) else {
+            throw NotRead()
+        }
+        return (read, omissions, String(decoding: bytes, as: UTF8.self))
+    }
+
+    private struct NotRead: Error {}
+
+    @Test(arguments: [[], ["google-oauth2|1"], ["auth0|1"]])
+    func `a provider's e-mail comes back as no own address`(names: [String]) throws {
+        let google = try Self.identity("google", email: Email("a@x.test", isVerified: true))
+        let (read, omissions, text) = try Self.written(Self.account(names, [google]))
+        #expect(read.email?.isVerified != true && read.phone == nil)
+        #expect(read.federated.map(\.provider) == ["google"])
+        #expect(read.federated.map(\.email) == ["a@x.test"])
+        #expect(omissions == [])
+        // Auth0 itself must not call the e-mail verified, either.
+        #expect(text.contains(#""email":"a@x.test","email_verified":false"#), "\(text)")
+    }
+
+    @Test(arguments: ["google-oauth2|1", "auth0|google-oauth2|1"])
+    func `an own address comes back whatever the prefix of the id`(id: String) throws {
+        let hash = "$2b$10$abc"
+        let password = try Self.identity("password", address: "a@x.test", hash: hash)
+        let (read, _, _) = try Self.written(Self.account([id], [password]))
+        #expect(read.id == "google-oauth2|1" && read.federated == [])
+        #expect(read.email == .init(text: "a@x.test", isVerified: true) && read.hash == hash)
+    }
+
+    @Test func `a second external id and a second own address are counted`() throws {
+        let codes = try Self.identity("email", address: "b@x.test")
+        let password = try Self.identity("password", address: "a@x.test", hash: "$2b$10$abc")
+        let (read, omissions, text) = try Self.written(
+            Self.account(["auth0|1", "auth0|2"], [codes, password]))
+        #expect(read.id == "1" && read.email?.text == "a@x.test" && !read.hasCodes)
+        #expect(omissions == [.address, .name], "\(text)")
+        let same = try Self.identity("email", address: "a@x.test")
+        #expect(try Self.written(Self.account(["auth0|1"], [same, password])).omissions == [])
+    }
+}
