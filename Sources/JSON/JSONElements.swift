@@ -99,7 +99,7 @@ package struct JSONElements: Sendable {
     /// Whether the text is complete.
     package var isComplete: Bool { place == .end }
 
-    /// Takes a byte that is neither in a value nor in a name.
+    /// Follows a byte that is neither in a value nor in a name.
     private mutating func take(_ byte: UInt8) {
         switch (place, byte) {
         case (.start, UInt8(ascii: "[")):

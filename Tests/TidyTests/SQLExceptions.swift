@@ -22,6 +22,7 @@ struct SQLException {
                 "load_merges", "load_identities", "load_idempotency", "load_spent_id_tokens",
                 "remember_spent_id_tokens", "insert_events", "move_heads", "insert_accounts",
                 "update_accounts", "insert_identities", "update_identities", "insert_sessions",
+                "insert_addresses", "insert_names", "store_passwords",
                 "refresh_sessions", "end_sessions", "end_sessions_of_openers",
                 "insert_disclosures", "insert_account_keys", "remember_answers",
                 "erasure_preview_family",

@@ -19,7 +19,9 @@ const actions = {
   "event.list": "read events", "event.read": "read", "event.stream": "followed the events", "log.checkpoint": "read the newest checkpoint",
   "log.checkpoints": "read checkpoints", "log.inclusion": "asked for a proof of an event",
   "log.consistency": "asked for a proof between checkpoints", "log.keys": "read the keys of the log", "log.export": "exported a bundle",
-  "account.erase": "erased", "account.hold": "set a legal hold on", "account.lift_hold": "lifted a legal hold of",
+  "account.erase": "erased", "account.erase_request": "asked another administrator to erase",
+  "account.erase_confirm": "confirmed the erasure of", "account.erase_withdraw": "withdrew the request to erase",
+  "erasure_request.list": "read the erasures to confirm", "account.erase_preview": "previewed the erasure of", "account.hold": "set a legal hold on", "account.lift_hold": "lifted a legal hold of",
   "account.merge": "merged accounts into", "merge.undo": "undid a merge of", "account.disable": "disabled", "account.enable": "enabled",
   "account.end_sessions": "ended all sessions of", "identity.relink": "linked an identity again to", search: "searched",
 };

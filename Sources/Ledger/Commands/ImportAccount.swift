@@ -111,7 +111,7 @@ package struct ImportAccount: Sendable {
     }
 }
 
-/// What of an account can be imported, while it is decided.
+/// The parts of an account that can be imported, while it is decided.
 private struct Importing {
     private let command: ImportAccount
     private let state: DecisionState
@@ -281,7 +281,7 @@ extension ImportAccount: LedgerRequest {
         }
     }
 
-    /// What an import made of an account.
+    /// The result of the import of an account.
     package struct Success: Hashable, Sendable {
         package let effect: Effect
         /// The numbers of linked identities, confirmed addresses and passwords.
@@ -292,6 +292,7 @@ extension ImportAccount: LedgerRequest {
         /// The position of the `AccountNamed` of an account that has the external id already.
         package let position: LogPosition?
 
+        /// Describes a result; without an account there is nothing to count.
         package init(
             _ effect: Effect, identities: Int = 0, addresses: Int = 0, passwords: Int = 0,
             problems: [Problem] = [], position: LogPosition? = nil

@@ -29,7 +29,7 @@ package enum Reply: Hashable, Sendable {
     case throttlingRecorded
     /// An account has an imported password.
     case passwordImported(AccountID, ImportPassword.Effect)
-    /// What an import made of an account of another system.
+    /// The result of the import of an account of another system.
     case accountImported(ImportAccount.Success)
     /// A second factor or recovery codes were enrolled; the session that the first factor opened.
     case factorEnrolled(isFirst: Bool, Grant?)

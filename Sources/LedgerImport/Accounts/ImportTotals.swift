@@ -28,7 +28,7 @@ package struct ImportProblem: Hashable, Sendable {
     package static let duplicateID = ImportProblem("duplicate_id", place: .file)
 }
 
-/// What an import did, in numbers.
+/// The results of an import, in numbers.
 package struct ImportTotals: Sendable {
     package var records = 0
     package var opened = 0

@@ -10,7 +10,7 @@ package struct UserWriter: Sendable {
         case firebase
     }
 
-    /// What the other system does not import of an account.
+    /// The parts of an account that the other system does not import.
     package enum Omission: String, Hashable, Sendable, CaseIterable {
         /// Passkeys, anonymous identities, and providers that the system has no place for.
         case identity

@@ -9,7 +9,7 @@ import LedgerPostgres
 
 /// Imports the accounts of a file in batches, in the order of the file.
 struct AccountImporter: Sendable {
-    /// What an import did, and why it did not go on.
+    /// The results of an import, and the reason why it did not go on.
     struct Outcome {
         var totals = ImportTotals()
         var fault: Fault?

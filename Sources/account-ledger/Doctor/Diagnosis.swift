@@ -11,11 +11,11 @@ struct Diagnosis: Sendable {
     }
 
     let level: Level
-    /// What was checked.
+    /// The checked part.
     let subject: String
-    /// What was found, without secrets.
+    /// The state in which it is, without secrets.
     let finding: String
-    /// What an operator does; nil where nothing has to be done.
+    /// The action for the operator; nil where nothing has to be done.
     let advice: String?
 
     static func good(_ subject: String, _ finding: String) -> Diagnosis {

@@ -1,5 +1,6 @@
 import JSON
 import Ledger
+import LedgerAPI
 import LedgerSignIn
 import LedgerTestSupport
 import Testing
@@ -108,8 +109,12 @@ import Testing
         #expect(fact.basis == .retention)
         #expect(recorded.actor.columnText != fact.asker?.description)
         let lines = scene.service.audit.access.accesses()
-        let asking = try #require(lines.first { $0.action == "account.erase_request" })
-        #expect(asking.details == #"{"erasure_request":"\#(request)"}"#)
+        #expect(!lines.contains { $0.action == "account.erase" }, "no one has erased alone")
+        let asking = try #require(
+            lines.first {
+                $0.action == "account.erase_request"
+                    && $0.details == #"{"erasure_request":"\#(request)"}"#
+            })
         #expect(asking.principal == fact.asker?.description && asking.reason == "case 4711")
         let confirming = try #require(
             lines.last { $0.action == "account.erase_confirm" && $0.outcome == "allowed" })
@@ -185,5 +190,34 @@ import Testing
         #expect(erased.summary == "200 OK")
         guard case .accountErased(let fact) = service.ledger.events().last else { return }
         #expect(fact.asker == nil && fact.version == 2)
+        #expect(service.audit.access.accesses().map(\.action) == ["account.erase"])
+    }
+
+    @Test func `the recorded rules decide, and the access log says what happened`() async throws {
+        for isRuled in [true, false] {
+            let ruled = try TestService { $0.eraseNeedsTwo = isRuled }
+            let recorded = SetRules(
+                try #require(ruled.services.configurations[.default]).policy,
+                condition: .noneRecorded)
+            let opening = SequencerFixture.opening(of: .default)
+            for intent in [opening.intent, .setRules(recorded)] {
+                _ = try await ruled.ledger.submit(
+                    Command(
+                        id: CommandID(bits: 1), tenant: .default, origin: opening.origin,
+                        intent: intent))
+            }
+            let ada = try await ruled.signIn("google", "ada")
+            // Another server's configuration has the opposite.
+            let other = try ruled.restarted { $0.eraseNeedsTwo = !isRuled }
+            let answer = try await other.send(
+                "DELETE", "/v1/accounts/\(ada.userID)", token: try other.audit.key(.admin),
+                headers: Self.reason)
+            #expect(answer.status == (isRuled ? 202 : 200), "\(answer.body)")
+            #expect(
+                other.audit.access.accesses().map(\.action)
+                    == (isRuled
+                        ? ["account.erase", "account.erase_request"]
+                        : ["account.erase_request", "account.erase"]))
+        }
     }
 }

@@ -1,6 +1,7 @@
 internal import HTTP
 import JSON
 internal import Ledger
+internal import LedgerSignIn
 
 /// `POST /v1/accounts/{id}/erasure/preview`: the accounts that an erasure would cover, and what it
 /// would destroy.
@@ -59,7 +60,11 @@ struct EraseAccountRoute: Route {
         ], otherAnswers: [202: ErasureRequestAnswer.schema])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let auditRequest = try await call.auditRequest(.eraseAccount, account: call.namedAccount)
+        // The access log says before what is about to happen, and after what happened if that was another thing: the
+        // recorded rules decide, and they may differ from this server's.
+        let announced: AccessAction =
+            call.configuration.policy.eraseNeedsTwo ? .askErasure : .eraseAccount
+        let auditRequest = try await call.auditRequest(announced, account: call.namedAccount)
         try await auditRequest.requireFreshSignIn()
         let query = try QueryParameters(call)
         let basis = try query.value(
@@ -76,7 +81,11 @@ struct EraseAccountRoute: Route {
                 call.services.newID(), reason: try auditRequest.requiredReason(), planDigest),
             actor: .principal(auditRequest.principal))
         switch try await auditRequest.execute(command, details: query.details) {
-        case .erased(let erased): return .json(ErasedAnswer(account: account, erased))
+        case .erased(let erased):
+            if announced != .eraseAccount, erased.isNew {
+                try await auditRequest.record(.eraseAccount, query.details)
+            }
+            return .json(ErasedAnswer(account: account, erased))
         case .asked(let request):
             try await auditRequest.record(
                 .askErasure, ["erasure_request": request.id.description])

@@ -11,7 +11,7 @@ struct ExternalIDRoute: Route {
         summary: "The account that had an id in another system",
         about: "Also after merges, whose survivor is the account; not after an erasure. Requires a"
             + " reason.",
-        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter],
+        access: .principal(.supportRoles), parameters: [ReasonHeader.parameter.required],
         answers: .json(NamedAccount.schema), refusals: [.refused(.unknownAccount)])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
