@@ -20,11 +20,24 @@ enum BodyValue: Encodable, Sendable {
 struct APICall: Sendable {
     let route: Route
     /// The segments that vary, in the order of the route's template.
-    var segments: [String] = []
-    var query: [(name: String, value: String)] = []
-    var body: [String: BodyValue]?
-    /// Of a route with keys; random if nil.
-    var idempotencyKey: String?
+    let segments: [String]
+    let query: [(name: String, value: String)]
+    let body: [String: BodyValue]?
+    /// Of a route with keys: the same for every request of this call, also after a renewal of the session.
+    let idempotencyKey: String?
+
+    /// Describes a call, whose key is random where the route takes one and none is given.
+    init(
+        route: Route, segments: [String] = [], query: [(name: String, value: String)] = [],
+        body: [String: BodyValue]? = nil, idempotencyKey: String? = nil
+    ) {
+        self.route = route
+        self.segments = segments
+        self.query = query
+        self.body = body
+        self.idempotencyKey =
+            route.repetition == .withKey ? idempotencyKey ?? UUID().uuidString.lowercased() : nil
+    }
 }
 
 /// Sends calls to a ledger, repeatedly where that is safe and may help.
@@ -130,9 +143,7 @@ struct RequestSender: Sendable {
         }
         var headers = ["X-Request-Id": requestID, "Accept": "application/json"]
         if let token { headers["Authorization"] = "Bearer \(token)" }
-        if call.route.repetition == .withKey {
-            headers["Idempotency-Key"] = call.idempotencyKey ?? UUID().uuidString.lowercased()
-        }
+        if let key = call.idempotencyKey { headers["Idempotency-Key"] = key }
         var body: Data?
         if let members = call.body {
             headers["Content-Type"] = "application/json"
