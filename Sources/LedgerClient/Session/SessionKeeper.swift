@@ -86,12 +86,14 @@ actor SessionKeeper {
         let now = await sender.clock.now(storedOffset: offset)
         // From the moment of the request: the token is no older.
         expiry = (answer.accessToken, began + .seconds(answer.expiresIn))
-        return StoredState.Session(
+        var session = StoredState.Session(
             profile: Profile(userID: answer.userID, linkedProviders: answer.linkedProviders),
             accessToken: answer.accessToken, refreshToken: answer.refreshToken,
             expiresAt: now.addingTimeInterval(TimeInterval(answer.expiresIn)),
             lifetime: answer.expiresIn, clockOffset: offset,
             anonymousSecret: answer.anonymousSecret)
+        session.signInID = UUID().uuidString.lowercased()
+        return session
     }
 
     /// Returns the session with an access token that has not expired.
@@ -107,12 +109,21 @@ actor SessionKeeper {
         _ call: APICall, as type: Answer.Type, isGated: Bool = true
     ) async throws(LedgerError) -> Answer {
         let session = try await session(isGated: isGated)
+        let wasLost: Bool
         do {
             return try await sender.send(call, token: session.accessToken, as: type)
         } catch {
             guard error.code == .invalidAccessToken else { throw error }
+            wasLost = error.followsLostAnswer
         }
-        let renewed = try await renewed(session)
+        let renewed: StoredState.Session
+        do {
+            renewed = try await self.renewed(session)
+        } catch {
+            var error = error
+            error.followsLostAnswer = wasLost
+            throw error
+        }
         return try await sender.send(call, token: renewed.accessToken, as: type)
     }
 
@@ -193,6 +204,7 @@ actor SessionKeeper {
                     as: SessionAnswer.self)
                 var renewed = await self.session(of: answer, began)
                 renewed.anonymousSecret = session.anonymousSecret
+                renewed.signInID = session.signInID
                 if session.profile.linkedProviders == answer.linkedProviders {
                     renewed.profile.identities = session.profile.identities
                 }
@@ -200,7 +212,10 @@ actor SessionKeeper {
                 try await save(state)
                 return .success(renewed)
             } catch {
-                if error.isUnsent, !wasRefreshing {
+                var error = error
+                // It is about the call that the renewal serves.
+                error.followsLostAnswer = false
+                if error.isWithoutEffect, !wasRefreshing {
                     state.session?.isRefreshing = false
                     try await save(state)
                 }
@@ -230,17 +245,21 @@ actor SessionKeeper {
                     as: EmptyAnswer.self, isGated: false)
             }
         } catch {
-            let isOver = error.code == .invalidRefreshToken && !everywhere
+            // After a lost answer, the refusal shows that the sessions have ended.
+            let isOver =
+                error.code == .invalidRefreshToken && (!everywhere || error.followsLostAnswer)
             failure = isOver || error.code == .noSession ? nil : error
         }
-        let user = session?.profile.userID
-        try await change(startsAnew: true) { state in
-            // Another process may have signed in to another account meanwhile.
-            let stored = state.session?.profile.userID
-            if stored == nil || stored == user {
-                (state.session, state.expired) = (nil, nil)
+        do throws(LedgerError) {
+            try await change(startsAnew: true) { [session] state in
+                // Another call or process may have signed in anew meanwhile, even to the same account.
+                if state.session.map({ $0.isOfSignIn(of: session) }) ?? true {
+                    (state.session, state.expired) = (nil, nil)
+                }
+                if forgetsDevice { state.deviceToken = nil }
             }
-            if forgetsDevice { state.deviceToken = nil }
+        } catch {
+            failure = error
         }
         (challenge, expiry, isOpen) = (nil, nil, false)
         if let failure { throw failure }
