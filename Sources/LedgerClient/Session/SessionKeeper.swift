@@ -315,7 +315,7 @@ actor SessionKeeper {
         }
     }
 
-    /// Saves a state that must not be lost, or keeps it here if the store does not take it; returns whether it is stored.
+    /// Saves a state that must not be lost, or keeps it here if the store fails; returns whether it is stored.
     @discardableResult
     private func saveOrKeep(
         _ state: StoredState, insteadOf replaced: StoredState?
