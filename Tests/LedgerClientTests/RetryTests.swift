@@ -125,6 +125,27 @@ import Testing
         #expect(sent.method == "DELETE" && sent.body == nil)
     }
 
+    @Test func `a command keeps its key when the session is renewed in between`() async throws {
+        let transport = TestTransport { request, number in
+            guard request.url.path().contains("/link/") else {
+                return .answer(request.method == "GET" ? .account() : .session(2))
+            }
+            return switch number {
+            case 1: .lose
+            case 2: .answer(.refusal(401, "INVALID_ACCESS_TOKEN"))
+            default: .answer(.json(200, #"{"linked_providers":["apple"],"message":""}"#))
+            }
+        }
+        try await signedIn(transport).link("google", with: .idToken("t"))
+        let links = transport.requests(of: "/link/google")
+        #expect(
+            links.map { $0.headers["Authorization"] } == [
+                "Bearer access-1", "Bearer access-1", "Bearer access-2",
+            ])
+        #expect(Set(links.map { $0.headers["Idempotency-Key"] }).count == 1)
+        #expect(links.first?.headers["Idempotency-Key"] != nil)
+    }
+
     @Test func `a cancelled wait ends the call`() async throws {
         let cancelling = ManualTime(cancelsSleep: true)
         let transport = TestTransport { _, _ in .answer(TransportResponse(status: 503)) }

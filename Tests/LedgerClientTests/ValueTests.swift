@@ -70,6 +70,20 @@ struct ValueTests {
         text += "\(state) \(String(reflecting: state)) \(error) \(String(reflecting: error))"
         dump(state, to: &text)
         dump(error, to: &text)
+        let url = try #require(URL(string: "https://ledger.example/v1/account?x=SECRET"))
+        let request = TransportRequest(
+            method: "GET", url: url, headers: ["Authorization": "SECRET"],
+            body: Data("SECRET".utf8), timeout: .zero)
+        let response = TransportResponse(
+            status: 200, headers: ["Set-Cookie": "SECRET"], body: Data("SECRET".utf8))
+        text += "\(request) \(String(reflecting: request)) \(response)"
+        text += String(reflecting: response)
+        dump(request, to: &text)
+        dump(response, to: &text)
+        for mirror in [Mirror(reflecting: request), Mirror(reflecting: response)] {
+            #expect(mirror.children.isEmpty)
+        }
+        #expect(text.contains("GET /v1/account") && text.contains("status 200 with 6 bytes"))
         #expect(!text.contains("SECRET"), "\(text)")
     }
 
@@ -94,5 +108,21 @@ struct ValueTests {
         } catch {
             #expect(error.code == code)
         }
+    }
+
+    @Test(
+        arguments: [
+            ("server_error", ": server_error"), ("Server", ""), ("call%20me", ""), ("", ""),
+            ("a1", ""), (String(repeating: "a", count: 65), ""),
+            (String(repeating: "a", count: 64), ": " + String(repeating: "a", count: 64)),
+        ])
+    func `an error of a flow is shown only if it is a code`(_ text: String, _ shown: String) throws
+    {
+        let expected = try #require(URL(string: "http://127.0.0.1/cb"))
+        let url = try #require(URL(string: "http://127.0.0.1/cb?error=\(text)"))
+        let error = #expect(throws: LedgerError.self) {
+            try FlowReturn.code(of: url, to: expected)
+        }
+        #expect(error?.message == "The sign-in failed\(shown)")
     }
 }

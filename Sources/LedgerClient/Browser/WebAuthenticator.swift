@@ -36,7 +36,12 @@ enum FlowReturn {
         guard let error = items.first(where: { $0.name == "error" })?.value else {
             throw failed("The browser came back without a result")
         }
-        throw error == "access_denied" ? cancelled : failed("The sign-in failed: \(error)")
+        guard error != "access_denied" else { throw cancelled }
+        // Any page can open the address with another text.
+        let isCode =
+            (1...64).contains(error.utf8.count)
+            && error.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
+        throw failed(isCode ? "The sign-in failed: \(error)" : "The sign-in failed")
     }
 
     static func error(_ error: WebAuthenticationError) -> LedgerError {

@@ -16,8 +16,10 @@ public struct LedgerError: Error, Sendable {
     public let retryAfter: Duration?
     /// The second step of a sign-in, which its session hands out.
     var challenge: SecondFactorChallenge?
-    /// Whether the ledger has certainly not seen the request.
-    var isUnsent = false
+    /// Whether the ledger has certainly not acted on the call.
+    var isWithoutEffect = false
+    /// Whether the answer to an earlier request of the call was lost.
+    var followsLostAnswer = false
 
     /// Describes an error; also for tests of an app.
     public init(

@@ -176,13 +176,20 @@ extension AuthSession {
     /// It proves the anonymous account in a merge into the account of an identity that turned out to have one.
     ///
     /// - Returns: The secret.
-    /// - Throws: ``LedgerError/Code/storeFailed``.
+    /// - Throws: ``LedgerError/Code/gateClosed``, ``LedgerError/Code/storeFailed``.
     public func anonymousSecret() async throws(LedgerError) -> String? {
-        try await keeper.load().session?.anonymousSecret
+        try await keeper.anonymousSecret()
     }
 }
 
 extension SessionKeeper {
+    /// Returns the secret of an anonymous account, which the gate guards like a token.
+    func anonymousSecret() async throws(LedgerError) -> String? {
+        guard try await load().session?.anonymousSecret != nil else { return nil }
+        try await openGate()
+        return try await load().session?.anonymousSecret
+    }
+
     /// Returns the token of this device as a member of a body, if there is one.
     func deviceToken() async throws(LedgerError) -> BodyValue? {
         try await load().deviceToken.map { .text($0) }

@@ -14,6 +14,7 @@ actor SessionKeeper {
     /// The access token that this process got last, and when it expires by the clock that cannot be set.
     private var expiry: (token: String, monotonic: Duration)?
     private(set) var challenge: SecondFactorChallenge?
+    private var unsaved: UnsavedState?
 
     init(sender: RequestSender, store: any TokenStore, gate: (any AccessGate)?) {
         self.sender = sender
@@ -50,33 +51,38 @@ actor SessionKeeper {
             challenge = next
             return .needsSecondFactor(next)
         }
-        return .signedIn(try await open(answer, began))
+        var presented: String?
+        if case .text(let secret) = call.body?["anonymous_secret"] { presented = secret }
+        return .signedIn(await open(answer, began, presented))
     }
 
     /// Sends a call of the account whose answer is another session, and stores that.
     func replaceSession(_ call: APICall) async throws(LedgerError) -> SignIn {
         let began = sender.time.monotonic
-        return try await open(try await send(call, as: SessionAnswer.self), began)
+        return await open(try await send(call, as: SessionAnswer.self), began)
     }
 
     private func open(
-        _ answer: SessionAnswer, _ began: Duration
-    ) async throws(LedgerError) -> SignIn {
-        let session = await session(of: answer, began)
-        try await change(startsAnew: true) { state in
+        _ answer: SessionAnswer, _ began: Duration, _ presentedSecret: String? = nil
+    ) async -> SignIn {
+        var opened = await session(of: answer, began)
+        // The ledger returns the secret once, when it opens the account.
+        opened.anonymousSecret = opened.anonymousSecret ?? presentedSecret
+        let isSaved = await keep { [opened] state in
+            var session = opened
             // A sign-in to the same account knows no less than before.
-            var session = session
-            if let former = state.session?.profile, former.userID == answer.userID,
-                former.linkedProviders == answer.linkedProviders
-            {
-                session.profile.identities = former.identities
+            if let former = state.session, former.profile.userID == answer.userID {
+                session.anonymousSecret = session.anonymousSecret ?? former.anonymousSecret
+                if former.profile.linkedProviders == answer.linkedProviders {
+                    session.profile.identities = former.profile.identities
+                }
             }
             state.session = session
             state.expired = nil
             if let token = answer.deviceToken { state.deviceToken = token }
         }
         (challenge, isOpen) = (nil, true)
-        return SignIn(profile: session.profile, isNewUser: answer.isNewUser)
+        return SignIn(profile: opened.profile, isNewUser: answer.isNewUser, isSaved: isSaved)
     }
 
     private func session(
@@ -86,16 +92,20 @@ actor SessionKeeper {
         let now = await sender.clock.now(storedOffset: offset)
         // From the moment of the request: the token is no older.
         expiry = (answer.accessToken, began + .seconds(answer.expiresIn))
-        return StoredState.Session(
+        var session = StoredState.Session(
             profile: Profile(userID: answer.userID, linkedProviders: answer.linkedProviders),
             accessToken: answer.accessToken, refreshToken: answer.refreshToken,
             expiresAt: now.addingTimeInterval(TimeInterval(answer.expiresIn)),
             lifetime: answer.expiresIn, clockOffset: offset,
             anonymousSecret: answer.anonymousSecret)
+        session.signInID = UUID().uuidString.lowercased()
+        return session
     }
 
     /// Returns the session with an access token that has not expired.
     func session(isGated: Bool = true) async throws(LedgerError) -> StoredState.Session {
+        // A session that the store did not take is saved as soon as possible.
+        if unsaved != nil { try? await change { _ in } }
         guard let session = try await load().session else { throw Self.noSession }
         if isGated { try await openGate() }
         if session.isRefreshing { return try await renewed(session) }
@@ -107,12 +117,21 @@ actor SessionKeeper {
         _ call: APICall, as type: Answer.Type, isGated: Bool = true
     ) async throws(LedgerError) -> Answer {
         let session = try await session(isGated: isGated)
+        let wasLost: Bool
         do {
             return try await sender.send(call, token: session.accessToken, as: type)
         } catch {
             guard error.code == .invalidAccessToken else { throw error }
+            wasLost = error.followsLostAnswer
         }
-        let renewed = try await renewed(session)
+        let renewed: StoredState.Session
+        do {
+            renewed = try await self.renewed(session)
+        } catch {
+            var error = error
+            error.followsLostAnswer = wasLost
+            throw error
+        }
         return try await sender.send(call, token: renewed.accessToken, as: type)
     }
 
@@ -123,7 +142,7 @@ actor SessionKeeper {
         _ = try await renewed(session)
     }
 
-    private func openGate() async throws(LedgerError) {
+    func openGate() async throws(LedgerError) {
         guard let gate, !isOpen else { return }
         let task = opening ?? Task { await gate.open() }
         opening = task
@@ -176,15 +195,17 @@ actor SessionKeeper {
         _ stale: StoredState.Session
     ) async -> Result<StoredState.Session, LedgerError> {
         do throws(LedgerError) {
-            var state = try await load()
+            var state = try await loadAlone()
             guard var session = state.session else { throw Self.noSession }
             // Another call, or another process with this store, was faster.
             if session.refreshToken != stale.refreshToken { return .success(session) }
             let wasRefreshing = session.isRefreshing
             session.isRefreshing = true
             state.session = session
-            // A process that is killed before it has stored the answer leaves the mark to the next one.
+            // A process that is killed before it has stored the answer leaves the mark to the next one. It also saves
+            // the session of a renewal before this one that was not.
             try await save(state)
+            let marked = state
             let began = sender.time.monotonic
             do throws(LedgerError) {
                 let answer = try await sender.send(
@@ -193,14 +214,18 @@ actor SessionKeeper {
                     as: SessionAnswer.self)
                 var renewed = await self.session(of: answer, began)
                 renewed.anonymousSecret = session.anonymousSecret
+                renewed.signInID = session.signInID
                 if session.profile.linkedProviders == answer.linkedProviders {
                     renewed.profile.identities = session.profile.identities
                 }
                 state.session = renewed
-                try await save(state)
+                await saveOrKeep(state, insteadOf: marked)
                 return .success(renewed)
             } catch {
-                if error.isUnsent, !wasRefreshing {
+                var error = error
+                // It is about the call that the renewal serves.
+                error.followsLostAnswer = false
+                if error.isWithoutEffect, !wasRefreshing {
                     state.session?.isRefreshing = false
                     try await save(state)
                 }
@@ -230,18 +255,23 @@ actor SessionKeeper {
                     as: EmptyAnswer.self, isGated: false)
             }
         } catch {
-            let isOver = error.code == .invalidRefreshToken && !everywhere
+            // After a lost answer, the refusal shows that the sessions have ended.
+            let isOver =
+                error.code == .invalidRefreshToken && (!everywhere || error.followsLostAnswer)
             failure = isOver || error.code == .noSession ? nil : error
         }
-        let user = session?.profile.userID
-        try await change(startsAnew: true) { state in
-            // Another process may have signed in to another account meanwhile.
-            let stored = state.session?.profile.userID
-            if stored == nil || stored == user {
-                (state.session, state.expired) = (nil, nil)
+        do throws(LedgerError) {
+            try await change(startsAnew: true) { [session] state in
+                // Another call or process may have signed in anew meanwhile, even to the same account.
+                if state.session.map({ $0.isOfSignIn(of: session) }) ?? true {
+                    (state.session, state.expired) = (nil, nil)
+                }
+                if forgetsDevice { state.deviceToken = nil }
             }
-            if forgetsDevice { state.deviceToken = nil }
+        } catch {
+            failure = error
         }
+        if let kept = unsaved?.state.session, kept.isOfSignIn(of: session) { unsaved = nil }
         (challenge, expiry, isOpen) = (nil, nil, false)
         if let failure { throw failure }
     }
@@ -254,20 +284,75 @@ actor SessionKeeper {
         }
     }
 
+    /// Reads the state: the one that is stored, or the one that the store has not taken.
     func load() async throws(LedgerError) -> StoredState {
         do {
-            return try await store.load() ?? StoredState()
+            let stored = try await store.load() ?? StoredState()
+            if let unsaved, unsaved.replaces(stored) { return unsaved.state }
+            return stored
         } catch {
-            throw Self.failed(error)
+            guard let unsaved else { throw Self.failed(error) }
+            return unsaved.state
         }
+    }
+
+    /// The same, while no other process changes it.
+    private func loadAlone() async throws(LedgerError) -> StoredState {
+        if let unsaved, let stored = try? await store.load() ?? StoredState(),
+            !unsaved.replaces(stored)
+        {
+            self.unsaved = nil
+        }
+        return try await load()
     }
 
     private func save(_ state: StoredState) async throws(LedgerError) {
         do {
             try await store.save(state.isEmpty ? nil : state)
+            unsaved = nil
         } catch {
             throw Self.failed(error)
         }
+    }
+
+    /// Saves a state that must not be lost, or keeps it here if the store fails; returns whether it is stored.
+    @discardableResult
+    private func saveOrKeep(
+        _ state: StoredState, insteadOf replaced: StoredState?
+    ) async -> Bool {
+        do throws(LedgerError) {
+            try await save(state)
+            return true
+        } catch {
+            unsaved = UnsavedState(state: state, replaced: replaced)
+            return false
+        }
+    }
+
+    /// Changes the state, also if it cannot be stored or read, and returns whether it is stored.
+    ///
+    /// It goes on when the caller is cancelled.
+    private func keep(_ work: @escaping @Sendable (inout StoredState) -> Void) async -> Bool {
+        let task = Task { () -> Bool in
+            do throws(StoreError) {
+                return try await store.exclusively { await self.keepAlone(work, isLocked: true) }
+            } catch {
+                return await keepAlone(work, isLocked: false)
+            }
+        }
+        return await task.value
+    }
+
+    private func keepAlone(
+        _ work: @Sendable (inout StoredState) -> Void, isLocked: Bool
+    ) async -> Bool {
+        let replaced = try? await store.load() ?? StoredState()
+        // A damaged store locks no person out.
+        var state = (try? await load()) ?? StoredState()
+        work(&state)
+        if isLocked { return await saveOrKeep(state, insteadOf: replaced) }
+        unsaved = UnsavedState(state: state, replaced: replaced)
+        return false
     }
 
     /// Changes the stored state while no other process does, also if the caller is cancelled.
@@ -290,7 +375,8 @@ actor SessionKeeper {
         _ startsAnew: Bool, _ work: @Sendable (inout StoredState) -> Void
     ) async -> Result<Void, LedgerError> {
         do throws(LedgerError) {
-            var state = startsAnew ? (try? await load()) ?? StoredState() : try await load()
+            var state =
+                startsAnew ? (try? await loadAlone()) ?? StoredState() : try await loadAlone()
             work(&state)
             try await save(state)
             return .success(())

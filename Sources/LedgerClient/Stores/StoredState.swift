@@ -20,6 +20,8 @@ public struct StoredState: Codable, Hashable, Sendable {
         public var anonymousSecret: String?
         /// Whether a refresh began whose answer was not stored.
         public var isRefreshing = false
+        /// The name of the sign-in that opened the session, random and no secret; renewals keep it.
+        public var signInID: String?
 
         /// Describes a session.
         public init(
@@ -50,6 +52,13 @@ public struct StoredState: Codable, Hashable, Sendable {
 
     /// Whether there is nothing to store.
     public var isEmpty: Bool { self == StoredState() }
+}
+
+extension StoredState.Session {
+    /// Whether a session was opened by the sign-in of another one, which it may have renewed.
+    func isOfSignIn(of other: Self?) -> Bool {
+        signInID == other?.signInID && profile.userID == other?.profile.userID
+    }
 }
 
 extension StoredState: CustomStringConvertible, CustomReflectable {

@@ -10,7 +10,7 @@ public struct TransportRequest: Sendable {
     public var headers: [String: String]
     /// The body, if any.
     public var body: Data?
-    /// The time after which the request counts as unanswered.
+    /// The time of the whole exchange, after which the request counts as unanswered.
     public var timeout: Duration
 
     /// Describes a request.
@@ -28,6 +28,9 @@ public struct TransportRequest: Sendable {
 
 /// An HTTP answer.
 public struct TransportResponse: Sendable {
+    /// More is no answer of the ledger.
+    static let bodyBytesMax = 1 << 20
+
     /// The status.
     public var status: Int
     /// The body.
@@ -45,6 +48,22 @@ public struct TransportResponse: Sendable {
     public func header(_ name: String) -> String? { fields[name.lowercased()] }
 }
 
+extension TransportRequest: CustomStringConvertible, CustomReflectable {
+    /// The method and the path, without the query, the header fields and the body, which may have secrets.
+    public var description: String { "\(method) \(url.path())" }
+
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension TransportResponse: CustomStringConvertible, CustomReflectable {
+    /// The status and the length, without the header fields and the body, which may have secrets.
+    public var description: String { "status \(status) with \(body.count) bytes" }
+
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// The reason why a request got no answer.
 public enum TransportError: Error, Sendable {
     /// No connection was made, so the server has not seen the request.
@@ -57,7 +76,8 @@ public enum TransportError: Error, Sendable {
 
 /// The way in which requests reach the ledger: ``URLSessionTransport``, or a double in tests of an app.
 ///
-/// It must follow no redirections, since requests carry tokens, and keep no cookies and no cache.
+/// It must follow no redirections, since requests carry tokens, and keep no cookies and no cache. An answer of more
+/// than 1 MiB is refused, so a transport need not read further.
 public protocol HTTPTransport: Sendable {
     /// Sends a request once.
     ///

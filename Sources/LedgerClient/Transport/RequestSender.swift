@@ -20,18 +20,28 @@ enum BodyValue: Encodable, Sendable {
 struct APICall: Sendable {
     let route: Route
     /// The segments that vary, in the order of the route's template.
-    var segments: [String] = []
-    var query: [(name: String, value: String)] = []
-    var body: [String: BodyValue]?
-    /// Of a route with keys; random if nil.
-    var idempotencyKey: String?
+    let segments: [String]
+    let query: [(name: String, value: String)]
+    let body: [String: BodyValue]?
+    /// Of a route with keys: the same for every request of this call, also after a renewal of the session.
+    let idempotencyKey: String?
+
+    /// Describes a call, whose key is random where the route takes one and none is given.
+    init(
+        route: Route, segments: [String] = [], query: [(name: String, value: String)] = [],
+        body: [String: BodyValue]? = nil, idempotencyKey: String? = nil
+    ) {
+        self.route = route
+        self.segments = segments
+        self.query = query
+        self.body = body
+        self.idempotencyKey =
+            route.repetition == .withKey ? idempotencyKey ?? UUID().uuidString.lowercased() : nil
+    }
 }
 
 /// Sends calls to a ledger, repeatedly where that is safe and may help.
 struct RequestSender: Sendable {
-    /// More is no answer of the ledger.
-    private static let answerBytesMax = 1 << 20
-
     let address: LedgerAddress
     let transport: any HTTPTransport
     let time: any TimeSource
@@ -59,7 +69,8 @@ struct RequestSender: Sendable {
         let request = try request(of: call, token: token, requestID)
         let end = time.monotonic + policy.callTime
         var attempts = 0
-        var wasSent = false
+        var mayHaveActed = false
+        var wasLost = false
         while true {
             attempts += 1
             var failure: LedgerError
@@ -69,12 +80,13 @@ struct RequestSender: Sendable {
                 await observeDate(of: response, requestID)
                 guard let refusal = Self.refusal(response, requestID) else { return response }
                 failure = refusal
-                wasSent = true
+                // A ledger that asks for patience has not acted.
+                mayHaveActed = mayHaveActed || refusal.status != 429
             } catch {
                 switch error {
                 case .cancelled: throw Self.cancelled(requestID)
                 case .notSent: isUnsent = true
-                case .unanswered: wasSent = true
+                case .unanswered: (mayHaveActed, wasLost) = (true, true)
                 }
                 failure = LedgerError(
                     .noAnswer,
@@ -82,7 +94,8 @@ struct RequestSender: Sendable {
                         ? "The ledger cannot be reached" : "The ledger did not answer",
                     requestID: requestID)
             }
-            failure.isUnsent = !wasSent
+            failure.isWithoutEffect = !mayHaveActed
+            failure.followsLostAnswer = wasLost
             let isTemporary = [nil, 429, 502, 503, 504].contains(failure.status)
             let wait = policy.wait(after: attempts, retryAfter: failure.retryAfter)
             guard isTemporary, call.route.repetition != .never || isUnsent,
@@ -130,9 +143,7 @@ struct RequestSender: Sendable {
         }
         var headers = ["X-Request-Id": requestID, "Accept": "application/json"]
         if let token { headers["Authorization"] = "Bearer \(token)" }
-        if call.route.repetition == .withKey {
-            headers["Idempotency-Key"] = call.idempotencyKey ?? UUID().uuidString.lowercased()
-        }
+        if let key = call.idempotencyKey { headers["Idempotency-Key"] = key }
         var body: Data?
         if let members = call.body {
             headers["Content-Type"] = "application/json"
@@ -172,7 +183,7 @@ struct RequestSender: Sendable {
     /// Reads the error of an answer; nil for a success.
     private static func refusal(_ response: TransportResponse, _ requestID: String) -> LedgerError?
     {
-        let isSmall = response.body.count <= answerBytesMax
+        let isSmall = response.body.count <= TransportResponse.bodyBytesMax
         guard response.status != 200 || !isSmall else { return nil }
         let error = isSmall ? try? decoder.decode(ErrorAnswer.self, from: response.body).error : nil
         let requestID = response.header("X-Request-Id") ?? requestID

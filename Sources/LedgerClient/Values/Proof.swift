@@ -64,11 +64,16 @@ public struct SignIn: Hashable, Sendable {
     public var profile: Profile
     /// Whether this sign-in opened the account.
     public var isNewUser: Bool
+    /// Whether the store has the session.
+    ///
+    /// Otherwise it lasts until the process ends, and the next call saves it if the store can be written then.
+    public var isSaved: Bool
 
     /// Describes a sign-in.
-    public init(profile: Profile, isNewUser: Bool) {
+    public init(profile: Profile, isNewUser: Bool, isSaved: Bool = true) {
         self.profile = profile
         self.isNewUser = isNewUser
+        self.isSaved = isSaved
     }
 }
 
