@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "7608e8dda55150719ed45f16b8e79b43c81a4771bdef8ce145256f6c36e5853e"),
+        (nil, false, "096ce590730ab3032947650dc793c236cceb6bae3aed9adb6026684fb8cdb57f"),
         (
             ExampleLog.accounts[0], true,
-            "a53616689c6f91dd5ff5cad042c8b9921c2df85dc2af3593d50d0319cd2c9e15"
+            "3d4cc0447092d8d8381fbc782d50c84d71eefa8e5e8fead330b886328c4ab1f0"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(
