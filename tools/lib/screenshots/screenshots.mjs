@@ -2,6 +2,7 @@
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { enrolApp, signInBy } from "../../../Tests/PageTests/Browser/accounts.mjs";
 import { newName, signIn, signInAt } from "../../../Tests/PageTests/Browser/people.mjs";
 import { arrived, staffSession, staffTab } from "../../../Tests/PageTests/Browser/staff.mjs";
 import { base, withBrowser } from "../../../Tests/PageTests/Browser/tab.mjs";
@@ -92,4 +93,21 @@ await withBrowser(async (open) => {
     }
     await save(tab, `console-${name}`, name === "overview" ? "dark" : "light");
   }
+  const person = await signInBy("apple");
+  await enrolApp(person);
+  await tab.open(`${base}/console/accounts/${person.id}/factor`);
+  await arrived(tab);
+  await save(tab, "console-factor");
+  const { erase_needs_two: needsTwo } = await (await fetch(`${base}/console/session`)).json();
+  if (!needsTwo) return;
+  await tab.open(`${base}/console/accounts/${person.id}/erase`);
+  await tab.fill("Reason", "ticket 7: the person asked for it");
+  await tab.click("Preview");
+  await tab.sees("heading", "What will happen");
+  await tab.fill("Type the account's id to confirm", person.id);
+  await tab.click("Erase account");
+  await tab.says("Asked for. Another administrator has to confirm.");
+  await tab.open(`${base}/console/erasures`);
+  await arrived(tab);
+  await save(tab, "console-erasures");
 });
