@@ -5,7 +5,7 @@ import Postgres
 /// Reads of external ids on their own connection.
 package struct NameReads: NameReader {
     private static let own = NameLoad.Columns.selected("n") + ["n.mac", "m.survivor"]
-    private static let list = own + HeadLoad.listOfMany
+    private static let list = own + HeadLoad.list
     private static let columns = NameLoad.Columns("n", in: list)
     private static let mac = list["n.mac"]
     private static let survivor = list["m.survivor"]
@@ -31,8 +31,8 @@ package struct NameReads: NameReader {
             )
             SELECT survivor FROM up ORDER BY depth DESC LIMIT 1) m
         LEFT JOIN LATERAL (
-            SELECT \(HeadLoad.listOfMany.sql) FROM ledger_head h
-            WHERE h.tenant_id = n.tenant_id AND n.mac IS NULL
+            SELECT \(HeadLoad.list.sql) FROM ledger_head h
+            WHERE h.tenant_id = $1 AND n.mac IS NULL
             OFFSET 0) h ON true
         WHERE n.tenant_id = $1 AND n.source = $2 AND n.external_id = $3
         """)
