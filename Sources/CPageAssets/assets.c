@@ -91,6 +91,9 @@ static const unsigned char console_icon_svg[] = {
 static const unsigned char console_index_html[] = {
 #embed "console/index.html"
 };
+static const unsigned char console_paged_list_mjs[] = {
+#embed "console/paged-list.mjs"
+};
 static const unsigned char console_picture_mjs[] = {
 #embed "console/picture.mjs"
 };
@@ -319,6 +322,7 @@ static const struct page_asset assets[] = {
     {"console/frame.mjs", SCRIPT, console_frame_mjs, sizeof console_frame_mjs},
     {"console/icon.svg", PICTURE, console_icon_svg, sizeof console_icon_svg},
     {"console/index.html", HTML, console_index_html, sizeof console_index_html},
+    {"console/paged-list.mjs", SCRIPT, console_paged_list_mjs, sizeof console_paged_list_mjs},
     {"console/picture.mjs", SCRIPT, console_picture_mjs, sizeof console_picture_mjs},
     {"console/repair-steps.mjs", SCRIPT, console_repair_steps_mjs, sizeof console_repair_steps_mjs},
     {"console/repair-words.mjs", SCRIPT, console_repair_words_mjs, sizeof console_repair_words_mjs},

@@ -71,7 +71,7 @@ package struct JSONElements: Sendable {
     /// Adds the next bytes of the text, after the former ones are used up.
     package mutating func add(_ bytes: [UInt8]) { chunk = bytes[...] }
 
-    /// Returns the next element, or why there is none.
+    /// Returns the next element, the need for more bytes, or the end.
     package mutating func next() -> Step {
         while true {
             switch place {

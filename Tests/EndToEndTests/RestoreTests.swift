@@ -120,6 +120,7 @@ import Testing
                 on: deployment)
             try await run(Self.restore, on: deployment)
             try await run(Self.unsentMessage, on: deployment)
+            try await run(Self.erasureRequest, on: deployment)
             let unaware = try await tool.run(["restore-check", "--accept"])
             #expect(try await texts("SELECT state FROM messages", on: deployment) == ["pending"])
             #expect(unaware.status == 0 && !unaware.output.contains("MAC key"), "\(unaware)")
@@ -129,6 +130,9 @@ import Testing
                 try await texts(
                     "SELECT concat(state, octet_length(sealed)) FROM messages", on: deployment)
                     == ["withdrawn"])
+            #expect(
+                try await texts("SELECT request_id::text FROM erasure_requests", on: deployment)
+                    == [], "a request that may have been withdrawn can't be confirmed")
             #expect(accepted.status == 0, "\(accepted.output)\(accepted.errors)")
             #expect(accepted.output.contains("now authenticates new events"))
             server = try await deployment.serve()
@@ -323,6 +327,13 @@ import Testing
             recipient_key, recipient_digest, created_at, expires_at, next_attempt_at)
         VALUES ('default', gen_random_uuid(), 'email', 'sign_in_code', 'en', 'x', 'x', 'x', 'x', now(),
             now() + interval '1 hour', now())
+        """
+
+    private static let erasureRequest = """
+        INSERT INTO erasure_requests (tenant_id, account_id, request_id, principal, plan, basis, reason,
+            asked_at, expires_at)
+        VALUES ('default', gen_random_uuid(), gen_random_uuid(), 'x', 'x', 'x', 'x', now(),
+            now() + interval '1 hour')
         """
 
     private static let backUp = """

@@ -63,7 +63,7 @@ import Testing
         "{\"users\":[1],\"users\":[2]}", "{\"users\":[1],}", "{,}", "{\"users\" [1]}",
         "{users:[1]}",
     ])
-    func `an object that is none is broken`(text: String) {
+    func `a text without an object is broken`(text: String) {
         for part in [1, 100] {
             let seen = Self.elements(text, .member("users"), partBytes: part)
             #expect(seen.last == "broken 1", "\(seen)")

@@ -5,7 +5,7 @@ struct RecordReader {
     /// The maximum length of a record, in bytes.
     static let recordBytesMax = TextRows.rowBytesMax
 
-    /// A record's text, or why there is none.
+    /// A record's text, or its flaw.
     struct Record {
         let content: Result<[UInt8], RecordFlaw>
         let line: Int

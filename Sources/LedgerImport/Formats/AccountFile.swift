@@ -97,7 +97,7 @@ package struct AccountFile {
                 if case .account(let account) = found.record { events += account.eventsMax }
             }
         } catch {
-            // What was read before is imported; the fault comes again.
+            // Earlier records are imported first; the next call throws the fault.
             guard !batch.isEmpty else { throw error }
         }
         return batch

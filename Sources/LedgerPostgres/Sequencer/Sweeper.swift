@@ -71,12 +71,7 @@ package final class Sweeper: Sendable {
             WHERE tenant_id = $1 AND challenge_id = ANY ($3::uuid[])
                 AND expires_at <= statement_timestamp() - make_interval(secs => $2::bigint)
             """)
-    ) { result, rows throws(PostgresError) in
-        let id = try result.column("challenge_id")
-        var ids: [UInt128] = []
-        for row in rows { ids.append(try result.uuid(row, id)) }
-        return [.uuids(ids)]
-    }
+    ) { result, rows throws(PostgresError) in try result.ids("challenge_id", rows) }
 
     // By their own ids: an account may have another request by now.
     private static let erasureRequests = Kind(
@@ -88,12 +83,7 @@ package final class Sweeper: Sendable {
             WHERE tenant_id = $1 AND request_id = ANY ($3::uuid[])
                 AND expires_at <= statement_timestamp() - make_interval(secs => $2::bigint)
             """)
-    ) { result, rows throws(PostgresError) in
-        let id = try result.column("request_id")
-        var ids: [UInt128] = []
-        for row in rows { ids.append(try result.uuid(row, id)) }
-        return [.uuids(ids)]
-    }
+    ) { result, rows throws(PostgresError) in try result.ids("request_id", rows) }
 
     private static let codeCounts = Kind(
         expired: AllTenants.endedCodeCounts,
@@ -115,12 +105,7 @@ package final class Sweeper: Sendable {
             WHERE tenant_id = $1 AND message_id = ANY ($3::uuid[])
                 AND created_at <= statement_timestamp() - make_interval(secs => $2::bigint)
             """)
-    ) { result, rows throws(PostgresError) in
-        let id = try result.column("message_id")
-        var ids: [UInt128] = []
-        for row in rows { ids.append(try result.uuid(row, id)) }
-        return [.uuids(ids)]
-    }
+    ) { result, rows throws(PostgresError) in try result.ids("message_id", rows) }
 
     // They belong to no tenant.
     private static let staffSessions = Statement(
@@ -213,6 +198,14 @@ package final class Sweeper: Sendable {
 }
 
 extension QueryResult {
+    /// Returns the ids in a column of some rows, as a parameter.
+    fileprivate func ids(_ name: String, _ rows: [Int]) throws(PostgresError) -> [Parameter] {
+        let column = try column(name)
+        var ids: [UInt128] = []
+        for row in rows { ids.append(try uuid(row, column)) }
+        return [.uuids(ids)]
+    }
+
     /// Returns the digests in a column of some rows, as a parameter.
     fileprivate func digests(_ name: String, _ rows: [Int]) throws(PostgresError) -> [Parameter] {
         let column = try column(name)

@@ -102,7 +102,7 @@ import Testing
             let refused = try await send(reason, fields)
             #expect(refused.summary == "400 INVALID_REQUEST", "\(reason): \(refused.body)")
         }
-        #expect(try await send("null", []).summary == "400 INVALID_REQUEST", "there is none")
+        #expect(try await send("null", []).summary == "400 INVALID_REQUEST", "a missing reason")
         #expect(service.audit.access.accesses().count == count)
     }
 }
