@@ -1,5 +1,5 @@
 /// A caller's request to the ledger; decided by a pure function, it ends as events or as a refusal.
-package struct Command: Sendable {
+package final class Command: Sendable {
     /// The closed list of commands; each has its decision in a file of its own.
     package enum Intent: Sendable {
         case openLedger(OpenLedger)

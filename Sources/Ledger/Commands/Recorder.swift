@@ -1,5 +1,7 @@
 /// An event to append: the entry's bytes and the data beside the log.
-package struct Recording: Sendable {
+///
+/// A class, because a batch passes each one on several times.
+package final class Recording: Sendable {
     package let recorded: RecordedEvent
     package let entry: [UInt8]
     package let leaf: Digest
@@ -7,6 +9,17 @@ package struct Recording: Sendable {
     package let disclosures: [[UInt8]]
     /// The disclosed values, in no particular order.
     package let disclosed: [Disclosure]
+
+    init(
+        recorded: RecordedEvent, entry: [UInt8], leaf: Digest, disclosures: [[UInt8]],
+        disclosed: [Disclosure]
+    ) {
+        self.recorded = recorded
+        self.entry = entry
+        self.leaf = leaf
+        self.disclosures = disclosures
+        self.disclosed = disclosed
+    }
 }
 
 /// Turns decisions into recordings: assigns each event its position, its time and its digests.

@@ -11,8 +11,8 @@ extension NewPassword {
 
     /// Reads a stored text; nil for that of a password.
     package static func passkey(_ stored: String) -> (count: UInt32, text: Substring)? {
-        let parts = stored.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, let count = UInt32(parts[0]) else { return nil }
-        return (count, parts[1])
+        let parts = stored.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1)
+        guard parts.count == 2, let count = UInt32(Substring(parts[0])) else { return nil }
+        return (count, Substring(parts[1]))
     }
 }

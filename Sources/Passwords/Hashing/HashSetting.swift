@@ -37,7 +37,7 @@ enum HashSettings {
     static func read(
         _ text: Substring
     ) throws(PasswordHashFault) -> (setting: any HashSetting, last: Substring) {
-        guard let type = types.first(where: { text.hasPrefix($0.prefix) })?.type else {
+        guard let type = types.first(where: { text.utf8.starts(with: $0.prefix.utf8) })?.type else {
             throw .unsupported
         }
         let end: Substring.Index
