@@ -1,6 +1,6 @@
 """Writes an export of another system with made-up people: generate.py FORMAT COUNT DIRECTORY.
 
-The same arguments give the same files. In each hundred people are some with a password, several identities, an
+The same arguments give the same files, and each format has people of its own. In each hundred people are some with a password, several identities, an
 address that was never verified, a block, second factors, and an identity or an address of another person.
 """
 
@@ -15,12 +15,12 @@ BCRYPT = "$2b$10$abcdefghijklmnopqrstuu5s2v8.iXieOjg/.AySBTTZIIVFJeBui"
 
 
 class Person:
-    def __init__(self, number, generator):
+    def __init__(self, number, generator, format):
         self.number = number
         self.id = f"{number:08x}{generator.getrandbits(64):016x}"
         self.uuid = str(uuid.UUID(int=generator.getrandbits(128), version=4))
         kind = number % 100
-        self.email = f"person{number}@example.com"
+        self.email = f"person{number}@{format}.example"
         self.verified = kind != 7
         self.password = 20 <= kind < 60 or kind == 7
         self.identities = []
@@ -31,11 +31,11 @@ class Person:
         if kind == 13:
             self.identities.append(("steam", str(number)))
         if kind == 17 and number >= 100:
-            self.identities = [("google", f"shared{number // 100 * 100}")]
+            self.identities = [("google", f"{format}{number // 100 * 100}")]
         if kind == 18:
-            self.identities = [("google", f"shared{number // 100 * 100}")]
+            self.identities = [("google", f"{format}{number // 100 * 100}")]
         if kind == 31 and number >= 100:
-            self.email = f"person{number - 1}@example.com"
+            self.email = f"person{number - 1}@{format}.example"
         self.blocked = kind == 42
         self.factors = kind == 43
         self.name = "Ada Example"
@@ -162,10 +162,11 @@ def supabase(people, directory):
 def main():
     if len(sys.argv) != 4 or sys.argv[1] not in ("auth0", "firebase", "keycloak", "supabase"):
         sys.exit("usage: generate.py auth0|firebase|keycloak|supabase COUNT DIRECTORY")
-    generator = random.Random(1)
-    people = (Person(number, generator) for number in range(int(sys.argv[2])))
-    {"auth0": auth0, "firebase": firebase, "keycloak": keycloak, "supabase": supabase}[sys.argv[1]](
-        people, sys.argv[3])
+    format, count, directory = sys.argv[1:]
+    generator = random.Random(format)
+    people = (Person(number, generator, format) for number in range(int(count)))
+    {"auth0": auth0, "firebase": firebase, "keycloak": keycloak, "supabase": supabase}[format](
+        people, directory)
 
 
 if __name__ == "__main__":
