@@ -266,6 +266,14 @@ package enum AllTenants {
         LIMIT $2
         """)
 
+    static let oldEventTraces = Statement(
+        "old_event_traces",
+        """
+        SELECT tenant_id, position FROM event_traces
+        WHERE recorded_at <= statement_timestamp() - make_interval(secs => $1::bigint)
+        LIMIT $2
+        """)
+
     static let expiredErasureRequests = Statement(
         "expired_erasure_requests",
         """

@@ -126,13 +126,14 @@ package struct SequencerFixture: Sendable {
     ///
     /// - Throws: `LedgerFault`.
     package func submit(
-        _ intent: Command.Intent
+        _ intent: Command.Intent, trace: TraceContext? = nil
     ) async throws(LedgerFault) -> Result<Reply, Refusal> {
         var generator = SeededGenerator(seed: UInt64.random(in: 0...(.max)))
         return try await sequencer.submit(
             Command(
                 id: generator.id(), tenant: .default,
-                origin: Command.Origin(request: nil, clientIP: "203.0.113.7", userAgent: nil),
+                origin: Command.Origin(
+                    request: nil, clientIP: "203.0.113.7", userAgent: nil, trace: trace),
                 intent: intent))
     }
 

@@ -14,19 +14,22 @@ package struct WebhookRequest: Hashable, Sendable {
     ///   - seconds: The time of this attempt.
     ///   - body: JSON.
     ///   - secrets: The signing secrets; more than one during a rotation.
+    ///   - traceparent: The span that the receiver's work belongs to (W3C Trace Context).
     package init(
-        url: String, id: String, seconds: Int64, body: [UInt8], secrets: [WebhookSecret]
+        url: String, id: String, seconds: Int64, body: [UInt8], secrets: [WebhookSecret],
+        traceparent: String? = nil
     ) {
         self.url = url
         self.body = body
         let signatures = secrets.map { $0.signature(id: id, seconds: seconds, body: body) }
-        fields = [
-            ClientRequest.Field(name: "Content-Type", value: "application/json"),
-            ClientRequest.Field(name: "webhook-id", value: id),
-            ClientRequest.Field(name: "webhook-timestamp", value: String(seconds)),
-            ClientRequest.Field(
-                name: "webhook-signature", value: signatures.joined(separator: " ")),
-        ]
+        fields =
+            [
+                ClientRequest.Field(name: "Content-Type", value: "application/json"),
+                ClientRequest.Field(name: "webhook-id", value: id),
+                ClientRequest.Field(name: "webhook-timestamp", value: String(seconds)),
+                ClientRequest.Field(
+                    name: "webhook-signature", value: signatures.joined(separator: " ")),
+            ] + (traceparent.map { [ClientRequest.Field(name: "traceparent", value: $0)] } ?? [])
     }
 
     /// Returns the value of a field; nil when it is absent.

@@ -37,9 +37,14 @@ package final class Command: Sendable {
         package let request: RequestID?
         package let clientIP: String?
         package let userAgent: String?
+        /// The request's place in its client's trace; beside the log, never in it.
+        package let trace: TraceContext?
 
         /// Describes a request.
-        package init(request: RequestID?, clientIP: String?, userAgent: String?) {
+        package init(
+            request: RequestID?, clientIP: String?, userAgent: String?, trace: TraceContext? = nil
+        ) {
+            self.trace = trace
             self.request = request
             self.clientIP = clientIP
             self.userAgent = userAgent

@@ -13,7 +13,9 @@ struct NativeSurface: Surface {
     private static let describedHeaders: String = {
         let described = RouteTable.routes.flatMap { $0.operation.parameters }
             .filter { $0.location == .header }.map(\.name)
-        let names = ["Authorization", "Content-Type", RequestName.header] + described
+        // Tracers of browsers send both fields.
+        let tracing = [TraceContext.header, "tracestate"]
+        let names = ["Authorization", "Content-Type", RequestName.header] + tracing + described
         return Set(names).sorted().joined(separator: ", ")
     }()
 

@@ -23,10 +23,11 @@ package struct API: Sendable {
     package func handle(_ request: HTTPRequest) async -> HTTPResponse {
         let started = ContinuousClock.now
         let name = RequestName(request.headers) { services.newID() }
+        let trace = trace(of: request.headers)
         let match = router.match(method: request.method, path: request.path)
         var response: HTTPResponse
         do {
-            response = try await answer(request, match, name)
+            response = try await answer(request, match, name, trace)
         } catch {
             response = surface.response(to: error)
         }
@@ -34,7 +35,7 @@ package struct API: Sendable {
         services.observer.observed(
             RequestObservation(
                 method: request.method, route: Self.template(of: match), status: response.status,
-                duration: ContinuousClock.now - started, requestID: name.text))
+                duration: ContinuousClock.now - started, requestID: name.text, trace: trace))
         return response
     }
 
@@ -47,12 +48,12 @@ package struct API: Sendable {
         services.observer.observed(
             RequestObservation(
                 method: "", route: RequestObservation.rejectedRoute, status: response.status,
-                duration: .zero, requestID: name.text))
+                duration: .zero, requestID: name.text, trace: trace(of: headers)))
         return response
     }
 
     private func answer(
-        _ request: HTTPRequest, _ match: RouteMatch, _ name: RequestName
+        _ request: HTTPRequest, _ match: RouteMatch, _ name: RequestName, _ trace: TraceContext?
     ) async throws(APIError) -> HTTPResponse {
         switch match {
         case .notFound:
@@ -72,7 +73,7 @@ package struct API: Sendable {
             let page = try surface.page(of: request.headers, in: tenant, at: now, services)
             let call = RouteCall(
                 services: services, surface: surface, route: type(of: route), request: request,
-                name: name, tenant: tenant, captures: captures, now: now, page: page)
+                name: name, trace: trace, tenant: tenant, captures: captures, now: now, page: page)
             defer { call.end() }
             return try await route.answer(call)
         }
@@ -93,6 +94,13 @@ package struct API: Sendable {
         }
         guard exists else { throw .notFound }
         return tenant
+    }
+
+    /// Returns the span of a request in its client's trace; nil without one valid `traceparent`.
+    private func trace(of headers: HTTPHeaders) -> TraceContext? {
+        let values = headers.values(TraceContext.header)
+        guard values.count == 1 else { return nil }
+        return TraceContext(values[0])?.child(UInt64(truncatingIfNeeded: services.random()))
     }
 
     private func finish(

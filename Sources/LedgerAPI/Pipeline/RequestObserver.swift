@@ -1,3 +1,5 @@
+package import Ledger
+
 /// Is notified of every request once, when it is answered: the source of log lines and metrics.
 package protocol RequestObserver: Sendable {
     /// Receives a request; called on the request's path, so it must be quick and must not block.
@@ -16,16 +18,20 @@ package struct RequestObservation: Hashable, Sendable {
     package let duration: Duration
     /// The value of the response's `X-Request-Id`.
     package let requestID: String
+    /// The request's span in its client's trace; nil without a valid `traceparent`.
+    package let trace: TraceContext?
 
     /// Describes a request.
     package init(
-        method: String, route: String, status: Int, duration: Duration, requestID: String
+        method: String, route: String, status: Int, duration: Duration, requestID: String,
+        trace: TraceContext?
     ) {
         self.method = Self.methods.contains(method) ? method : "OTHER"
         self.route = route
         self.status = status
         self.duration = duration
         self.requestID = requestID
+        self.trace = trace
     }
 
     /// The route of a request whose path matches none.

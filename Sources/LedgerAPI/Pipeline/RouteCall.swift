@@ -12,6 +12,7 @@ final class RouteCall: Sendable {
     private let route: any Route.Type
     private let request: HTTPRequest
     let name: RequestName
+    private let trace: TraceContext?
     let tenant: TenantID
     let captures: RouteCaptures
     /// The time at which the request arrived.
@@ -22,14 +23,15 @@ final class RouteCall: Sendable {
 
     init(
         services: APIServices, surface: any Surface, route: any Route.Type, request: HTTPRequest,
-        name: RequestName, tenant: TenantID, captures: RouteCaptures, now: Timestamp,
-        page: PageSessions.Session?
+        name: RequestName, trace: TraceContext?, tenant: TenantID, captures: RouteCaptures,
+        now: Timestamp, page: PageSessions.Session?
     ) {
         self.services = services
         self.surface = surface
         self.route = route
         self.request = request
         self.name = name
+        self.trace = trace
         self.tenant = tenant
         self.captures = captures
         self.now = now
@@ -179,7 +181,8 @@ final class RouteCall: Sendable {
     ) async throws(APIError) -> Request.Success {
         let command = Command(
             id: services.newID(), tenant: tenant,
-            origin: Command.Origin(request, name: name, trusting: services.trustedProxies),
+            origin: Command.Origin(
+                request, name: name, trace: trace, trusting: services.trustedProxies),
             intent: submitted.intent)
         let result: Result<Reply, Refusal>
         do {

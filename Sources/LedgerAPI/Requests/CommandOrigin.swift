@@ -6,12 +6,15 @@ extension Command.Origin {
     private static let userAgentBytesMax = 256
 
     /// Describes where a request came from, behind trusted proxies.
-    init(_ request: HTTPRequest, name: RequestName, trusting proxies: TrustedProxies) {
+    init(
+        _ request: HTTPRequest, name: RequestName, trace: TraceContext?,
+        trusting proxies: TrustedProxies
+    ) {
         let client = proxies.clientAddress(
             peer: request.peerAddress, forwardedFor: request.headers.all("X-Forwarded-For"))
         self.init(
             request: name.id, clientIP: client.isEmpty ? nil : client,
-            userAgent: request.headers["User-Agent"].flatMap(Self.trimmed))
+            userAgent: request.headers["User-Agent"].flatMap(Self.trimmed), trace: trace)
     }
 
     /// Removes control characters and cuts between characters; nil when nothing is left.

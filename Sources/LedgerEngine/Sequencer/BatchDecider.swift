@@ -62,7 +62,7 @@ package struct BatchDecider: Sendable {
             } catch {
                 throw .fold(error)
             }
-            batch.add(recorded, effects: decision.effects)
+            batch.add(recorded, effects: decision.effects, trace: command.origin.trace)
             forgetAttempts(after: decision.effects, in: batch, at: loaded.now, rules)
             answers.append(.success(decision.result.map { $0.naming(recorded) }))
         }

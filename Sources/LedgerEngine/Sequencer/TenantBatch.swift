@@ -29,6 +29,9 @@ package final class TenantBatch {
 
     private var hasConfiguredRules: Bool?
     package private(set) var recordings: [Recording] = []
+    /// The traces of requests, each with the positions of its events.
+    package private(set) var traces: [(positions: ClosedRange<LogPosition>, trace: TraceContext)] =
+        []
     package var changes = BatchChanges()
 
     /// Creates a batch for a log that ends before a position.
@@ -81,8 +84,12 @@ package final class TenantBatch {
         return answer
     }
 
-    /// Adds the events and changes of one command.
-    func add(_ recorded: [Recording], effects: [Decision.Effect]) {
+    /// Adds the events and changes of one command, with the trace of its request.
+    func add(_ recorded: [Recording], effects: [Decision.Effect], trace: TraceContext?) {
+        if let trace, let first = recorded.first, let last = recorded.last {
+            traces.append(
+                (positions: first.recorded.position...last.recorded.position, trace: trace))
+        }
         recordings.append(contentsOf: recorded)
         for recording in recorded {
             changes.add(recording.recorded, in: state.ledger)

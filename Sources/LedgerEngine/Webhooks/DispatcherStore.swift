@@ -21,10 +21,10 @@ package protocol DispatcherStore: Sendable {
         at endpoint: LeasedWebhook, from: LogPosition, limit: Int, types: [String]
     ) async throws -> LogPoll
 
-    /// Reads the events at some positions.
+    /// Reads the events at some positions, and the traces of their requests.
     func events(
         of tenant: TenantID, at positions: [LogPosition]
-    ) async throws -> [LogPosition: Result<StoredEvent, LogDamage>]
+    ) async throws -> [LogPosition: TracedEvent]
 
     /// Writes changes and renews the lease: all or nothing.
     ///
@@ -124,6 +124,19 @@ package struct LogPoll: Sendable {
         self.endpointState = endpointState
         self.page = page
         self.isGap = isGap
+    }
+}
+
+/// An event with the trace of its request.
+package struct TracedEvent: Sendable {
+    package let event: Result<StoredEvent, LogDamage>
+    /// The `traceparent` of the request's span; nil without one, and some days later.
+    package let trace: String?
+
+    /// Pairs an event with its trace.
+    package init(_ event: Result<StoredEvent, LogDamage>, trace: String? = nil) {
+        self.event = event
+        self.trace = trace
     }
 }
 

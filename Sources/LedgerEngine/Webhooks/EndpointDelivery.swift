@@ -295,7 +295,7 @@ struct EndpointDelivery: Sendable {
         let capacity = configuration.inFlightMax - state.queue.started.count
         let items = state.queue.start(capacity, at: configuration.now())
         guard !items.isEmpty else { return }
-        let events: [LogPosition: Result<StoredEvent, LogDamage>]
+        let events: [LogPosition: TracedEvent]
         do {
             events = try await store.events(of: endpoint.tenant, at: items.map(\.position))
         } catch {
@@ -305,7 +305,7 @@ struct EndpointDelivery: Sendable {
         let now = configuration.now()
         let secrets = state.secrets.filter { $0.endsAt.map { now < $0 } ?? true }.map(\.secret)
         for item in items {
-            guard let body = body(of: item, events[item.position], &state) else {
+            guard let body = body(of: item, events[item.position]?.event, &state) else {
                 // The log is damaged: the event is read again at the time of a retry.
                 var later = item
                 later.next = now.adding(seconds: 60)
@@ -314,7 +314,7 @@ struct EndpointDelivery: Sendable {
             }
             let request = WebhookRequest(
                 url: state.url, id: item.event.description, seconds: now.seconds, body: body,
-                secrets: secrets)
+                secrets: secrets, traceparent: events[item.position]?.trace)
             // After a stop no more is sent, and the next dispatcher sends the event again.
             configuration.start { [configuration, signal, completed = state.completed] in
                 let outcome = await configuration.send(request)

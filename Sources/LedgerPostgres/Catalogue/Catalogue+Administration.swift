@@ -71,6 +71,11 @@ extension Catalogue {
                 .text("type", [.auditor, .support]), .int8("events", [.auditor, .support]),
             ]),
         CatalogueTable(
+            "event_traces", server: .all,
+            columns: [
+                .text("tenant_id"), .int8("position"), .text("traceparent"), .time("recorded_at"),
+            ]),
+        CatalogueTable(
             "identity_names", server: .all,
             columns: [
                 .text("tenant_id", [.auditor, .support]),

@@ -135,7 +135,7 @@ package final class PostgresBatchStore: BatchStore {
             + ErasureRequestRows.calls(for: batches)
             + RulesWrites.calls(for: batches) + secrets.calls + ErasureWrites.calls(for: batches)
             + IdentityWrites.names(in: batches) + AddressWrites.names(in: batches)
-            + NameWrites.calls(for: batches)
+            + NameWrites.calls(for: batches) + TraceWrites.calls(for: batches)
             + PasswordWrites.stores(in: batches, keyring: keyring)
     }
 }

@@ -2,7 +2,7 @@ import Ledger
 import Postgres
 
 /// Deletes expired records: answers of idempotency keys, spent ID tokens, challenges, requests for erasures, counts of
-/// codes, and what remains of messages; and ended sessions of the console.
+/// codes, what remains of messages, and traces; and ended sessions of the console.
 ///
 /// Several processes may each run one: rows locked by another transaction are left for the next
 /// round.
@@ -96,6 +96,22 @@ package final class Sweeper: Sendable {
             """)
     ) { result, rows throws(PostgresError) in try result.digests("scope", rows) }
 
+    private static let traces = Kind(
+        expired: AllTenants.oldEventTraces,
+        delete: Statement(
+            "delete_event_traces",
+            """
+            DELETE FROM event_traces
+            WHERE tenant_id = $1 AND position = ANY ($3::bigint[])
+                AND recorded_at <= statement_timestamp() - make_interval(secs => $2::bigint)
+            """)
+    ) { result, rows throws(PostgresError) in
+        let position = try result.column("position")
+        var positions: [Int64] = []
+        for row in rows { positions.append(try result.int8(row, position)) }
+        return [.int8s(positions)]
+    }
+
     private static let messages = Kind(
         expired: AllTenants.oldMessages,
         delete: Statement(
@@ -163,6 +179,7 @@ package final class Sweeper: Sendable {
             + sweep(Self.erasureRequests, olderThan: Self.clockDifferenceSeconds)
             + sweep(Self.codeCounts, olderThan: Self.clockDifferenceSeconds)
             + sweep(Self.messages, olderThan: Self.messageSeconds)
+            + sweep(Self.traces, olderThan: TraceWrites.seconds)
             + session.run { connection in
                 try connection.query(
                     Self.staffSessions,

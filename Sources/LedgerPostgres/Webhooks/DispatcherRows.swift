@@ -59,7 +59,9 @@ enum DispatcherRows {
     private static let entries = Statement(
         "webhook_entries",
         """
-        SELECT k.position, e.entry, e.mac FROM unnest($2::bigint[]) AS k (position)
+        SELECT k.position, e.entry, e.mac, (
+            SELECT traceparent FROM event_traces WHERE tenant_id = $1 AND position = k.position)
+        FROM unnest($2::bigint[]) AS k (position)
         CROSS JOIN LATERAL (
             SELECT entry, mac FROM events WHERE tenant_id = $1 AND position = k.position OFFSET 0) e
         """)

@@ -117,17 +117,19 @@ struct PostgresDispatcherStore: DispatcherStore {
 
     func events(
         of tenant: TenantID, at positions: [LogPosition]
-    ) async throws -> [LogPosition: Result<StoredEvent, LogDamage>] {
+    ) async throws -> [LogPosition: TracedEvent] {
         try await session.run { [macs = keyring.macs] connection in
             let results = try connection.pipeline(
                 [DispatcherRows.entriesCall(of: tenant, at: positions)]
                     + LogProtection.calls(of: tenant, keys: macs))
             let protection = try LogProtection.found(in: results[1...], of: tenant, keys: macs)
-            var events: [LogPosition: Result<StoredEvent, LogDamage>] = [:]
+            var events: [LogPosition: TracedEvent] = [:]
             for row in 0..<results[0].rowCount {
                 events[LogPosition(try results[0].int8(row, results[0].column("position")))] =
-                    try Self.event(
-                        results[0], row, of: tenant, protection)
+                    TracedEvent(
+                        try Self.event(results[0], row, of: tenant, protection),
+                        trace: try results[0].optionalText(
+                            row, results[0].column("traceparent")))
             }
             return events
         }

@@ -10,6 +10,7 @@ package final class WebhookReceiver: Sendable {
         package let id: String
         package let timestamp: String
         package let signature: String
+        package let traceparent: String?
         package let body: [UInt8]
         /// Seconds since 1970.
         package let receivedAt: Double
@@ -114,7 +115,8 @@ package final class WebhookReceiver: Sendable {
         let delivery = Delivery(
             id: request.headers["webhook-id"] ?? "",
             timestamp: request.headers["webhook-timestamp"] ?? "",
-            signature: request.headers["webhook-signature"] ?? "", body: request.body,
+            signature: request.headers["webhook-signature"] ?? "",
+            traceparent: request.headers["traceparent"], body: request.body,
             receivedAt: Date().timeIntervalSince1970)
         state.withLock { $0.deliveries.append(delivery) }
         await withCheckedContinuation { continuation in

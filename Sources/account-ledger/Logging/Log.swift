@@ -12,9 +12,9 @@ struct Log: Sendable {
         self.threshold = threshold
     }
 
-    /// Writes a line unless its level is below the threshold.
+    /// Writes a line, without the fields that are nil, unless its level is below the threshold.
     func write(
-        _ level: LogLevel, _ message: String, _ fields: KeyValuePairs<String, LogValue> = [:]
+        _ level: LogLevel, _ message: String, _ fields: KeyValuePairs<String, LogValue?> = [:]
     ) {
         guard level >= threshold else { return }
         let droppedCount = writer.resetDroppedCount()
@@ -30,11 +30,11 @@ struct Log: Sendable {
     }
 
     private func put(
-        _ level: LogLevel, _ message: String, _ fields: KeyValuePairs<String, LogValue>
+        _ level: LogLevel, _ message: String, _ fields: KeyValuePairs<String, LogValue?>
     ) {
         var line = LogLine(level, message, at: .now)
         for (name, value) in fields {
-            line.add(name, value)
+            if let value { line.add(name, value) }
         }
         writer.write(line.ended())
     }

@@ -1,3 +1,4 @@
+import Ledger
 import LedgerAPI
 import Synchronization
 
@@ -30,6 +31,8 @@ struct RequestRecord: RequestObserver {
                 "request_id": .text(request.requestID), "method": .text(request.method),
                 "route": .text(request.route), "status": .number(Int64(request.status)),
                 "duration_us": .number(Int64(seconds * 1_000_000)),
+                "trace_id": request.trace.map { .text($0.traceText) },
+                "span_id": request.trace.map { .text($0.spanText) },
             ])
     }
 

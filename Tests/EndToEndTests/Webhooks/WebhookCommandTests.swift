@@ -4,6 +4,29 @@ import Testing
 
 /// The operator's commands for webhooks.
 @Suite struct WebhookCommandTests {
+    @Test func `a client's trace goes on in the log and in webhooks`() async throws {
+        try await Deployment.with { deployment in
+            let receiver = try WebhookReceiver()
+            try await receiver.listenAgain()
+            let server = try await deployment.serve()
+            let webhook = try await deployment.addWebhook(receiver)
+            let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+            let answer = try await server.client.call(
+                "POST", "/v1/auth/sign-in/google",
+                ["id_token": deployment.google.token(subject: "ada")],
+                headers: ["traceparent": "00-\(trace)-00f067aa0ba902b7-01"])
+            #expect(answer.status == 200)
+            try await deployment.settled(webhook.id)
+            let sent = receiver.deliveries.compactMap(\.traceparent)
+            #expect(sent.count == 3 && Set(sent).count == 1)
+            let parts = try #require(sent.first).split(separator: "-").map(String.init)
+            #expect(parts.count == 4 && parts[1] == trace && parts[2] != "00f067aa0ba902b7")
+            #expect(
+                server.log.contains("\"trace_id\":\"\(trace)\",\"span_id\":\"\(parts[2])\""))
+            await receiver.stopListening()
+        }
+    }
+
     @Test func `refused events become dead letters, are listed and sent again`() async throws {
         let settings = ["LEDGER_WEBHOOK_RETRY_SECONDS": "0,0"]
         try await Deployment.with(settings: settings) { deployment in

@@ -50,8 +50,8 @@ struct UndescribedInputTests {
                 body: Array("{\"dry\":true,\"other\":true}".utf8)))
         return RouteCall(
             services: service.services, surface: NativeSurface(), route: route, request: request,
-            name: RequestName(request.headers) { service.services.newID() }, tenant: .default,
-            captures: [:], now: service.clock.now, page: nil)
+            name: RequestName(request.headers) { service.services.newID() }, trace: nil,
+            tenant: .default, captures: [:], now: service.clock.now, page: nil)
     }
 
     private func status(_ read: () throws(APIError) -> Void) -> Int? {

@@ -51,11 +51,13 @@ struct MemoryDispatcherStore: DispatcherStore {
 
     func events(
         of tenant: TenantID, at positions: [LogPosition]
-    ) async throws -> [LogPosition: Result<StoredEvent, LogDamage>] {
+    ) async throws -> [LogPosition: TracedEvent] {
         try await travel("reads events to deliver")
         let log = world.database.log(of: tenant)
         return Dictionary(
-            uniqueKeysWithValues: positions.map { ($0, event(log[Int($0.value)], of: tenant)) })
+            uniqueKeysWithValues: positions.map {
+                ($0, TracedEvent(event(log[Int($0.value)], of: tenant)))
+            })
     }
 
     func write(_ changes: DeliveryChanges, of endpoint: LeasedWebhook) async throws {
