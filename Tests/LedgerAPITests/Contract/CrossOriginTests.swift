@@ -22,8 +22,9 @@ import Testing
             .filter { $0["in"]?.string == "header" }.compactMap { $0["name"]?.string }
         #expect(
             answer["Access-Control-Allow-Headers"]
-                == Set(["Authorization", "Content-Type"] + described).sorted()
-                .joined(separator: ", "))
+                == Set(
+                    ["Authorization", "Content-Type", "traceparent", "tracestate"] + described
+                ).sorted().joined(separator: ", "))
         #expect(answer["Access-Control-Max-Age"] == "600")
         #expect(answer["Vary"] == "Origin")
         #expect(answer["Access-Control-Allow-Credentials"] == nil)
