@@ -33,6 +33,7 @@ eventually() {
 
 as_postgres() { runuser -u postgres -- "$@"; }
 
+dpkg --install /root/account-ledger.deb
 systemctl start postgresql
 [[ $(systemctl is-enabled account-ledger || true) == disabled ]] || fail "the installation enabled the service"
 [[ $(systemctl is-active account-ledger || true) == inactive ]] || fail "the installation started the service"

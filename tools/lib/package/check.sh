@@ -140,23 +140,29 @@ wait_for_line() {
     done
 }
 
-# Boots a container with systemd and runs tools/lib/package/boot.sh in it, without a network.
-check_boot() {
-    local root="$scratch/boot" suite include
+# Boots a container with systemd and without a network, and runs a script of tools/lib/package in it, which writes to
+# /outcome and ends with a line "passed": boot_container SCRIPT DEB PACKAGE... It prints the outcome.
+boot_container() {
+    local script=$1 deb=$2 root="$scratch/boot" suite include
     # shellcheck source=/dev/null
     suite=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
-    include=$(dpkg-deb --field "$1" Depends | sed 's/([^)]*)//g; s/|[^,]*//g; s/ //g')
-    # shellcheck disable=SC2016 # $1 is for mmdebstrap's shell
-    mmdebstrap --quiet --variant=minbase --include="$include,curl,dbus,postgresql,systemd,systemd-sysv" \
-        --aptopt='Acquire::Languages "none"' --customize-hook="cp '$1' \"\$1/package.deb\"" \
-        --customize-hook='chroot "$1" dpkg --install /package.deb' "$suite" "$root" "$(apt_sources "$suite")" \
+    include=$(dpkg-deb --field "$deb" Depends | sed 's/([^)]*)//g; s/|[^,]*//g; s/ //g')
+    include+=$(printf ',%s' "${@:3}" dbus systemd systemd-sysv)
+    mmdebstrap --quiet --variant=minbase --include="$include" --aptopt='Acquire::Languages "none"' \
+        "$suite" "$root" "$(apt_sources "$suite")" \
         >"$local_directory/mmdebstrap.log" 2>&1 || fail "mmdebstrap failed: $(tail -n 5 "$local_directory/mmdebstrap.log")"
-    install -m 755 "$repository/tools/lib/package/boot.sh" "$root/boot.sh"
-    printf '[Unit]\nAfter=multi-user.target\n[Service]\nType=exec\nExecStart=/boot.sh\n[Install]\nWantedBy=multi-user.target\n' \
-        >"$root/etc/systemd/system/boot-check.service"
-    chroot "$root" systemctl --quiet enable boot-check.service
+    cp "$deb" "$root/root/account-ledger.deb"
+    install -m 755 "$repository/tools/lib/package/$script" "$root/script"
+    printf '[Unit]\nAfter=multi-user.target\n[Service]\nType=exec\nExecStart=/script\n[Install]\nWantedBy=multi-user.target\n' \
+        >"$root/etc/systemd/system/script.service"
+    chroot "$root" systemctl --quiet enable script.service
     timeout --kill-after=10 300 systemd-nspawn --quiet --boot --directory="$root" --register=no --keep-unit \
         --private-network </dev/null >"$local_directory/boot.log" 2>&1 || fail "the container: $(tail -n 5 "$local_directory/boot.log")"
-    [[ $(tail -n 1 "$root/outcome") == passed ]] || fail "$(tail -n 30 "$root/outcome")"
+    cat "$root/outcome"
+    [[ $(tail -n 1 "$root/outcome") == passed ]] || fail "$script failed"
     rm -rf "$root"
 }
+
+check_boot() { boot_container boot.sh "$1" curl postgresql >&2; }
+
+walk() { boot_container walk.sh "$1" curl jq nginx openssl postgresql prometheus; }
