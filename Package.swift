@@ -146,6 +146,7 @@ let package = Package(
                 .embedInCode("V034_conflict_reviews.sql"), .embedInCode("V035_daily_figures.sql"),
                 .embedInCode("V036_erasure_requests.sql"), .embedInCode("V037_names.sql"),
                 .embedInCode("V038_identity_names.sql"),
+                .embedInCode("V039_claimed_addresses.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),

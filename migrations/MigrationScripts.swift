@@ -42,6 +42,7 @@ package enum MigrationScripts {
         ("V036_erasure_requests.sql", PackageResources.V036_erasure_requests_sql),
         ("V037_names.sql", PackageResources.V037_names_sql),
         ("V038_identity_names.sql", PackageResources.V038_identity_names_sql),
+        ("V039_claimed_addresses.sql", PackageResources.V039_claimed_addresses_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.
