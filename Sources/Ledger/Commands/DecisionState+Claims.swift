@@ -26,7 +26,7 @@ struct LostClaim {
 }
 
 extension DecisionState {
-    /// Returns the claim that ends by a proof of its address; nil when nobody has claimed it, or the proof has the
+    /// Returns the claim that ends by a proof of its address; nil when no account has claimed it, or the proof has the
     /// claim's password.
     func lostClaim(to proof: Proof, at now: Timestamp, under policy: TenantPolicy) -> LostClaim? {
         guard let address = proof.address, proof.provesAddress, proof.password == nil,

@@ -4,14 +4,15 @@ internal import Postgres
 
 /// Reads passwords, passkeys, second factors and the holders of addresses, and renews hashes.
 package final class PostgresCredentialStore: PasswordStore {
-    static let list = PasswordLoad.Columns.selected("c") + ["d.claimed"]
+    static let list = PasswordLoad.Columns.selected("c")
     static let columns = PasswordLoad.Columns("c", in: list)
-    private static let claimed = list["d.claimed"]
+    private static let addressedList = list + ["d.claimed"]
+    private static let claimed = addressedList["d.claimed"]
 
     private static let statement = Statement(
         "password_of_address",
         """
-        SELECT \(list.sql)
+        SELECT \(addressedList.sql)
         FROM unnest($2::bytea[]) AS k (digest)
         CROSS JOIN LATERAL (
             SELECT address_id, claimed FROM addresses WHERE tenant_id = $1 AND digest = k.digest

@@ -218,8 +218,7 @@ import Testing
         #expect(service.ledger.events().count == count && service.challenges.sent.count == sent)
     }
 
-    @Test func `a weak password and a text that is no address are claimed by nobody`() async throws
-    {
+    @Test func `a weak password is refused, and a text that is no address`() async throws {
         let service = try service()
         #expect(try await signUp(service, Self.ada, "short").code == "WEAK_PASSWORD")
         #expect(try await signUp(service, "ada").code == "INVALID_REQUEST")

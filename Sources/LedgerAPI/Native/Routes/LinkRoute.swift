@@ -58,7 +58,6 @@ extension RouteCall {
             case .password(.known(let typed, let password, _)) = request.presented,
             case .password(let settings)? = configuration(of: request.provider)?.settings
         else { return nil }
-        let language = try LanguageHeader.read(self)
         guard let address = PasswordSettings.canonical(typed) else {
             throw .invalidRequest(
                 RequestFlaw("email is not an e-mail address", at: .field("email")))
@@ -68,7 +67,7 @@ extension RouteCall {
         try await countClaim()
         return Confirmation(
             provider: request.provider, address: address, password: password,
-            hash: try await hashed(prepared), language: language)
+            hash: try await hashed(prepared), language: request.language)
     }
 }
 
@@ -76,12 +75,14 @@ extension RouteCall {
 private struct LinkRequest {
     let caller: Caller
     let key: String?
+    let language: String?
     let presented: CredentialBody
     let provider: ProviderName
 
     init(_ call: RouteCall, by caller: Caller) throws(APIError) {
         self.caller = caller
         key = try IdempotencyHeader.read(call)
+        language = try LanguageHeader.read(call)
         let body = try call.body()
         // An anonymous identity is never linked, with or without its secret.
         presented = try body.credentialOrNewSecret(for: call.configuration(of: call.provider))

@@ -19,7 +19,7 @@ struct SignUpRoute: Route {
         answers: .json(CodeAnswer.schema),
         refusals: [
             .refused(.unsupportedProvider), .refused(.rateLimited(retryAfterSeconds: 60)),
-            .weakPassword(.blocklisted),
+            .weakPassword(.blocklisted), .faulted(.rulesDiffer),
         ], otherAnswers: [201: SessionAnswer.schema])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
