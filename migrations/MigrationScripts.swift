@@ -42,7 +42,8 @@ package enum MigrationScripts {
         ("V036_erasure_requests.sql", PackageResources.V036_erasure_requests_sql),
         ("V037_names.sql", PackageResources.V037_names_sql),
         ("V038_identity_names.sql", PackageResources.V038_identity_names_sql),
-        ("V039_event_traces.sql", PackageResources.V039_event_traces_sql),
+        ("V039_claimed_addresses.sql", PackageResources.V039_claimed_addresses_sql),
+        ("V040_event_traces.sql", PackageResources.V040_event_traces_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

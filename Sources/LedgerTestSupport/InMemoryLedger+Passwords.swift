@@ -10,14 +10,17 @@ extension InMemoryLedger: PasswordStore {
             let version = state.ledger.passwords[identity], let password = passwords[identity]
         else { return nil }
         return StoredPassword(
-            version: PasswordVersion(identity: identity, version: version), hash: password.hash)
+            version: PasswordVersion(identity: identity, version: version), hash: password.hash,
+            isClaimed: state.holding(names)?.isClaimed == true)
     }
 
     /// Whether an account is signed in to with an address, at one of some providers.
     package func isUsed(
         _ names: [AddressName], at providers: [ProviderName], in tenant: TenantID
     ) async throws(LedgerFault) -> Bool {
-        guard let (state, _) = passwords(of: tenant) else { return false }
+        guard let (state, _) = passwords(of: tenant),
+            state.holding(names)?.isClaimed == false
+        else { return false }
         return providers.contains { identity(names, $0, state) != nil }
     }
 

@@ -25,6 +25,17 @@ package func addressProof(
         challenge: challenge)
 }
 
+/// Creates the proof of an address with a new password: a claim, or a sign-up whose code was proved.
+package func passwordProof(
+    _ address: String, new: AddressID, hash: String, isClaim: Bool, challenge: ChallengeID? = nil
+) -> Proof {
+    let proved = addressProof(address, new: new)
+    return Proof(
+        subject("password", new.description), authenticatedAt: proved.authenticatedAt,
+        methods: .password, email: Email(address, isVerified: !isClaim), address: proved.address,
+        challenge: challenge, newPassword: NewPassword(hash: hash), isClaim: isClaim)
+}
+
 extension Credential {
     /// Creates a credential that proves a subject, or an invalid one of the subject's provider.
     package init(
@@ -38,7 +49,28 @@ extension Credential {
     }
 }
 
+/// Creates the proof of a known password of an address; with a challenge, of the address as well.
+package func passwordProof(
+    _ address: String, new: AddressID, _ version: PasswordVersion, isVerified: Bool = true,
+    challenge: ChallengeID? = nil
+) -> Proof {
+    let proved = addressProof(address, new: new)
+    return Proof(
+        subject("password", new.description), authenticatedAt: proved.authenticatedAt,
+        methods: .password, email: Email(address, isVerified: isVerified), address: proved.address,
+        challenge: challenge, password: version)
+}
+
 extension SignIn {
+    /// Creates a sign-in with a proof.
+    package init(
+        _ proof: Proof, createAccount: Bool = true, _ generator: inout SeededGenerator
+    ) {
+        self.init(
+            proof, createAccount: createAccount, refreshToken: digest(generator.bytes(32)),
+            newAccount: generator.id(), newIdentity: generator.id(), newSession: generator.id())
+    }
+
     /// Creates a sign-in with an e-mail address.
     package init(
         address: String, challenge: ChallengeID? = nil, _ generator: inout SeededGenerator

@@ -13,7 +13,7 @@ package struct RandomCommands: Sendable {
     /// The provider that sends codes to e-mail addresses.
     package static let email = provider("email")
 
-    /// The provider of passwords, which no random command uses.
+    /// The provider of passwords, with which random commands claim addresses.
     package static let password = provider("password")
 
     /// The rules of the commands, with budgets that they do not exhaust.
@@ -23,6 +23,7 @@ package struct RandomCommands: Sendable {
             policy.providers[anonymous] = ProviderPin(type: .anonymous, issuers: [])
             policy.providers[email] = ProviderPin(type: .email, issuers: [])
             policy.providers[password] = ProviderPin(type: .password, issuers: [])
+            policy.confirmLater = true
         }
         return policy
     }
@@ -355,13 +356,18 @@ package struct RandomCommands: Sendable {
         authenticatedAt: Timestamp = Timestamp(seconds: 1_000_000_000),
         methods: AuthenticationMethods = .federated
     ) -> Proof {
-        guard named.provider == Self.email else {
-            return proof(
-                named, email: email, authenticatedAt: authenticatedAt, methods: methods)
+        switch named.provider {
+        case Self.email:
+            addressProof(
+                named.providerID, new: generator.id(), authenticatedAt: authenticatedAt)
+        case Self.password:
+            // Mostly a claim; otherwise a sign-up whose code was proved.
+            passwordProof(
+                named.providerID, new: generator.id(), hash: "hash",
+                isClaim: Int.random(in: 0..<4, using: &generator) > 0)
+        default:
+            proof(named, email: email, authenticatedAt: authenticatedAt, methods: methods)
         }
-        return addressProof(
-            named.providerID, new: generator.id(),
-            authenticatedAt: authenticatedAt)
     }
 
     private mutating func randomSubject() -> Subject {
@@ -373,7 +379,10 @@ package struct RandomCommands: Sendable {
             return subject(Self.anonymous.description, "digest-\(number)")
         }
         if hasEveryType, Int.random(in: 0..<4, using: &generator) == 0 {
-            return subject(Self.email.description, "person-\(number)@example.com")
+            let isClaimed = Int.random(in: 0..<3, using: &generator) == 0
+            return subject(
+                (isClaimed ? Self.password : Self.email).description, "person-\(number)@example.com"
+            )
         }
         return subject(name.description, "subject-\(number)")
     }

@@ -20,6 +20,8 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
     /// Recognises the device at later sign-ins with codes for the same address, so that strangers can't use up
     /// its tries; only after a sign-in with a code.
     public let deviceToken: String?
+    /// The id of the challenge whose code confirms the address of a sign-up; only after one that is confirmed later.
+    public let challengeID: String?
 
     enum CodingKeys: String, CodingKey {
         case accessToken = "access_token"
@@ -31,13 +33,14 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
         case linkedProviders = "linked_providers"
         case anonymousSecret = "anonymous_secret"
         case deviceToken = "device_token"
+        case challengeID = "challenge_id"
     }
 
     /// Describes a session.
     public init(
         accessToken: String, refreshToken: String, tokenType: String = "Bearer",
         expiresIn: Int64, userID: String, isNewUser: Bool, linkedProviders: [String],
-        anonymousSecret: String? = nil, deviceToken: String? = nil
+        anonymousSecret: String? = nil, deviceToken: String? = nil, challengeID: String? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -48,5 +51,6 @@ public struct SessionAnswer: Codable, Hashable, Sendable {
         self.linkedProviders = linkedProviders
         self.anonymousSecret = anonymousSecret
         self.deviceToken = deviceToken
+        self.challengeID = challengeID
     }
 }

@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "096ce590730ab3032947650dc793c236cceb6bae3aed9adb6026684fb8cdb57f"),
+        (nil, false, "da2762276a78a39ad226304c3f029486e835e72de97fc409d8330a71de717016"),
         (
             ExampleLog.accounts[0], true,
-            "3d4cc0447092d8d8381fbc782d50c84d71eefa8e5e8fead330b886328c4ab1f0"
+            "bc73ce1fa9fddf8124f78c9296b590e27248b83207e0f14dcb3cf66658670782"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

@@ -59,7 +59,8 @@ struct ProvidersFileTests {
         let tenants = try parse(
             "{\"tenants\":{\"default\":{\"providers\":[{\(Self.google)}]},"
                 + "\"acme\":{\"providers\":[{\(Self.google)}],\"several_per_provider\":true,"
-                + "\"single_use_id_tokens\":true,\"erase_needs_two\":true}}}")
+                + "\"single_use_id_tokens\":true,\"erase_needs_two\":true,"
+                + "\"confirm_later\":true}}}")
         let acme = try #require(TenantID("acme"))
         #expect(Set(tenants.keys) == [.default, acme])
         #expect(tenants[acme]?.policy.severalPerProvider == true)
@@ -67,6 +68,8 @@ struct ProvidersFileTests {
         #expect(tenants[acme]?.policy.singleUseIDTokens == true)
         #expect(tenants[.default]?.policy.singleUseIDTokens == false)
         #expect(tenants[acme]?.policy.eraseNeedsTwo == true)
+        #expect(tenants[acme]?.policy.confirmLater == true)
+        #expect(tenants[.default]?.policy.confirmLater == false)
         #expect(tenants[.default]?.policy.eraseNeedsTwo == false)
         // One URL, one cache: one tenant's sign-ins warm the other's.
         let google = try #require(ProviderName("google"))

@@ -54,6 +54,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string} [anonymous_secret]  Of an anonymous account that was opened. Keep it: it is returned only once.
  * @property {string} [device_token]  After a sign-in with a code, a password or a second factor. Keep it, and
  *   send it with later ones.
+ * @property {string} [challenge_id]  After a sign-up whose address is confirmed later, by `signIn` with the code.
  *
  * @typedef {object} Factor
  * @property {string} factor_id
@@ -95,6 +96,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @typedef {object} LinkedProviders
  * @property {string[]} linked_providers
  * @property {string} message  For people.
+ * @property {string} [challenge_id]  After a link whose address is confirmed later, by `signIn` with the code.
  *
  * @typedef {{ id_token: string, nonce?: string } | { access_token: string } | { anonymous_secret?: string }
  *   | { challenge_id: string, code: string, password?: string, device_token?: string }
@@ -469,10 +471,10 @@ export class AccountLedger {
    */
   async #opened(answer) {
     await this.#change(() => this.#store.save(sessionOf(answer)));
-    const { user_id, is_new_user, linked_providers, anonymous_secret, device_token } = answer;
+    const { user_id, is_new_user, linked_providers, anonymous_secret, device_token, challenge_id } = answer;
     return {
       user_id, is_new_user, linked_providers, ...(anonymous_secret && { anonymous_secret }),
-      ...(device_token && { device_token }),
+      ...(device_token && { device_token }), ...(challenge_id && { challenge_id }),
     };
   }
 
@@ -505,18 +507,20 @@ export class AccountLedger {
   }
 
   /**
-   * Begins a sign-up with a password, which `signIn` finishes with the code that is sent.
+   * Begins a sign-up with a password, which `signIn` finishes with the code that is sent. A tenant may open the account
+   * at once; then the code confirms the address.
    *
    * @param {string} provider  One of type `password`.
    * @param {{ email: string, password: string }} credential
    * @param {CallOptions} [options]
-   * @returns {Promise<SentCode>}
+   * @returns {Promise<SentCode | SignedIn>}
    */
-  beginSignUp(provider, credential, options = {}) {
-    return this.#transport.send(this.#transport.begin(options), {
+  async beginSignUp(provider, credential, options = {}) {
+    const answer = await this.#transport.send(this.#transport.begin(options), {
       method: "POST", path: `/v1/auth/sign-up/${segment(provider)}`, body: credential,
       isUnrepeatable: true,
     });
+    return answer.access_token ? this.#opened(answer) : answer;
   }
 
   /**

@@ -4,7 +4,7 @@ import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
 import { createPasskey, usePasskey } from "../lib/passkeys.mjs";
 import { button, page, run, say, show, takeIntent } from "./page.mjs";
-import { addresses } from "./methods.mjs";
+import { addresses, showAccount } from "./methods.mjs";
 import { arrive, askAgain, finishSignIn, isAgain, showSignIn } from "./sign-in.mjs";
 
 /** Makes a view with a button that leads back to the ways to sign in. */
@@ -83,8 +83,14 @@ function showSignUp(name) {
     fields: [email, password], submit: t.sendCode, missing: t.missing, more: [back],
     onsubmit: (target) => run(target, async () => {
       const body = { email: email.value, password: password.value };
-      const { challenge_id: challenge } = await api.call("POST", `v1/auth/sign-up/${name}`, body);
-      showCode(email.value, back, (code) => finishSignIn(name, { challenge_id: challenge, code }));
+      const { challenge_id: challenge, is_new_user: isNew } = await api.call(
+        "POST", `v1/auth/sign-up/${name}`, body, { isChange: true });
+      const confirm = (other) =>
+        showCode(email.value, other, (code) => finishSignIn(name, { challenge_id: challenge, code }));
+      if (!isNew) return confirm(back);
+      // The account is open already, and the address may be confirmed later.
+      await arrive(true);
+      if (challenge) confirm(button(t.back, () => showAccount()));
     }),
   })));
 }

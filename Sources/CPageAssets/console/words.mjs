@@ -11,7 +11,7 @@ export const eventTypes = {
   SignInThrottled: "Sign-in refused, too many tries", SecondFactorRefused: "Sign-in refused, second factor",
   AccountsMerged: "Accounts merged", AccountsUnmerged: "Merge undone", AccountDisabled: "Account disabled",
   AccountEnabled: "Account enabled", AccountErased: "Account erased", LegalHoldSet: "Legal hold set",
-  LegalHoldLifted: "Legal hold lifted", AddressConfirmed: "Address confirmed", AddressChanged: "Address changed",
+  LegalHoldLifted: "Legal hold lifted", AddressClaimed: "Address claimed", AddressConfirmed: "Address confirmed", AddressChanged: "Address changed",
   AddressReleased: "Address released", PasswordSet: "Password set", PasskeyRegistered: "Passkey registered",
   SecondFactorEnrolled: "Second factor enrolled", SecondFactorRemoved: "Second factor removed", RecoveryCodeUsed: "Recovery code used",
   SecondFactorRemovalPlanned: "Removal of a second factor planned",
@@ -33,7 +33,7 @@ const keys = {
 const verbs = {
   AccountOpened: ({ cause }) => ({ anonymous: "was opened anonymously", imported: "was imported" })[cause] ?? "was opened",
   ProviderLinked: ({ cause }) => ({ link: "linked", imported: "was imported with", relink: "was relinked with" })[cause] ?? "signed up with",
-  ProviderUnlinked: ({ cause }) => ({ upgraded: "upgraded from", support: "lost by support" })[cause] ?? "unlinked",
+  ProviderUnlinked: ({ cause }) => ({ upgraded: "upgraded from", support: "lost by support", address_lost: "lost" })[cause] ?? "unlinked",
   ConflictRejected: () => "could not link", LinkRejected: () => "could not link", UnlinkRejected: () => "could not unlink",
   ProviderUnlinkPlanned: () => "will lose by support", AccountNamed: () => "got an external id",
   ProviderUnlinkStopped: ({ cause }) => ({
@@ -46,6 +46,7 @@ const verbs = {
   AccountsMerged: () => "absorbed", AccountsUnmerged: () => "gave back",
   AccountDisabled: () => "was disabled", AccountEnabled: () => "was enabled", AccountErased: () => "was erased",
   LegalHoldSet: () => "was put under a legal hold", LegalHoldLifted: () => "was released from a legal hold",
+  AddressClaimed: ({ kind }) => `claimed ${things[kind] ?? "an address"}`,
   AddressConfirmed: ({ kind, cause }) => `${cause === "imported" ? "was imported with" : "confirmed"} ${things[kind] ?? "an address"}`,
   AddressChanged: ({ kind, cause }) => (cause === "taken_back" ? `took ${things[kind] ?? "an address"} back` : `changed ${things[kind] ?? "an address"}`),
   AddressReleased: () => "lost an address",
@@ -54,7 +55,7 @@ const verbs = {
   })[cause] ?? "set a password",
   PasskeyRegistered: () => "registered a passkey",
   SecondFactorEnrolled: ({ kind }) => (kind === "recovery_codes" ? "got recovery codes" : `enrolled ${factors[kind] ?? "a second factor"}`),
-  SecondFactorRemoved: ({ kind, cause }) => `${cause === "support" ? "lost" : "removed"} ${factors[kind] ?? "a second factor"}${
+  SecondFactorRemoved: ({ kind, cause }) => `${cause === "holder" ? "removed" : "lost"} ${factors[kind] ?? "a second factor"}${
     cause === "support" ? " by support" : ""}`,
   RecoveryCodeUsed: () => "used a recovery code", SecondFactorRemovalPlanned: () => "will lose a second factor by support",
   SecondFactorRemovalStopped: ({ cause }) => ({
@@ -77,7 +78,7 @@ const reasons = {
     only_provider: "it is the only way to sign in", reauthentication_required: "the last sign-in was too long ago",
   },
   ProviderLinked: { anonymous: "without a proof", imported: "from another system" },
-  ProviderUnlinked: { upgraded: "the account has another identity since", support: "as support had planned" },
+  ProviderUnlinked: { upgraded: "the account has another identity since", support: "as support had planned", address_lost: "another person proved the address that it claimed" },
   ProviderUnlinkStopped: { only_provider: "since the unlink would have taken the only one" },
   AccountErased: {
     data_subject_request: "the person asked for it", retention: "the time for which data are kept was over",
@@ -87,6 +88,7 @@ const reasons = {
   AddressChanged: { taken_back: "by a proof of the former one" },
   AddressReleased: { proved: "another person proved it" },
   SessionRevoked: { refresh_token_reused: "a refresh token was used twice" },
+  SecondFactorRemoved: { address_lost: "another person proved the address that it claimed" },
   SignInThrottled: { rate_limited: "further tries were refused" },
   SecondFactorRefused: { second_factor: "the identity itself was proved" },
 };

@@ -121,6 +121,7 @@ export const texts = {
     unlink_stopped: (name) => `${name} bleibt verknüpft`,
     merged: "Mit einem anderen Konto zusammengeführt",
     merge_undone: "Von einem anderen Konto getrennt",
+    address_claimed: "Adresse angegeben, noch nicht bestätigt",
     address_confirmed: "Adresse bestätigt",
     address_changed: "Adresse geändert",
     address_returned: "Frühere Adresse zurückgeholt",

@@ -116,6 +116,7 @@ export const texts = {
     unlink_stopped: (name) => `${name} stays linked`,
     merged: "Combined with another account",
     merge_undone: "Separated from another account",
+    address_claimed: "Address given, not yet confirmed",
     address_confirmed: "Address confirmed",
     address_changed: "Address changed",
     address_returned: "Former address taken back",

@@ -121,6 +121,7 @@ export const texts = {
     unlink_stopped: (name) => `${name} sigue vinculado`,
     merged: "Combinada con otra cuenta",
     merge_undone: "Separada de otra cuenta",
+    address_claimed: "Dirección indicada, aún sin confirmar",
     address_confirmed: "Dirección confirmada",
     address_changed: "Dirección cambiada",
     address_returned: "Dirección anterior recuperada",

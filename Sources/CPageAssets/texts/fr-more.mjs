@@ -121,6 +121,7 @@ export const texts = {
     unlink_stopped: (name) => `${name} reste associé`,
     merged: "Fusionné avec un autre compte",
     merge_undone: "Séparé d’un autre compte",
+    address_claimed: "Adresse indiquée, pas encore confirmée",
     address_confirmed: "Adresse confirmée",
     address_changed: "Adresse changée",
     address_returned: "Ancienne adresse récupérée",

@@ -119,6 +119,7 @@ export const texts = {
     unlink_stopped: (name) => `${name} の連携は継続されます`,
     merged: "別のアカウントと統合",
     merge_undone: "別のアカウントと分離",
+    address_claimed: "アドレスを登録（未確認）",
     address_confirmed: "アドレスを確認",
     address_changed: "アドレスを変更",
     address_returned: "以前のアドレスを取り戻しました",

@@ -116,6 +116,7 @@ export const texts = {
     unlink_stopped: (name) => `${name} 保持連結`,
     merged: "已與另一個帳號合併",
     merge_undone: "已與另一個帳號分開",
+    address_claimed: "已提供地址，尚未確認",
     address_confirmed: "已確認地址",
     address_changed: "已變更地址",
     address_returned: "已取回先前的地址",

@@ -3,11 +3,14 @@ package struct StoredPassword: Sendable {
     package let version: PasswordVersion
     /// The text of the hash, or of the key.
     package let hash: String
+    /// Whether its address is only claimed.
+    package let isClaimed: Bool
 
     /// Describes a password.
-    package init(version: PasswordVersion, hash: String) {
+    package init(version: PasswordVersion, hash: String, isClaimed: Bool = false) {
         self.version = version
         self.hash = hash
+        self.isClaimed = isClaimed
     }
 }
 
@@ -18,7 +21,7 @@ package protocol PasswordStore: Sendable {
         of names: [AddressName], at provider: ProviderName, in tenant: TenantID
     ) async throws(LedgerFault) -> StoredPassword?
 
-    /// Whether an account is signed in to with an address, at one of some providers.
+    /// Whether an account is signed in to with an address that it has proved, at one of some providers.
     func isUsed(
         _ names: [AddressName], at providers: [ProviderName], in tenant: TenantID
     ) async throws(LedgerFault) -> Bool

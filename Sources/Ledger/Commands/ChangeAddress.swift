@@ -38,13 +38,15 @@ package struct ChangeAddress: Sendable {
         guard state.isCurrent(proof) else { return .refused(proof.staleRefusal) }
         guard let held = state.holding(present), let name = state.name(of: held, among: present),
             let identity = state.subject(held, provider).flatMap({ state.directory[$0] }),
-            account.links.contains(where: { $0.identity == identity })
+            account.links.contains(where: { $0.identity == identity }), !held.isClaimed
         else { return .refused(.providerNotLinked) }
         var drafts: [Decision.Draft] = []
         switch state.standing(of: address, at: now, under: policy) {
-        case .held(_, let keeper):
-            return .refused(
-                .providerConflict(keeper.id == account.id ? .alreadyYours : .heldByOther))
+        case .held(_, let keeper) where keeper.id != account.id:
+            guard let claim = state.lostClaim(to: proof, at: now, under: policy), !claim.isAll
+            else { return .refused(.providerConflict(.heldByOther)) }
+            drafts = claim.ends(by: renewal.actor)
+        case .held: return .refused(.providerConflict(.alreadyYours))
         case .free(let former):
             if let former { drafts.append(state.release(of: former, by: renewal.actor)) }
         }

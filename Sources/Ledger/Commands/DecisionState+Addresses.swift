@@ -9,6 +9,8 @@ enum AddressStanding {
 extension DecisionState {
     /// Returns the identity that a proof proves, linked or not; nil for one that was never linked.
     func identity(provedBy proof: Proof) -> IdentityID? {
+        // A claim proves none.
+        if proof.isClaim { return nil }
         guard let address = proof.address else { return directory[proof.subject] }
         return holding(address.names).flatMap { subject($0, proof.subject.provider) }
             .flatMap { directory[$0] }
@@ -49,23 +51,39 @@ extension DecisionState {
         return isUsed ? .held(held, by: account) : .free(formerHolder: held)
     }
 
-    /// Returns the events and the changes by which an account gets the address that a proof proves; none
-    /// when it has the address, or the proof proves none.
+    /// Returns the events and the changes by which an account gets the address that a proof proves or claims; none
+    /// when it has the address, or the proof has none.
     func confirmation(
         by proof: Proof, for account: AccountID, _ actor: Actor,
         cause: AddressConfirmed.Cause = .proved, at now: Timestamp, under policy: TenantPolicy
     ) -> (drafts: [Decision.Draft], effects: [Decision.Effect]) {
-        guard let address = proof.address,
-            case .free(let former) = standing(of: address, at: now, under: policy)
-        else { return ([], []) }
-        var drafts = former.map { [release(of: $0, by: actor)] } ?? []
-        let fact = AddressConfirmed(
-            account: account, address: address.newID, kind: address.kind, cause: cause)
+        guard let address = proof.address else { return ([], []) }
+        var drafts: [Decision.Draft] = []
+        var (id, holder) = (address.newID, account)
+        var effects: [Decision.Effect] = []
+        switch standing(of: address, at: now, under: policy) {
+        case .free(let former): drafts = former.map { [release(of: $0, by: actor)] } ?? []
+        case .held(let held, let keeper):
+            guard held.isClaimed, proof.provesAddress else { return ([], []) }
+            if keeper.id == account {
+                (id, holder) = (held.id, held.account)
+            } else if let claim = lostClaim(to: proof, at: now, under: policy) {
+                drafts = claim.ends(by: actor)
+                effects = [.challengesEnded(address.names)]
+            } else {
+                return ([], [])
+            }
+        }
+        let event: Event =
+            proof.isClaim
+            ? .addressClaimed(AddressClaimed(account: holder, address: id, kind: address.kind))
+            : .addressConfirmed(
+                AddressConfirmed(account: holder, address: id, kind: address.kind, cause: cause))
         drafts.append(
             .init(
-                .addressConfirmed(fact), actor: actor,
+                event, actor: actor,
                 disclosures: [Disclosure(address.kind.disclosure, address.text)]))
-        return (drafts, [.addressNamed(address.newName, address.newID)])
+        return (drafts, effects + [.addressNamed(address.newName, id)])
     }
 
     /// Whether a proof's challenge can still be used, and its password or key is still the one of its identity;
@@ -102,7 +120,7 @@ extension DecisionState {
     }
 
     /// Returns the holder of an address.
-    func holding(_ names: [AddressName]) -> HeldAddress? {
+    package func holding(_ names: [AddressName]) -> HeldAddress? {
         names.lazy.compactMap { addressNames[$0] }.compactMap { ledger.addresses[$0] }.first
     }
 
@@ -122,7 +140,7 @@ extension DecisionState {
     }
 
     /// Returns the identities, linked or not, whose subject is an address.
-    private func identities(
+    func identities(
         using held: HeldAddress, under policy: TenantPolicy
     ) -> Set<IdentityID> {
         let providers = Set(policy.providers.keys)

@@ -42,6 +42,8 @@ package struct ImportPassword: Sendable {
             if account == nil { return .refused(.accountNotFound) }
         }
         switch state.standing(of: address, at: now, under: policy) {
+        case .held(let held, _) where held.isClaimed:
+            return Decision(.success(.passwordImported(held.account, .kept)))
         case .held(let held, let keeper)
         where held.formerOf != nil && account?.id ?? keeper.id == keeper.id:
             return Decision(.success(.passwordImported(held.account, .kept)))

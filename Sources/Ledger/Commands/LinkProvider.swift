@@ -59,7 +59,24 @@ package struct LinkProvider: Sendable {
         guard state.isCurrent(proof) else {
             return .refused(proof.staleRefusal)
         }
-        let subject = state.subject(of: proof, at: budget.now, under: policy)
+        if proof.isClaim {
+            guard policy.confirmLater, let address = proof.address else {
+                return .refused(.invalidCode)
+            }
+            // The address is not proved, so its holder is told nothing.
+            if let held = state.holding(address.names),
+                state.ledger.root(of: held.account) != account.id
+            {
+                return Decision(
+                    .failure(.providerConflict(.heldByOther)),
+                    effects: [remember(ConflictRejected.Reason.heldByOther.rawValue, budget)])
+            }
+        }
+        // A claim that is all its account has is not lost by a link: the prover signs in to the account.
+        let claim = state.lostClaim(to: proof, at: budget.now, under: policy)
+            .flatMap { $0.isAll || $0.account.id == account.id ? nil : $0 }
+        let subject =
+            claim == nil ? state.subject(of: proof, at: budget.now, under: policy) : proof.subject
         let known = state.directory[subject]
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
         // The id of a passkey proves nothing: its holder alone can use the key.
@@ -75,7 +92,7 @@ package struct LinkProvider: Sendable {
             return .refused(proof.staleRefusal)
         }
         // An address that another account uses otherwise, or may need again.
-        if holder == nil, let address = proof.address,
+        if holder == nil, claim == nil, let address = proof.address,
             case .held(let held, let keeper) = state.standing(
                 of: address, at: budget.now, under: policy)
         {

@@ -25,6 +25,8 @@ package struct Proof: Hashable, Sendable {
     package let passkey: PasskeyProof?
     /// The challenge of a passkey or the code of a browser flow: the command that succeeds by it uses it up.
     package let usedUp: SingleUseIDToken?
+    /// Whether the address was only typed: an account may get it with the password, to be confirmed later.
+    package let isClaim: Bool
 
     /// Describes a proof.
     package init(
@@ -32,8 +34,9 @@ package struct Proof: Hashable, Sendable {
         email: Email?, singleUse: SingleUseIDToken? = nil, address: ProvedAddress? = nil,
         challenge: ChallengeID? = nil, password: PasswordVersion? = nil,
         newPassword: NewPassword? = nil, passkey: PasskeyProof? = nil,
-        usedUp: SingleUseIDToken? = nil
+        usedUp: SingleUseIDToken? = nil, isClaim: Bool = false
     ) {
+        self.isClaim = isClaim
         self.subject = subject
         self.authenticatedAt = authenticatedAt
         self.methods = methods
@@ -74,13 +77,18 @@ package struct Proof: Hashable, Sendable {
         return effects
     }
 
+    /// Whether it proves the address itself, and not only that its password is known.
+    var provesAddress: Bool {
+        address != nil && !isClaim && (password == nil || challenge != nil)
+    }
+
     /// Whether it opens an account or links an identity, and nothing that is linked already.
     var isRegistration: Bool { newPassword != nil || passkey?.registered != nil }
 
     /// The refusal of a proof that is not current any more.
     var staleRefusal: Refusal {
         if usedUp != nil { return .invalidProviderToken }
-        return password == nil ? .invalidCode : .invalidPassword
+        return password == nil || challenge != nil ? .invalidCode : .invalidPassword
     }
 }
 

@@ -17,7 +17,9 @@ package struct ResetPassword: Sendable {
             return .refused(.unsupportedProvider)
         }
         // The code is good for the password that the account had when it was sent.
-        guard state.isCurrent(proof), let identity = state.identity(provedBy: proof),
+        guard state.isCurrent(proof), let address = proof.address,
+            state.holding(address.names)?.isClaimed == false,
+            let identity = state.identity(provedBy: proof),
             let holder = state.ledger.identities[identity]?.account,
             let account = state.ledger.accounts[holder]
         else { return .refused(.invalidCode) }
@@ -28,7 +30,7 @@ package struct ResetPassword: Sendable {
             drafts: [.init(.passwordSet(fact), actor: .account(holder, session: nil))],
             effects: proof.used + [
                 .passwordStored(identity, password),
-                .challengesEnded(proof.address?.names ?? []),
+                .challengesEnded(address.names),
             ])
     }
 }

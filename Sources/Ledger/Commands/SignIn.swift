@@ -50,7 +50,13 @@ package struct SignIn: Sendable {
         guard state.isCurrent(proof) else {
             return .refused(proof.staleRefusal)
         }
-        let known = state.identity(provedBy: proof)
+        if proof.isClaim, let refusal = refusal(ofClaimIn: state, under: policy) {
+            return .refused(refusal)
+        }
+        let claim = state.lostClaim(to: proof, at: now, under: policy)
+        if let claim, claim.isAll { return takeOver(claim, in: state, at: now, under: policy) }
+        // What the account that loses its claim has at the address is not the prover's.
+        let known = claim == nil ? state.identity(provedBy: proof) : nil
         // A sign-up signs in to no account that got the address in the meantime.
         let isLinked = known.map { state.ledger.identities[$0]?.account != nil } ?? false
         if proof.isRegistration, isLinked { return .refused(proof.staleRefusal) }
@@ -66,9 +72,13 @@ package struct SignIn: Sendable {
             switch secondStep(for: account, known, in: state, at: now, under: policy) {
             case .refused(let decision): return decision
             case .passed(let drafts, let effects, let methods):
+                let confirmation = state.confirmation(
+                    by: proof, for: account.id, .account(account.id, session: newSession), at: now,
+                    under: policy)
                 return open(
                     account: account.id, identity: known, providers: account.linkedProviders,
-                    methods: methods, before: drafts, effects: spent + proof.used + effects,
+                    methods: methods, before: drafts + confirmation.drafts,
+                    effects: spent + proof.used + effects + confirmation.effects,
                     isNewUser: false, at: now, under: policy)
             }
         }
@@ -78,7 +88,7 @@ package struct SignIn: Sendable {
             return .refused(.accountNotFound)
         }
         // An address that its account uses otherwise, or may need again, opens nothing.
-        if let address = proof.address,
+        if claim == nil, let address = proof.address,
             case .held = state.standing(of: address, at: now, under: policy)
         {
             return .refused(.accountNotFound)
@@ -112,7 +122,13 @@ package struct SignIn: Sendable {
             at: now, under: policy)
     }
 
-    private func open(
+    /// Returns the refusal of a sign-up whose address is confirmed later: only one that no account has is claimed.
+    private func refusal(ofClaimIn state: DecisionState, under policy: TenantPolicy) -> Refusal? {
+        guard policy.confirmLater, let address = proof.address else { return .invalidCode }
+        return state.holding(address.names) == nil ? nil : .providerConflict(.heldByOther)
+    }
+
+    func open(
         account: AccountID, identity: IdentityID, providers: [ProviderName],
         methods: AuthenticationMethods, before: [Decision.Draft], effects: [Decision.Effect],
         isNewUser: Bool, at now: Timestamp, under policy: TenantPolicy

@@ -22,6 +22,7 @@ package enum Event: Hashable, Sendable {
     case accountsMerged(AccountsMerged)
     case accountsUnmerged(AccountsUnmerged)
     case rulesSet(RulesSet)
+    case addressClaimed(AddressClaimed)
     case addressConfirmed(AddressConfirmed)
     case addressReleased(AddressReleased)
     case addressChanged(AddressChanged)
@@ -61,6 +62,7 @@ package enum Event: Hashable, Sendable {
         case accountsMerged = "AccountsMerged"
         case accountsUnmerged = "AccountsUnmerged"
         case rulesSet = "RulesSet"
+        case addressClaimed = "AddressClaimed"
         case addressConfirmed = "AddressConfirmed"
         case addressReleased = "AddressReleased"
         case addressChanged = "AddressChanged"
@@ -111,6 +113,7 @@ package enum Event: Hashable, Sendable {
         case .accountsMerged(let fact): fact
         case .accountsUnmerged(let fact): fact
         case .rulesSet(let fact): fact
+        case .addressClaimed(let fact): fact
         case .addressConfirmed(let fact): fact
         case .addressReleased(let fact): fact
         case .addressChanged(let fact): fact
@@ -153,6 +156,7 @@ package enum Event: Hashable, Sendable {
         case .accountsMerged: .accountsMerged
         case .accountsUnmerged: .accountsUnmerged
         case .rulesSet: .rulesSet
+        case .addressClaimed: .addressClaimed
         case .addressConfirmed: .addressConfirmed
         case .addressReleased: .addressReleased
         case .addressChanged: .addressChanged
@@ -215,6 +219,8 @@ package enum Event: Hashable, Sendable {
             self = .accountsUnmerged(try AccountsUnmerged(details: details, accounts: accounts))
         case .rulesSet:
             self = .rulesSet(try RulesSet(details: details, accounts: accounts))
+        case .addressClaimed:
+            self = .addressClaimed(try AddressClaimed(details: details, accounts: accounts))
         case .addressConfirmed:
             self = .addressConfirmed(try AddressConfirmed(details: details, accounts: accounts))
         case .addressReleased:
@@ -288,6 +294,7 @@ extension Event.Name {
         case .accountsMerged: AccountsMerged.self
         case .accountsUnmerged: AccountsUnmerged.self
         case .rulesSet: RulesSet.self
+        case .addressClaimed: AddressClaimed.self
         case .addressConfirmed: AddressConfirmed.self
         case .addressReleased: AddressReleased.self
         case .addressChanged: AddressChanged.self

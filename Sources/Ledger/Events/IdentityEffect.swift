@@ -27,8 +27,8 @@ extension Event {
         case .accountErased(let fact): .erased(fact)
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected, .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted,
-            .ledgerRestored, .rulesSet, .addressConfirmed, .addressReleased, .addressChanged,
-            .passwordSet,
+            .ledgerRestored, .rulesSet, .addressClaimed, .addressConfirmed, .addressReleased,
+            .addressChanged, .passwordSet,
             .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
             .secondFactorRemoved, .secondFactorRefused, .recoveryCodeUsed,
             .secondFactorRemovalPlanned, .secondFactorRemovalStopped, .passkeyRegistered,

@@ -34,12 +34,15 @@ package struct ProviderUnlinked: EventFact {
         case upgraded(Upgrade)
         /// Support planned it, and it was due.
         case support
+        /// Another person proved the address that the account had claimed.
+        case addressLost
     }
 
     /// The causes that version 2 names.
     private enum Word: String, CaseIterable {
         case upgraded
         case support
+        case addressLost = "address_lost"
     }
 
     package let account: AccountID
@@ -67,6 +70,7 @@ package struct ProviderUnlinked: EventFact {
         case .asked: nil
         case .upgraded: .upgraded
         case .support: .support
+        case .addressLost: .addressLost
         }
     }
 
@@ -89,6 +93,7 @@ package struct ProviderUnlinked: EventFact {
         case .asked: "unlinked"
         case .upgraded: "upgraded from"
         case .support: "lost an identity by support"
+        case .addressLost: "lost an identity with a claimed address"
         }
     }
 
@@ -98,7 +103,9 @@ package struct ProviderUnlinked: EventFact {
             session: upgrade?.session)
     }
 
-    package var requiredDisclosures: [Disclosure.Name] { cause == .support ? [] : [.clientIP] }
+    package var requiredDisclosures: [Disclosure.Name] {
+        [.support, .addressLost].contains(cause) ? [] : [.clientIP]
+    }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
@@ -125,7 +132,11 @@ package struct ProviderUnlinked: EventFact {
         case (.support, nil):
             provider = try reader.provider()
             cause = .support
-        case (.upgraded, nil), (.support, _?): throw .malformed("details.auth_time")
+        case (.addressLost, nil):
+            provider = try reader.provider()
+            cause = .addressLost
+        case (.upgraded, nil), (.support, _?), (.addressLost, _?):
+            throw .malformed("details.auth_time")
         }
         try reader.end()
     }

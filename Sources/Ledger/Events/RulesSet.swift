@@ -39,13 +39,14 @@ package struct RulesSet: EventFact {
         ]
     }
 
-    package static let newestVersion = 2
-    package var version: Int { policy.eraseNeedsTwo ? 2 : 1 }
+    package static let newestVersion = 3
+    package var version: Int { policy.confirmLater ? 3 : policy.eraseNeedsTwo ? 2 : 1 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [] }
 
     package var details: EntryDetails {
         EntryDetails([
+            ("confirm_later", policy.confirmLater ? "true" : nil),
             ("erase_needs_two", policy.eraseNeedsTwo ? "true" : nil),
             ("former_providers", formerProviders.entryText),
             ("link_limit", String(policy.linkBudget.limit)),
@@ -70,7 +71,8 @@ package struct RulesSet: EventFact {
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         guard accounts.isEmpty else { throw .malformed("accounts") }
         var reader = details.reader
-        // The stored rules have no version beside them: the member itself tells.
+        // The stored rules have no version beside them: the members themselves tell.
+        let confirmLater = try reader.optionalTrue("confirm_later")
         let eraseNeedsTwo = try reader.optionalTrue("erase_needs_two")
         formerProviders = try reader.pins("former_providers")
         let linkLimit = Int(try reader.integer("link_limit"))
@@ -88,6 +90,7 @@ package struct RulesSet: EventFact {
             limit: signInLimit, windowSeconds: try reader.integer("sign_in_window_seconds"))
         policy.singleUseIDTokens = try reader.flag("single_use_id_tokens")
         policy.eraseNeedsTwo = eraseNeedsTwo
+        policy.confirmLater = confirmLater
         self.policy = policy
         try reader.end()
     }

@@ -6,6 +6,8 @@ package struct SecondFactorRemoved: EventFact {
         case holder
         /// Support planned it for a person who lost it, and it was due.
         case support
+        /// Another person proved the address that is all the account can be signed in to with.
+        case addressLost = "address_lost"
     }
 
     package let account: AccountID
@@ -32,6 +34,10 @@ package struct SecondFactorRemoved: EventFact {
 
     package var verb: String {
         switch (cause, kind) {
+        case (.addressLost, .totp): "lost an authenticator app with a claimed address"
+        case (.addressLost, .phone): "lost a phone number as a second factor with a claimed address"
+        case (.addressLost, .passkey): "lost a passkey as a second factor with a claimed address"
+        case (.addressLost, .recoveryCodes): "lost the recovery codes with a claimed address"
         case (.holder, .totp): "removed an authenticator app"
         case (.holder, .phone): "removed a phone number as a second factor"
         case (.holder, .passkey): "removed a passkey as a second factor"

@@ -18,6 +18,7 @@ package struct AccountActivity: Hashable, Sendable {
         case unlinkStopped = "unlink_stopped"
         case merged
         case mergeUndone = "merge_undone"
+        case addressClaimed = "address_claimed"
         case addressConfirmed = "address_confirmed"
         case addressChanged = "address_changed"
         case addressReturned = "address_returned"
@@ -120,6 +121,7 @@ extension AccountActivity.Kind {
         case .providerUnlinkStopped: self = .unlinkStopped
         case .accountsMerged: self = .merged
         case .accountsUnmerged: self = .mergeUndone
+        case .addressClaimed: self = .addressClaimed
         case .addressConfirmed: self = .addressConfirmed
         case .addressChanged(let fact):
             self = fact.cause == .change ? .addressChanged : .addressReturned

@@ -1,10 +1,28 @@
 /// How events of addresses follow on the state.
 extension Fold {
+    mutating func claim(_ fact: AddressClaimed, at position: LogPosition) throws(FoldFault) {
+        try requireAccount(fact.account)
+        try requireFree(fact.address)
+        hold(
+            HeldAddress(
+                id: fact.address, kind: fact.kind, account: fact.account, position: position,
+                isClaimed: true))
+    }
+
     mutating func confirm(
         _ fact: AddressConfirmed, at position: LogPosition
     ) throws(FoldFault) {
-        try requireAccount(fact.account)
-        try requireFree(fact.address)
+        if let claimed = holder(of: fact.address) {
+            // A merge does not change the account of a claim.
+            try requireUnerased(fact.account)
+            guard claimed.isClaimed, claimed.account == fact.account, claimed.kind == fact.kind,
+                fact.cause == .proved
+            else {
+                throw .impossible("account \(fact.account) has not claimed address \(fact.address)")
+            }
+        } else {
+            try requireAccount(fact.account)
+        }
         hold(
             HeldAddress(
                 id: fact.address, kind: fact.kind, account: fact.account, position: position))
@@ -24,7 +42,7 @@ extension Fold {
         try requireUnerased(fact.account)
         try requireAccount(fact.holder)
         guard let present = holder(of: fact.address), present.account == fact.account,
-            present.kind == fact.kind, present.formerOf == nil
+            present.kind == fact.kind, present.formerOf == nil, !present.isClaimed
         else {
             throw .impossible("address \(fact.address) does not belong to account \(fact.account)")
         }

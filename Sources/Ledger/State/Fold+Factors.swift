@@ -29,7 +29,7 @@ extension Fold {
         try requireAccount(fact.account)
         let known = try requireFactor(fact.factor, fact.kind, of: fact.account)
         // The recovery codes go with the last factor, without a plan of their own.
-        guard fact.cause == .holder || !fact.kind.isRequired || known.removalDue != nil else {
+        guard fact.cause != .support || !fact.kind.isRequired || known.removalDue != nil else {
             throw .impossible("the removal of factor \(fact.factor) was not planned")
         }
         release(known)

@@ -160,6 +160,7 @@ extension Fold {
             case .asked: break
             case .upgraded(let upgrade): try check(upgrade, of: fact)
             case .support: try requireDue(fact, at: recorded.recordedAt)
+            case .addressLost: break
             }
             unlink(fact, at: recorded.position)
         case .conflictRejected(let fact):
@@ -218,6 +219,7 @@ extension Fold {
         case .accountsUnmerged(let fact):
             try checkUnmerge(fact)
             unmerge(fact, at: recorded.position)
+        case .addressClaimed(let fact): try claim(fact, at: recorded.position)
         case .addressConfirmed(let fact): try confirm(fact, at: recorded.position)
         case .addressReleased(let fact): try release(fact)
         case .accountNamed(let fact):

@@ -26,7 +26,7 @@ package struct AddressName: Hashable, Sendable {
     }
 }
 
-/// An address whose holder proved that they can read its messages.
+/// An address whose holder proved that they can read its messages, or which is only claimed.
 package struct ProvedAddress: Hashable, Sendable {
     package let kind: AddressKind
     /// The canonical form.
@@ -58,20 +58,24 @@ package struct HeldAddress: Hashable, Sendable {
 
     package let id: AddressID
     package let kind: AddressKind
-    /// The account for which it was confirmed; merges do not change it.
+    /// The account for which it was claimed or confirmed; merges do not change it.
     package let account: AccountID
-    /// The position of the event that discloses it: the `AddressConfirmed` or the last `AddressChanged`.
+    /// The position of the event that discloses it: the `AddressClaimed`, the `AddressConfirmed` or the last
+    /// `AddressChanged`.
     package let position: LogPosition
     /// The address that replaced it; nil for one that is in use.
     package let formerOf: AddressID?
     /// The end of the time in which the former address can be taken back, on both; nil for one that was not changed.
     package let keptUntil: Timestamp?
+    /// Whether the address was not proved yet.
+    package let isClaimed: Bool
 
     /// Describes a holder.
     package init(
         id: AddressID, kind: AddressKind, account: AccountID, position: LogPosition,
-        formerOf: AddressID? = nil, keptUntil: Timestamp? = nil
+        formerOf: AddressID? = nil, keptUntil: Timestamp? = nil, isClaimed: Bool = false
     ) {
+        self.isClaimed = isClaimed
         self.id = id
         self.kind = kind
         self.account = account
@@ -87,7 +91,7 @@ package struct HeldAddress: Hashable, Sendable {
     package func disclosed(at position: LogPosition) -> HeldAddress {
         HeldAddress(
             id: id, kind: kind, account: account, position: position, formerOf: formerOf,
-            keptUntil: keptUntil)
+            keptUntil: keptUntil, isClaimed: isClaimed)
     }
 
     /// Returns the same address under another id, after another one has replaced it.

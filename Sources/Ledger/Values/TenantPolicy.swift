@@ -22,6 +22,8 @@ package struct TenantPolicy: Hashable, Sendable {
     package var singleUseIDTokens = false
     /// Whether an erasure by an API key or a person of the staff needs another one's confirmation.
     package var eraseNeedsTwo = false
+    /// Whether a password may be set for an address that is confirmed later.
+    package var confirmLater = false
     /// Link attempts per account.
     package var linkBudget = Budget(limit: 5, windowSeconds: 3600)
     /// Sign-ins per identity.

@@ -128,7 +128,7 @@ extension TenantVerification {
     /// Compares `addresses` with the fold.
     mutating func compareAddresses(on connection: Connection) throws(PostgresError) {
         var expected = state.addresses
-        let list = "address_id, kind, account_id, position, former_of, kept_until"
+        let list = "address_id, kind, account_id, position, former_of, kept_until, claimed"
         try eachRow(of: .addresses, list, on: connection) {
             check, result, row throws(PostgresError) in
             let id = AddressID(bits: try result.uuid(row, result.column("address_id")))
@@ -140,9 +140,10 @@ extension TenantVerification {
             let position = try result.int8(row, result.column("position"))
             let former = try result.optionalUUID(row, result.column("former_of"))
             let keptUntil = try result.optionalTimestamp(row, result.column("kept_until"))
+            let isClaimed = try result.bool(row, result.column("claimed"))
             if kind != address.kind.rawValue || account != address.account.bits
                 || position != address.position.value || former != address.formerOf?.bits
-                || keptUntil != address.keptUntil?.microseconds
+                || keptUntil != address.keptUntil?.microseconds || isClaimed != address.isClaimed
             {
                 check.add(
                     .addresses, address.position,

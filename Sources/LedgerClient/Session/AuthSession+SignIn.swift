@@ -90,20 +90,23 @@ extension AuthSession {
 
     /// Begins an account with a password, which a sign-in with ``Proof/code(_:_:)`` finishes.
     ///
+    /// A tenant may open the account at once; the sign-in with the code then confirms the address.
+    ///
     /// - Parameters:
     ///   - email: The address to which the code is sent.
     ///   - password: The new password.
     ///   - provider: The name of a provider of type `password`.
-    /// - Returns: The challenge of the code.
+    /// - Returns: The challenge of the code, or the sign-in.
     /// - Throws: ``LedgerError/Code/weakPassword``, ``LedgerError/Code/rateLimited``.
     public func signUp(
         email: String, password: String, at provider: String = "password"
-    ) async throws(LedgerError) -> SentCode {
-        try await keeper.sender.send(
-            APICall(
-                route: .signUp, segments: [provider],
-                body: ["email": .text(email), "password": .text(password)]),
-            as: SentCode.self)
+    ) async throws(LedgerError) -> SignUpResult {
+        try await following { keeper throws(LedgerError) in
+            try await keeper.signUp(
+                APICall(
+                    route: .signUp, segments: [provider],
+                    body: ["email": .text(email), "password": .text(password)]))
+        }
     }
 
     /// Sends the code that replaces a forgotten password, if an account has one with this address.
@@ -183,6 +186,21 @@ extension AuthSession {
 }
 
 extension SessionKeeper {
+    /// Sends a sign-up, and stores the session of its answer, if it has one.
+    func signUp(_ call: APICall) async throws(LedgerError) -> SignUpResult {
+        let began = sender.time.monotonic
+        switch try await sender.send(call, as: SignUpAnswer.self) {
+        case .sent(let code): return .codeSent(code)
+        case .opened(let answer):
+            let signIn = await open(answer, began)
+            return .signedIn(
+                signIn,
+                confirmation: answer.challengeID.map {
+                    SentCode(challengeID: $0, expiresIn: SignUpAnswer.codeSeconds)
+                })
+        }
+    }
+
     /// Returns the secret of an anonymous account, which the gate guards like a token.
     func anonymousSecret() async throws(LedgerError) -> String? {
         guard try await load().session?.anonymousSecret != nil else { return nil }

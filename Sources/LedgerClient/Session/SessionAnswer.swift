@@ -8,6 +8,7 @@ struct SessionAnswer: Decodable, Sendable {
     let linkedProviders: [String]
     let anonymousSecret: String?
     let deviceToken: String?
+    let challengeID: String?
 
     enum CodingKeys: String, CodingKey {
         case accessToken = "access_token"
@@ -18,6 +19,23 @@ struct SessionAnswer: Decodable, Sendable {
         case linkedProviders = "linked_providers"
         case anonymousSecret = "anonymous_secret"
         case deviceToken = "device_token"
+        case challengeID = "challenge_id"
+    }
+}
+
+/// The body of an answer to a sign-up: a session, or the challenge of the code that was sent.
+enum SignUpAnswer: Decodable, Sendable {
+    /// The lifetime of a code, in seconds.
+    static let codeSeconds = 600
+
+    case opened(SessionAnswer)
+    case sent(SentCode)
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: SessionAnswer.CodingKeys.self)
+        self =
+            members.contains(.accessToken)
+            ? .opened(try SessionAnswer(from: decoder)) : .sent(try SentCode(from: decoder))
     }
 }
 

@@ -62,7 +62,8 @@ actor SessionKeeper {
         return await open(try await send(call, as: SessionAnswer.self), began)
     }
 
-    private func open(
+    /// Stores the session of an answer.
+    func open(
         _ answer: SessionAnswer, _ began: Duration, _ presentedSecret: String? = nil
     ) async -> SignIn {
         var opened = await session(of: answer, began)

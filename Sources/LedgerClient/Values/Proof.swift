@@ -77,6 +77,22 @@ public struct SignIn: Hashable, Sendable {
     }
 }
 
+/// The result of a sign-up with a password.
+public enum SignUpResult: Hashable, Sendable {
+    /// A code was sent, which opens the account, or confirms its address, by a sign-in with ``Proof/code(_:_:)``.
+    case codeSent(SentCode)
+    /// The account is open. The code confirms its address; nil if it could not be sent.
+    case signedIn(SignIn, confirmation: SentCode?)
+
+    /// The code that was sent.
+    public var sent: SentCode? {
+        switch self {
+        case .codeSent(let code): code
+        case .signedIn(_, let confirmation): confirmation
+        }
+    }
+}
+
 /// The result of a first proof.
 public enum SignInResult: Hashable, Sendable {
     /// A session was opened.

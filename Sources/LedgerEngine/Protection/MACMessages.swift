@@ -66,9 +66,11 @@ extension MACMessage {
         message.uuid(address.account.bits)
         message.int8(address.position.value)
         // A row of a former release has neither.
-        guard address.keptUntil != nil || address.formerOf != nil else { return message }
-        message.optional(address.formerOf) { $0.uuid($1.bits) }
-        message.optional(address.keptUntil) { $0.int8($1.microseconds) }
+        if address.keptUntil != nil || address.formerOf != nil {
+            message.optional(address.formerOf) { $0.uuid($1.bits) }
+            message.optional(address.keptUntil) { $0.int8($1.microseconds) }
+        }
+        if address.isClaimed { message.text("claimed") }
         return message
     }
 

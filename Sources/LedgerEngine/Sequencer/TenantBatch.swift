@@ -222,7 +222,9 @@ package struct BatchChanges {
             mergesUndone.append((survivor: fact.survivor, merge: fact.merge))
         case .rulesSet: setsRules = true
         // The row has the name of the address, which the effect brings.
-        case .addressConfirmed, .passkeyRegistered, .accountNamed: break
+        case .addressClaimed, .passkeyRegistered, .accountNamed: break
+        // That of a claim gets another row.
+        case .addressConfirmed(let fact): addressesReleased.append(fact.address)
         case .passwordSet(let fact):
             guard fact.endsSessions else { break }
             endAll(of: fact.account, in: ledger, at: position)

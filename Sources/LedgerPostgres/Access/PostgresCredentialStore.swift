@@ -6,14 +6,16 @@ internal import Postgres
 package final class PostgresCredentialStore: PasswordStore {
     static let list = PasswordLoad.Columns.selected("c")
     static let columns = PasswordLoad.Columns("c", in: list)
+    private static let addressedList = list + ["d.claimed"]
+    private static let claimed = addressedList["d.claimed"]
 
     private static let statement = Statement(
         "password_of_address",
         """
-        SELECT \(list.sql)
+        SELECT \(addressedList.sql)
         FROM unnest($2::bytea[]) AS k (digest)
         CROSS JOIN LATERAL (
-            SELECT address_id FROM addresses WHERE tenant_id = $1 AND digest = k.digest
+            SELECT address_id, claimed FROM addresses WHERE tenant_id = $1 AND digest = k.digest
             OFFSET 0) d
         CROSS JOIN LATERAL (
             SELECT identity_id FROM identities
@@ -32,7 +34,7 @@ package final class PostgresCredentialStore: PasswordStore {
             SELECT FROM addresses d
             JOIN identities i ON i.tenant_id = $1 AND i.provider = ANY ($3::text[])
                 AND i.provider_id = d.address_id::text AND i.account_id IS NOT NULL
-            WHERE d.tenant_id = $1 AND d.digest = ANY ($2::bytea[])) AS is_used
+            WHERE d.tenant_id = $1 AND d.digest = ANY ($2::bytea[]) AND NOT d.claimed) AS is_used
         """)
 
     private static let former = Statement(
@@ -97,7 +99,10 @@ package final class PostgresCredentialStore: PasswordStore {
             let (version, sealed, wrappingKey) = try Self.columns.read(result, 0)
             let hash = keyring.openPassword(
                 sealed, wrappingKey: wrappingKey, of: version, in: tenant)
-            return hash.map { StoredPassword(version: version, hash: $0) }
+            let isClaimed = try result.bool(0, Self.claimed)
+            return hash.map {
+                StoredPassword(version: version, hash: $0, isClaimed: isClaimed)
+            }
         }
     }
 

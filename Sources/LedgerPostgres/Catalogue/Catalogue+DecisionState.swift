@@ -76,6 +76,7 @@ extension Catalogue {
                 .int8("position", [.auditor, .verified, .mac]),
                 .uuid("former_of", [.auditor, .nullable, .verified, .mac]),
                 .time("kept_until", [.auditor, .nullable, .verified, .mac]),
+                .bool("claimed", [.auditor, .verified, .mac]),
                 .bytes("mac", .nullable),
             ]),
         CatalogueTable(

@@ -46,7 +46,7 @@ extension DisclosureReader {
         return found
     }
 
-    /// Reads the canonical forms of addresses, which only the events that confirmed or changed them have.
+    /// Reads the canonical forms of addresses, which only the events that claimed, confirmed or changed them have.
     ///
     /// An address is absent if its event is of another address, or does not disclose it any more.
     package func texts(
@@ -68,6 +68,7 @@ extension DisclosedEvent {
     func text(of address: HeldAddress) -> String? {
         let (account, id): (AccountID, AddressID)
         switch recorded.event {
+        case .addressClaimed(let fact): (account, id) = (fact.account, fact.address)
         case .addressConfirmed(let fact): (account, id) = (fact.account, fact.address)
         case .addressChanged(let fact): (account, id) = (fact.account, fact.address)
         default: return nil

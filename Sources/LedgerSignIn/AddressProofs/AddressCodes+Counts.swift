@@ -78,6 +78,11 @@ extension AddressCodes {
         return counts.compactMap { $0 }
     }
 
+    /// Returns the count of the addresses that a client network claims.
+    func claimCounts(from network: String, in tenant: TenantID) -> [CodeCount] {
+        [counted("claimed by", .zero, network, Self.sendsPerNetwork, tenant)].compactMap { $0 }
+    }
+
     /// Returns the counts of a wrong second factor.
     ///
     /// A code of six digits can be guessed, so such a factor also has limits for all networks together, one of them

@@ -73,8 +73,9 @@ package final class AddressCodes: Sendable {
         case signIn
         /// A link by this session, or a sign-in.
         case link(SessionID)
-        /// The confirmation of a sign-up with this password; an account may have the address.
-        case signUp(NewPassword, isKnown: Bool)
+        /// The confirmation of a sign-up with this password; an account may have the address, or have claimed it with
+        /// the same password, of this version.
+        case signUp(NewPassword, isKnown: Bool, claim: PasswordVersion?)
         /// The reset of a password of this version; nil when no account has one with the address.
         case reset(PasswordVersion?)
         /// The enrolment of the number as a second factor by this account holder.
@@ -122,8 +123,9 @@ package final class AddressCodes: Sendable {
         var account: AccountID?
         switch use {
         case .signIn: purpose = .signIn
-        case .signUp(let password, let isKnown):
+        case .signUp(let password, let isKnown, let claim):
             (purpose, secret) = (isKnown ? .addressKnown : .signUp, password.hash)
+            plan = claim.map(Self.digest(of:))
         case .reset(let version):
             (purpose, isSent) = (.reset, version != nil)
             plan = version.map(Self.digest(of:)) ?? .zero
@@ -241,7 +243,7 @@ package final class AddressCodes: Sendable {
     /// Returns the digest of the text by which a client agrees to a merge plan.
     static func digest(ofPlan text: String) -> Digest? { Digest(SHA256.hash(text)) }
 
-    /// Returns the digest of the password that a reset replaces.
+    /// Returns the digest of the password that a reset replaces, or that a code confirms the address of.
     static func digest(of version: PasswordVersion) -> Digest {
         Digest(SHA256.hash("reset:\(version.identity):\(version.version)")) ?? .zero
     }

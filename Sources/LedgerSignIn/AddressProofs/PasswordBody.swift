@@ -1,11 +1,13 @@
 internal import Cryptography
-internal import Ledger
+package import Ledger
 package import Passwords
 
 /// The credential of a provider of type `password`.
 package enum PasswordBody: Sendable {
     /// An address and its password; with the token of a device that has signed in before.
     case known(address: String, Password, deviceToken: String?)
+    /// An address that is confirmed later, in its canonical form, and the password that it gets.
+    case claim(address: String, NewPassword)
     /// The code that finishes a sign-up.
     case signUp(CodeBody)
     /// The code that proves an address, and the password that it gets: for a link.
@@ -13,13 +15,16 @@ package enum PasswordBody: Sendable {
 
     /// Whether a sign-in with it may open an account.
     var mayOpenAccount: Bool {
-        if case .signUp = self { true } else { false }
+        switch self {
+        case .claim, .signUp: true
+        case .known, .new: false
+        }
     }
 
     /// SHA-256 of what identifies the attempt: never of a password, which could be guessed from it.
     var digest: Digest {
         switch self {
-        case .known(let address, _, _):
+        case .known(let address, _, _), .claim(let address, _):
             guard let digest = Digest(SHA256.hash("password:\(address)")) else {
                 preconditionFailure("SHA-256 has 32 bytes")
             }
@@ -32,6 +37,7 @@ package enum PasswordBody: Sendable {
     var deviceToken: String? {
         switch self {
         case .known(_, _, let token): token
+        case .claim: nil
         case .signUp(let code), .new(let code, _): code.deviceToken
         }
     }

@@ -41,13 +41,36 @@ package final class PasswordChecks: Sendable {
         self.pause = pause
     }
 
-    /// Sends the code that finishes a sign-up; the hash of the password waits in the challenge.
+    /// A password that is right.
+    struct Checked {
+        /// The canonical form of its address.
+        let address: String
+        let names: [AddressName]
+        let stored: StoredPassword
+    }
+
+    /// Counts an address that a client claims.
     ///
-    /// If an account has the address, its holder is told, and no code works. The result is the same.
+    /// - Throws: `limited` when its network has claimed too many, `faulted`.
+    package func countClaim(
+        from network: String, in tenant: TenantID, at now: Timestamp
+    ) async throws(CodeFailure) {
+        let counts = codes.claimCounts(from: network, in: tenant)
+        if let wait = try await codes.count(counts, in: tenant, at: now) {
+            throw .limited(retryAfterSeconds: wait)
+        }
+    }
+
+    /// Sends the code that finishes a sign-up or confirms a claim; the hash of the password waits in the challenge.
+    ///
+    /// If an account has the address, its holder is told, and no code works. If an account has claimed it with this
+    /// password, the code confirms the address. The result is the same.
     ///
     /// - Parameters:
     ///   - address: The canonical form.
     ///   - password: The password.
+    ///   - hash: Its hash.
+    ///   - mayBeClaimed: Whether accounts claim addresses: then the time does not tell whether one did.
     ///   - provider: The provider of the sign-up.
     ///   - providers: Those that find accounts by e-mail addresses.
     ///   - tenant: The tenant of the provider.
@@ -57,15 +80,42 @@ package final class PasswordChecks: Sendable {
     /// - Returns: The id of the challenge.
     /// - Throws: `limited` when too many codes were sent, `faulted`.
     package func signUp(
-        _ address: String, _ password: PreparedPassword, of provider: ProviderName,
+        _ address: String, _ password: Password, hash: NewPassword, mayBeClaimed: Bool,
+        of provider: ProviderName,
         among providers: [ProviderName], in tenant: TenantID, from network: String,
         language: String?, at now: Timestamp
     ) async throws(CodeFailure) -> ChallengeID {
-        let hash = try await hash(password)
+        let claim = try await claim(
+            of: address, password, hash, mayBeClaimed: mayBeClaimed, at: provider, in: tenant)
         let isKnown = try await isUsed(address, at: providers, in: tenant)
         return try await codes.send(
-            to: address, .email, of: provider, in: tenant, for: .signUp(hash, isKnown: isKnown),
-            from: network, language: language, at: now)
+            to: address, .email, of: provider, in: tenant,
+            for: .signUp(hash, isKnown: isKnown, claim: claim), from: network, language: language,
+            at: now)
+    }
+
+    /// Returns the version of a password if it is that of the account that has claimed the address.
+    private func claim(
+        of address: String, _ password: Password, _ hash: NewPassword, mayBeClaimed: Bool,
+        at provider: ProviderName, in tenant: TenantID
+    ) async throws(CodeFailure) -> PasswordVersion? {
+        let names = codes.names(of: address, .email, in: tenant)
+        let found = try await find(names, at: provider, in: tenant)
+        let stored = found.flatMap { $0.isClaimed ? $0 : nil }
+        // The sign-up or the link has just set it.
+        if let stored, stored.hash == hash.hash { return stored.version }
+        guard mayBeClaimed || stored != nil else { return nil }
+        let known = stored.flatMap { try? PasswordHash($0.hash) } ?? hasher.decoy()
+        do {
+            let isRight = try await pool.admit().run { [hasher] in
+                try hasher.verify(password, against: known)
+            }
+            return isRight ? stored?.version : nil
+        } catch is BlockingPool.Full {
+            throw .faulted(.overloaded)
+        } catch {
+            throw .faulted(.internalFailure)
+        }
     }
 
     /// Sends the code of a reset, if an account with a password has the address.
@@ -80,8 +130,9 @@ package final class PasswordChecks: Sendable {
     ) async throws(CodeFailure) -> ChallengeID {
         let names = codes.names(of: address, .email, in: tenant)
         let known = try await find(names, at: provider, in: tenant)
+        let version = known.flatMap { $0.isClaimed ? nil : $0.version }
         return try await codes.send(
-            to: address, .email, of: provider, in: tenant, for: .reset(known?.version),
+            to: address, .email, of: provider, in: tenant, for: .reset(version),
             from: network, knownAs: device, language: language, at: now)
     }
 
@@ -150,14 +201,14 @@ package final class PasswordChecks: Sendable {
     ) async throws(CodeFailure) -> PasswordVersion {
         try await check(
             typed, password, of: provider, in: tenant, from: network, knownAs: nil, at: now
-        ).version
+        ).stored.version
     }
 
-    /// Returns the present version of the password that the code of a reset was sent for.
+    /// Returns the present version of the password that the code of a reset or of a claim was sent for.
     ///
     /// - Throws: `wrong` when it was replaced since.
     func version(
-        resetBy challenge: StoredChallenge, _ names: [AddressName]
+        of challenge: StoredChallenge, _ names: [AddressName]
     ) async throws(CodeFailure) -> PasswordVersion {
         let known = try await find(names, at: challenge.provider, in: challenge.tenant)
         guard let version = known?.version, challenge.plan == AddressCodes.digest(of: version)
@@ -170,14 +221,13 @@ package final class PasswordChecks: Sendable {
     /// A text that is no address, an unknown address and an account without a password cost as much as a wrong
     /// password, and take as long.
     ///
-    /// - Returns: The address with its names, and the version of the password.
+    /// - Returns: The address with its names, and the stored password.
     /// - Throws: `wrong`, `limited` after too many wrong passwords, `faulted`.
     func check(
         _ typed: String, _ password: Password, of provider: ProviderName, in tenant: TenantID,
         from network: String,
         knownAs device: String?, at now: Timestamp
-    ) async throws(CodeFailure) -> (address: String, names: [AddressName], version: PasswordVersion)
-    {
+    ) async throws(CodeFailure) -> Checked {
         let begin = ContinuousClock.now
         do throws(CodeFailure) {
             return try await compare(
@@ -191,8 +241,7 @@ package final class PasswordChecks: Sendable {
     private func compare(
         _ typed: String, _ password: Password, of provider: ProviderName, in tenant: TenantID,
         from network: String, knownAs device: String?, at now: Timestamp
-    ) async throws(CodeFailure) -> (address: String, names: [AddressName], version: PasswordVersion)
-    {
+    ) async throws(CodeFailure) -> Checked {
         let admission: BlockingPool.Admission
         do { admission = try pool.admit() } catch { throw .faulted(.overloaded) }
         let address = PasswordSettings.canonical(typed) ?? "@"
@@ -215,7 +264,7 @@ package final class PasswordChecks: Sendable {
         guard isRight, let stored else { throw .wrong }
         try await codes.uncount(counts, in: tenant)
         if hasher.needsRehash(hash) { renew(stored, hash, password, in: tenant) }
-        return (address, names, stored.version)
+        return Checked(address: address, names: names, stored: stored)
     }
 
     /// Hashes a verified password with the current parameters, without delaying the answer.

@@ -15,7 +15,7 @@ struct PasswordProver {
         switch body {
         case .known(let address, let password, let device):
             if case .link = purpose { throw .wrongCode }
-            let checked: (address: String, names: [AddressName], version: PasswordVersion)
+            let checked: PasswordChecks.Checked
             do throws(CodeFailure) {
                 checked = try await client.passwords.check(
                     address, password, of: provider, in: tenant, from: client.network,
@@ -24,7 +24,12 @@ struct PasswordProver {
                 throw error.flaw(or: .wrongPassword)
             }
             return try proof(
-                checked.address, checked.names, client, at: now, password: checked.version)
+                checked.address, checked.names, client, at: now, password: checked.stored.version,
+                isVerified: !checked.stored.isClaimed)
+        case .claim(let address, let password):
+            return try proof(
+                address, client.codes.names(of: address, .email, in: tenant), client, at: now,
+                new: password, isClaim: true, isVerified: false)
         case .signUp(let code):
             return try await signUp(code, by: client, in: tenant, for: purpose, at: now)
         // A client that sends the password again with the code of its sign-up.
@@ -52,9 +57,26 @@ struct PasswordProver {
         guard purpose.isSignIn else { throw .wrongCode }
         let (challenge, names) = try await check(code, client, tenant, .signUp, at: now)
         guard let hash = challenge.secret else { throw .wrongCode }
+        // The sign-up had the password of a claim, which the code confirms.
+        guard challenge.plan == nil else {
+            return try proof(
+                challenge.address, names, client, at: now, challenge: challenge.id,
+                password: try await version(of: challenge, names, client))
+        }
         return try proof(
             challenge.address, names, client, at: now, challenge: challenge.id,
             new: NewPassword(hash: hash))
+    }
+
+    /// Returns the password that the code of a reset or of a claim was sent for.
+    private func version(
+        of challenge: StoredChallenge, _ names: [AddressName], _ client: CodeClient
+    ) async throws(Credential.Flaw) -> PasswordVersion {
+        do throws(CodeFailure) {
+            return try await client.passwords.version(of: challenge, names)
+        } catch {
+            throw error.flaw(or: .wrongCode)
+        }
     }
 
     /// Checks the code of a reset.
@@ -64,14 +86,9 @@ struct PasswordProver {
         _ code: CodeBody, by client: CodeClient, in tenant: TenantID, at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
         let (challenge, names) = try await check(code, client, tenant, .reset, at: now)
-        let version: PasswordVersion
-        do throws(CodeFailure) {
-            version = try await client.passwords.version(resetBy: challenge, names)
-        } catch {
-            throw error.flaw(or: .wrongCode)
-        }
         return try proof(
-            challenge.address, names, client, at: now, challenge: challenge.id, password: version)
+            challenge.address, names, client, at: now, challenge: challenge.id,
+            password: try await version(of: challenge, names, client))
     }
 
     private func check(
@@ -88,7 +105,8 @@ struct PasswordProver {
 
     private func proof(
         _ address: String, _ names: [AddressName], _ client: CodeClient, at now: Timestamp,
-        challenge: ChallengeID? = nil, password: PasswordVersion? = nil, new: NewPassword? = nil
+        challenge: ChallengeID? = nil, password: PasswordVersion? = nil, new: NewPassword? = nil,
+        isClaim: Bool = false, isVerified: Bool = true
     ) throws(Credential.Flaw) -> Proof {
         let newID = AddressID(at: now, random: client.newID())
         guard let subject = Subject(provider: provider, providerID: newID.description) else {
@@ -96,11 +114,11 @@ struct PasswordProver {
         }
         return Proof(
             subject, authenticatedAt: Timestamp(seconds: now.seconds), methods: .password,
-            email: Email(address, isVerified: true),
+            email: Email(address, isVerified: isVerified),
             address: ProvedAddress(
                 kind: .email, text: address, names: names,
                 newID: newID),
-            challenge: challenge, password: password, newPassword: new)
+            challenge: challenge, password: password, newPassword: new, isClaim: isClaim)
     }
 }
 

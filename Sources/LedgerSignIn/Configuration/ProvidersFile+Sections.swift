@@ -10,6 +10,7 @@ extension ProvidersFile {
         var singleUseIDTokens = false
         /// Nil for that of the environment.
         var eraseNeedsTwo: Bool?
+        var confirmLater = false
         var messages = MessageSettings()
         var returnAddresses = ReturnAddresses()
     }
@@ -21,7 +22,7 @@ extension ProvidersFile {
     ) throws(ProvidersFileFault) -> TenantSettings {
         try section.allow([
             "providers", "several_per_provider", "single_use_id_tokens", "erase_needs_two",
-            "messages", "return_to", "app_name",
+            "confirm_later", "messages", "return_to", "app_name",
         ])
         let (value, location) = try section.required("providers")
         guard let entries = value.array else {
@@ -34,6 +35,7 @@ extension ProvidersFile {
         settings.severalPerProvider = try section.optionalFlag("several_per_provider") ?? false
         settings.singleUseIDTokens = try section.optionalFlag("single_use_id_tokens") ?? false
         settings.eraseNeedsTwo = try section.optionalFlag("erase_needs_two")
+        settings.confirmLater = try section.optionalFlag("confirm_later") ?? false
         if section.has("messages") {
             let (value, location) = try section.required("messages")
             settings.messages = try messages(StrictObject(value, at: location))

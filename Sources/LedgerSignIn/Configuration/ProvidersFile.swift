@@ -43,6 +43,7 @@ package enum ProvidersFile {
             tenantPolicy.severalPerProvider = settings.severalPerProvider
             tenantPolicy.singleUseIDTokens = settings.singleUseIDTokens
             tenantPolicy.eraseNeedsTwo = settings.eraseNeedsTwo ?? policy.eraseNeedsTwo
+            tenantPolicy.confirmLater = settings.confirmLater
             result[tenant] = TenantConfiguration(
                 providers: settings.providers, policy: tenantPolicy, messages: settings.messages,
                 returnAddresses: settings.returnAddresses)

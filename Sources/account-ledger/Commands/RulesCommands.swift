@@ -186,9 +186,13 @@ extension RulesSet {
             }
             return (field.name, text)
         }
-        // It is written only where it is on.
-        let off = policy.eraseNeedsTwo ? [] : [(name: "erase_needs_two", text: "false")]
-        return off + written
+        // They are written only where they are on.
+        let flags = [
+            (name: "confirm_later", isOn: policy.confirmLater),
+            (name: "erase_needs_two", isOn: policy.eraseNeedsTwo),
+        ]
+        return flags.map { (name: $0.name, text: String($0.isOn)) }
+            + written.filter { field in !flags.contains { $0.name == field.name } }
     }
 
     /// Returns the rules that others change, one in a line.

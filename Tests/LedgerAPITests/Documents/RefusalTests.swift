@@ -348,7 +348,7 @@ struct RefusalTests {
             }
         ],
         "503 RULES_DIFFER": [
-            Attempt { run in
+            Attempt(options: { $0.confirmLater = true }) { run in
                 run.service.ledger.fail(with: .rulesDiffer)
                 return try await run.send()
             }

@@ -29,6 +29,7 @@ struct TestService {
         var linkAttemptsMax: Int?
         var singleUseIDTokens: [TenantID] = []
         var eraseNeedsTwo = false
+        var confirmLater = false
         /// The key of the digests of spent ID tokens.
         var spendingKey = SymmetricKey.generate()
         /// The keys of the digests of requests; none as in a release that stored plain digests.
@@ -165,6 +166,7 @@ struct TestService {
                     policy.linkBudget = Budget(limit: limit, windowSeconds: 3600)
                 }
                 policy.eraseNeedsTwo = options.eraseNeedsTwo
+                policy.confirmLater = options.confirmLater
                 policy.singleUseIDTokens = options.singleUseIDTokens.contains(tenant)
                 return (
                     tenant,

@@ -96,7 +96,7 @@ import Testing
             #expect(weak.code == .weakPassword)
             #expect(
                 weak.sentence(in: .english) == "The password must have at least 8 characters.")
-            let sent = try await app.signUp(email: email, password: password)
+            let sent = try #require(try await app.signUp(email: email, password: password).sent)
             try await app.signIn(at: "password", with: .code(sent, ledger.code(email)))
             let user = app.state.profile?.userID
             #expect(user != nil)

@@ -143,6 +143,17 @@ import Testing
         }
     }
 
+    @Test func `no notice goes to an address that is only claimed`() async throws {
+        try await with { scene in
+            let ada = try await scene.signIn("ada@example.com")
+            let claim = passwordProof(
+                "other@example.com", new: AddressID(bits: 9), hash: "hash", isClaim: true)
+            for proof in [claim, google("ada")] { try await scene.link(ada, proof) }
+            let sent = try await scene.sent()
+            #expect(sent.count == 2 && sent.allSatisfy { $0.hasPrefix("ada@") })
+        }
+    }
+
     @Test func `changes of second factors are told`() async throws {
         try await with { scene in
             var generator = SeededGenerator(seed: 1)

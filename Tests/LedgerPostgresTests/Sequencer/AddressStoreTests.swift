@@ -121,7 +121,8 @@ import Testing
 
     @Test(arguments: [
         "account_id = gen_random_uuid()", "former_of = gen_random_uuid()",
-        "kept_until = '2099-01-01'", "former_of = gen_random_uuid(), kept_until = '2000-01-01'",
+        "claimed = true", "kept_until = '2099-01-01'",
+        "former_of = gen_random_uuid(), kept_until = '2000-01-01'",
     ])
     func `a row that gives an address away is refused`(change: String) async throws {
         try await ScratchDatabase.with { database in

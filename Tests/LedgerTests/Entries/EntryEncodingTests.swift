@@ -39,10 +39,15 @@ import Testing
         #expect(EntryEncoding.encode(recorded) == golden)
     }
 
-    @Test func `an unlink by support is read and written unchanged`() throws {
+    @Test(arguments: [
+        ("support", ProviderUnlinked.Cause.support), ("address_lost", .addressLost),
+    ])
+    func `an unlink that its holder did not ask for is read and written unchanged`(
+        word: String, cause: ProviderUnlinked.Cause
+    ) throws {
         let file = try #require(
             Bundle.module.url(
-                forResource: "ProviderUnlinked.support.v2", withExtension: "json",
+                forResource: "ProviderUnlinked.\(word).v2", withExtension: "json",
                 subdirectory: "Golden"))
         let golden = Array(try Data(contentsOf: file))
         let recorded = try EntryEncoding.decode(golden)
@@ -50,14 +55,14 @@ import Testing
             Issue.record("another event: \(recorded.event)")
             return
         }
-        #expect(fact.cause == .support && fact.upgrade == nil && fact.version == 2)
+        #expect(fact.cause == cause && fact.upgrade == nil && fact.version == 2)
         #expect(EntryEncoding.encode(recorded) == golden)
         let text = String(decoding: golden, as: UTF8.self)
         for change in [
-            "\"auth_time\":\"2026-09-21T14:13:20.000000Z\",\"cause\":\"support\"",
+            "\"auth_time\":\"2026-09-21T14:13:20.000000Z\",\"cause\":\"\(word)\"",
             "\"cause\":\"upgraded\"", "\"cause\":\"asked\"",
         ] {
-            let changed = text.replacing("\"cause\":\"support\"", with: change)
+            let changed = text.replacing("\"cause\":\"\(word)\"", with: change)
             #expect(throws: EntryFault.self, "\(change)") {
                 try EntryEncoding.decode(Array(changed.utf8))
             }
@@ -65,12 +70,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("\"erase_needs_two\":\"true\",", "\"erase_needs_two\":\"false\","),
-        ("\"erase_needs_two\":\"true\",", ""), ("\"v\":\"2\"", "\"v\":\"1\""),
+        (2, "\"erase_needs_two\":\"true\",", "\"erase_needs_two\":\"false\","),
+        (2, "\"erase_needs_two\":\"true\",", ""), (2, "\"v\":\"2\"", "\"v\":\"1\""),
+        (3, "\"confirm_later\":\"true\",", "\"confirm_later\":\"false\","),
+        (3, "\"confirm_later\":\"true\",", ""), (3, "\"v\":\"3\"", "\"v\":\"2\""),
     ])
-    func `a rule that is off is written in the first version alone`(from: String, to: String) throws
-    {
-        let kind = Examples.Kind(name: .rulesSet, version: 2)
+    func `a rule that is off is written in the first version alone`(
+        version: Int, from: String, to: String
+    ) throws {
+        let kind = Examples.Kind(name: .rulesSet, version: version)
         let text = String(
             decoding: EntryEncoding.encode(Examples.recorded(kind)), as: UTF8.self)
         let changed = text.replacing(from, with: to)

@@ -107,7 +107,9 @@ enum Examples {
                     moved: [link(10, "apple", 17)], dropped: [link(11, "google", 18)],
                     replaced: [], links: [link(12, "google", 12), link(10, "apple", 17)],
                     plan: digest(Array(repeating: 3, count: 32))))
-        case .rulesSet: .rulesSet(rules(needsTwo: !isFirst))
+        case .rulesSet: .rulesSet(rules(version: kind.version))
+        case .addressClaimed:
+            .addressClaimed(AddressClaimed(account: account, address: id(15), kind: .email))
         case .addressConfirmed:
             .addressConfirmed(AddressConfirmed(account: account, address: id(15), kind: .email))
         case .passwordSet:
@@ -170,9 +172,9 @@ enum Examples {
     }
 
     /// Rules in which every value differs from its default and from the others.
-    static var rules: RulesSet { rules(needsTwo: false) }
+    static var rules: RulesSet { rules(version: 1) }
 
-    private static func rules(needsTwo: Bool) -> RulesSet {
+    private static func rules(version: Int) -> RulesSet {
         var policy = TenantPolicy(
             providers: [
                 google: ProviderPin(
@@ -181,7 +183,8 @@ enum Examples {
                     type: .oidc, issuers: ["https://idp.example/a;b \"ö%"]),
             ], severalPerProvider: true)
         policy.singleUseIDTokens = true
-        policy.eraseNeedsTwo = needsTwo
+        policy.eraseNeedsTwo = version == 2
+        policy.confirmLater = version == 3
         policy.linkBudget = Budget(limit: 6, windowSeconds: 3601)
         policy.signInBudget = Budget(limit: 61, windowSeconds: 3602)
         policy.reauthenticationSeconds = 601

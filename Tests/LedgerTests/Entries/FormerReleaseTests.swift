@@ -28,7 +28,8 @@ import Testing
             names.insert(recorded.event.name)
         }
         let later: Set<Event.Name> = [
-            .rulesSet, .addressConfirmed, .addressReleased, .addressChanged, .passwordSet,
+            .rulesSet, .addressClaimed, .addressConfirmed, .addressReleased, .addressChanged,
+            .passwordSet,
             .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
             .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,

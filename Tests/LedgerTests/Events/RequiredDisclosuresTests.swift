@@ -27,7 +27,7 @@ import Testing
             }
         }
         let rare: Set<Event.Name> = [
-            .ledgerOpened, .keyRotated, .ledgerRestored, .passwordSet, .passkeyRegistered,
+            .ledgerOpened, .keyRotated, .ledgerRestored, .passkeyRegistered,
             .signInThrottled, .accountNamed,
         ]
         #expect(seen == Set(Event.Name.allCases).subtracting(rare))

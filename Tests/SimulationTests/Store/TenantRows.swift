@@ -37,6 +37,8 @@ struct TenantRows: Sendable {
     var rules: RulesSet?
     var addresses: [AddressName: HeldAddress] = [:]
     var factors: [FactorID: FactorRow] = [:]
+    /// The versions of passwords.
+    var passwords: [IdentityID: LogPosition] = [:]
     /// The challenges that were not used yet.
     var challenges: Set<ChallengeID> = []
     /// Every challenge that was ever sent.
@@ -120,10 +122,16 @@ struct BatchLoading {
             .filter { keys.holderSubjects.tenants[$0] == tenant }
             .compactMap { rows.identities[keys.holderSubjects.subjects[$0]]?.account }
         batch.state.openChallenges = rows.challenges.intersection(keys.challenges[tenant] ?? [])
-        let factored = keys.factors[tenant] ?? []
+        let claims = (keys.addresses[tenant] ?? []).compactMap { rows.addresses[$0.name] }
+            .filter(\.isClaimed).map(\.account)
+        let factored = (keys.factors[tenant] ?? []).union(rows.family(of: claims))
         for (id, row) in rows.factors where factored.contains(row.factor.account) {
             batch.state.ledger.load(row.factor)
             batch.state.factorCounters[id] = row.counter
+        }
+        for identity in keys.passwords[tenant] ?? [] {
+            guard let version = rows.passwords[identity] else { continue }
+            batch.state.ledger.load(passwordOf: identity, version: version)
         }
         let addresses = keys.addresses[tenant] ?? []
         for proved in addresses { load(proved, from: rows, into: batch) }

@@ -59,6 +59,9 @@ struct TenantWrites: Sendable {
     /// Those of ``factors`` that were stored before.
     let factorsUsed: Set<FactorID>
     let factorsRemoved: [FactorID]
+    /// The unlinked identities, which lose their passwords.
+    let passwordsLost: [IdentityID]
+    private(set) var passwords: [IdentityID: LogPosition] = [:]
     let merged: Set<AccountID>
     let mergesMade: [Merge]
     let mergesUndone: Set<EventID>
@@ -96,6 +99,11 @@ struct TenantWrites: Sendable {
             else { continue }
             factors[id] = TenantRows.FactorRow(factor: factor, counter: counter)
         }
+        passwordsLost = batch.recordings.compactMap { recording in
+            guard case .providerUnlinked(let fact) = recording.recorded.event else { return nil }
+            return fact.identity
+        }
+        for id in changes.passwordsStored.keys { passwords[id] = ledger.passwords[id] }
         merged = changes.accountsMerged
         mergesMade = changes.mergesMade
         mergesUndone = Set(changes.mergesUndone.map(\.merge))
@@ -165,6 +173,8 @@ extension TenantRows {
         challenges.subtract(writes.spent)
         for id in writes.factorsRemoved { factors[id] = nil }
         factors.merge(writes.factors) { _, new in new }
+        for id in writes.passwordsLost { passwords[id] = nil }
+        passwords.merge(writes.passwords) { _, new in new }
         addresses = addresses.filter { !writes.released.contains($0.value.id) }
         try writeIdentities(writes.identities.filter { !$0.isNew })
         try writeSessions(writes)

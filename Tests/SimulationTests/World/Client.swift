@@ -355,7 +355,10 @@ struct Client {
         }
         let number = dice.number(1...world.parameters.subjectsPerProvider)
         if world.policies[tenant]?.providers[RandomCommands.email] != nil, dice.chance(0.3) {
-            return subject(RandomCommands.email.description, "s\(number)@example.com")
+            let hasPasswords = world.policies[tenant]?.providers[RandomCommands.password] != nil
+            let provider =
+                hasPasswords && dice.chance(0.5) ? RandomCommands.password : RandomCommands.email
+            return subject(provider.description, "s\(number)@example.com")
         }
         return subject(RandomCommands.providers.randomElement(dice).description, "s\(number)")
     }

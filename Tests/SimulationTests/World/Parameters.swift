@@ -98,6 +98,7 @@ struct Parameters: Sendable {
         // A generator of its own, so that seeds from before anonymous accounts keep their other choices.
         var anonymous = SeededGenerator(seed: seed ^ 0xA404)
         var codes = SeededGenerator(seed: seed ^ 0xC0DE)
+        var claims = SeededGenerator(seed: seed ^ 0xC1A1)
         var policies: [TenantID: TenantPolicy] = [:]
         for index in 0..<3 {
             var policy = TenantPolicy(
@@ -117,6 +118,11 @@ struct Parameters: Sendable {
             }
             if Int.random(in: 0..<3, using: &codes) == 0 {
                 policy.providers[RandomCommands.email] = ProviderPin(type: .email, issuers: [])
+                if Bool.random(using: &claims) {
+                    policy.providers[RandomCommands.password] = ProviderPin(
+                        type: .password, issuers: [])
+                    policy.confirmLater = true
+                }
             }
             if index < tenants { policies[tenant("tenant-\(index)")] = policy }
         }

@@ -10,21 +10,46 @@ extension World {
         authenticatedAt: Timestamp = Timestamp(seconds: 1_000_000_000),
         methods: AuthenticationMethods = .federated, in tenant: TenantID
     ) -> Proof {
-        guard named.provider == RandomCommands.email else {
-            return LedgerTestSupport.proof(
+        switch named.provider {
+        case RandomCommands.email:
+            addressProof(
+                named.providerID, new: dice.id(), authenticatedAt: authenticatedAt,
+                challenge: challenge(in: tenant))
+        case RandomCommands.password: passwordProof(of: named.providerID, in: tenant)
+        default:
+            LedgerTestSupport.proof(
                 named, email: email, authenticatedAt: authenticatedAt, methods: methods)
         }
-        let earlier = database.tenants[tenant]?.challenges.sorted() ?? []
-        let challenge: ChallengeID
-        if !earlier.isEmpty, dice.chance(0.3) {
-            challenge = earlier.randomElement(dice)
-        } else {
-            challenge = dice.id()
-            database.open(challenge, in: tenant)
+    }
+
+    /// Returns a claim, the proof of a sign-up, or that of the password that an address has, often with a code.
+    private func passwordProof(of address: String, in tenant: TenantID) -> Proof {
+        let rows = database.tenants[tenant]
+        let name = addressProof(address, new: AddressID(bits: 0)).address?.names.first
+        let held = name.flatMap { rows?.addresses[$0] }
+        let identity = held.flatMap {
+            rows?.identities[subject(RandomCommands.password.description, $0.id.description)]
         }
-        return addressProof(
-            named.providerID, new: dice.id(), authenticatedAt: authenticatedAt,
-            challenge: challenge)
+        if let identity, let version = rows?.passwords[identity.id], dice.chance(0.5) {
+            let isConfirmed = dice.chance(0.6)
+            return LedgerTestSupport.passwordProof(
+                address, new: dice.id(),
+                PasswordVersion(identity: identity.id, version: version), isVerified: isConfirmed,
+                challenge: isConfirmed ? challenge(in: tenant) : nil)
+        }
+        let isClaim = dice.chance(0.7)
+        return LedgerTestSupport.passwordProof(
+            address, new: dice.id(), hash: "hash", isClaim: isClaim,
+            challenge: isClaim ? nil : challenge(in: tenant))
+    }
+
+    /// Returns a challenge that was sent, often one that another command answers at the same time.
+    private func challenge(in tenant: TenantID) -> ChallengeID {
+        let earlier = database.tenants[tenant]?.challenges.sorted() ?? []
+        if !earlier.isEmpty, dice.chance(0.3) { return earlier.randomElement(dice) }
+        let challenge: ChallengeID = dice.id()
+        database.open(challenge, in: tenant)
+        return challenge
     }
 
     /// Returns a new factor; its secret plays no part here.

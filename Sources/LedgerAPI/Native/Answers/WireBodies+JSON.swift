@@ -23,6 +23,9 @@ extension SessionAnswer: JSONWritable {
                 "device_token", .text(ExampleValue.deviceToken),
                 "Sent with later codes for the same address, so that strangers can't use up the device's tries"
             ),
+            .optional(
+                "challenge_id", .uuid(ExampleValue.challenge),
+                "Sent with the code that confirms the address of a sign-up"),
         ])
 
     func write(to writer: inout JSONWriter) {
@@ -42,6 +45,7 @@ extension SessionAnswer: JSONWritable {
             writer.texts(linkedProviders)
             writer.member("anonymous_secret", anonymousSecret)
             writer.member("device_token", deviceToken)
+            writer.member("challenge_id", challengeID)
         }
     }
 }
@@ -82,6 +86,9 @@ extension LinkedProvidersAnswer: JSONWritable {
         [
             .required("linked_providers", .providers, "In linking order"),
             .required("message", .text("Google account linked successfully"), "For people"),
+            .optional(
+                "challenge_id", .uuid(ExampleValue.challenge),
+                "Sent with the code that confirms a linked address"),
         ])
 
     func write(to writer: inout JSONWriter) {
@@ -89,6 +96,7 @@ extension LinkedProvidersAnswer: JSONWritable {
             writer.name("linked_providers")
             writer.texts(linkedProviders)
             writer.member("message", message)
+            writer.member("challenge_id", challengeID)
         }
     }
 }

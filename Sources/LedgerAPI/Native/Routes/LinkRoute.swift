@@ -11,7 +11,11 @@ struct LinkRoute: Route {
     static let path = "/v1/auth/link/{provider}"
     static let operation = Operation(
         id: "link", tag: .account, summary: "Link an identity to the caller's account",
-        access: .accountHolder, parameters: [IdempotencyHeader.parameter], body: LinkBody.self,
+        about:
+            "In a tenant with `confirm_later`, `email` and `password` link a password whose address is"
+            + " confirmed later, by a sign-in with the code that is sent.",
+        access: .accountHolder,
+        parameters: [IdempotencyHeader.parameter, LanguageHeader.parameter], body: LinkBody.self,
         answers: .json(LinkedProvidersAnswer.schema),
         refusals: [APIError].ofCredential + [
             .refused(.providerConflict(.heldByOther)), .refused(.idempotencyKeyReused),
@@ -22,10 +26,13 @@ struct LinkRoute: Route {
         let request = try await call.byAccountHolder { caller throws(APIError) in
             try LinkRequest(call, by: caller)
         }
+        let claim = try await call.confirmation(of: request)
+        let presented =
+            claim.map { .password(.claim(address: $0.address, $0.hash)) } ?? request.presented
         let command = LinkProvider(
             caller: request.caller,
             credential: await call.credential(
-                request.presented, of: request.provider, for: .link, by: request.caller),
+                presented, of: request.provider, for: .link, by: request.caller),
             idempotency: request.key.flatMap {
                 call.idempotency(
                     $0, of: request.caller.account, method: Self.method,
@@ -37,7 +44,30 @@ struct LinkRoute: Route {
         return .json(
             LinkedProvidersAnswer(
                 linkedProviders: providers.map(\.description),
-                message: "\(name) account linked successfully"))
+                message: "\(name) account linked successfully",
+                challengeID: await call.challenge(of: claim)?.description))
+    }
+}
+
+extension RouteCall {
+    /// Returns the address and the password of a link whose address is confirmed later; nil for any other link.
+    fileprivate func confirmation(
+        of request: LinkRequest
+    ) async throws(APIError) -> Confirmation? {
+        guard configuration.policy.confirmLater,
+            case .password(.known(let typed, let password, _)) = request.presented,
+            case .password(let settings)? = configuration(of: request.provider)?.settings
+        else { return nil }
+        guard let address = PasswordSettings.canonical(typed) else {
+            throw .invalidRequest(
+                RequestFlaw("email is not an e-mail address", at: .field("email")))
+        }
+        let prepared: PreparedPassword
+        do { prepared = try settings.rule.check(password) } catch { throw .weakPassword(error) }
+        try await countClaim()
+        return Confirmation(
+            provider: request.provider, address: address, password: password,
+            hash: try await hashed(prepared), language: request.language)
     }
 }
 
@@ -45,12 +75,14 @@ struct LinkRoute: Route {
 private struct LinkRequest {
     let caller: Caller
     let key: String?
+    let language: String?
     let presented: CredentialBody
     let provider: ProviderName
 
     init(_ call: RouteCall, by caller: Caller) throws(APIError) {
         self.caller = caller
         key = try IdempotencyHeader.read(call)
+        language = try LanguageHeader.read(call)
         let body = try call.body()
         // An anonymous identity is never linked, with or without its secret.
         presented = try body.credentialOrNewSecret(for: call.configuration(of: call.provider))

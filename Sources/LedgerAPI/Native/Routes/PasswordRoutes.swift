@@ -13,24 +13,89 @@ struct SignUpRoute: Route {
         summary: "Send the code that finishes a sign-up with a password",
         about:
             "The code opens the account by a sign-in. If an account has the address, its holder is told"
-            + " instead; the answer is the same.",
+            + " instead; the answer is the same. In a tenant with `confirm_later` an address that no account"
+            + " has opens the account at once, and the code confirms the address by a sign-in.",
         access: .anyone, parameters: [LanguageHeader.parameter], body: SignUpBody.self,
         answers: .json(CodeAnswer.schema),
         refusals: [
             .refused(.unsupportedProvider), .refused(.rateLimited(retryAfterSeconds: 60)),
-            .weakPassword(.blocklisted),
-        ])
+            .weakPassword(.blocklisted), .faulted(.rulesDiffer),
+        ], otherAnswers: [201: SessionAnswer.schema])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let (settings, address) = try call.passwordAddress()
         let password = try call.newPassword(under: settings)
         let provider = try call.passwordProvider()
         let language = try LanguageHeader.read(call)
-        return try await call.sent { () async throws(CodeFailure) in
-            try await call.services.passwords.signUp(
-                address, password, of: provider, among: call.mailProviders, in: call.tenant,
-                from: call.clientNetwork, language: language, at: call.now)
+        let confirmation = Confirmation(
+            provider: provider, address: address,
+            password: try call.body().text(RequiredText.newPassword)
+                .password(RequiredText.newPassword),
+            hash: try await call.hashed(password), language: language)
+        if call.configuration.policy.confirmLater,
+            let opened = try await call.opened(byClaim: confirmation)
+        {
+            return opened
         }
+        return try await call.sent { () async throws(CodeFailure) in
+            try await call.send(confirmation)
+        }
+    }
+}
+
+/// An address with the password that it has or gets, to be confirmed by a code.
+struct Confirmation {
+    let provider: ProviderName
+    /// The canonical form.
+    let address: String
+    let password: Password
+    let hash: NewPassword
+    let language: String?
+}
+
+extension RouteCall {
+    /// Opens an account that has claimed the address, and sends the code that confirms it.
+    ///
+    /// - Returns: nil when an account has the address, or has claimed it.
+    fileprivate func opened(
+        byClaim claim: Confirmation
+    ) async throws(APIError) -> HTTPResponse? {
+        try await countClaim()
+        guard let provider = configuration(of: claim.provider) else {
+            throw .refused(.unsupportedProvider)
+        }
+        let proof: Proof
+        do {
+            proof = try await provider.prove(
+                .password(.claim(address: claim.address, claim.hash)), in: tenant,
+                for: .signIn(tenant, singleUse: nil), by: codeClient(nil), at: now)
+        } catch {
+            throw .refused(error.refusal)
+        }
+        do throws(APIError) {
+            return try await opened(
+                by: proof, createAccount: true, knownAs: nil, confirmedBy: claim)
+        } catch .refused(.providerConflict(.heldByOther)) {
+            return nil
+        }
+    }
+
+    /// Counts an address that the client claims.
+    func countClaim() async throws(APIError) {
+        do throws(CodeFailure) {
+            try await services.passwords.countClaim(from: clientNetwork, in: tenant, at: now)
+        } catch {
+            throw self.error(error, or: .invalidPassword)
+        }
+    }
+
+    /// Sends the code of a sign-up or of a claim.
+    func send(_ confirmation: Confirmation) async throws(CodeFailure) -> ChallengeID {
+        try await services.passwords.signUp(
+            confirmation.address, confirmation.password, hash: confirmation.hash,
+            mayBeClaimed: configuration.policy.confirmLater, of: confirmation.provider,
+            among: mailProviders, in: tenant, from: clientNetwork, language: confirmation.language,
+            at: now)
     }
 }
 

@@ -127,11 +127,13 @@ extension RouteCall {
     ///   - createAccount: Whether an account is opened for an identity without one.
     ///   - device: The token by which the client's device is known.
     ///   - newSecret: The secret of an anonymous account to be opened.
+    ///   - confirmation: The address that the account claims, for the code that confirms it.
     /// - Returns: The answer.
     /// - Throws: 403 with a sign-in token when the account needs a second factor; the refusals of a sign-in.
     func opened(
         by proof: Proof, secondFactor: SecondFactorProof? = nil, createAccount: Bool,
-        knownAs device: String?, newSecret: String? = nil
+        knownAs device: String?, newSecret: String? = nil,
+        confirmedBy confirmation: Confirmation? = nil
     ) async throws(APIError) -> HTTPResponse {
         let session: SessionID = services.newID()
         let token = services.refreshTokens.issue(for: session, in: tenant)
@@ -152,11 +154,23 @@ extension RouteCall {
                 try await factors(of: account).filter { $0.factor.kind.mayFollow(proof.methods) })
         }
         await endReplacedSession()
+        // A device is not known to an address that is only claimed: strangers could collect tokens, and guess codes.
+        let address = proof.email?.isVerified == false ? nil : proof.address
         return self.session(
             opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
             anonymousSecret: newSecret,
             deviceToken: services.codes.deviceToken(
-                for: proof.address, secondFactor?.account, presented: device, in: tenant))
+                for: address, secondFactor?.account, presented: device, in: tenant),
+            challenge: await challenge(of: confirmation),
+            status: confirmation == nil ? 200 : 201)
+    }
+
+    /// Sends the code that confirms a claimed address.
+    ///
+    /// - Returns: nil when it can't be sent now; another request can.
+    func challenge(of confirmation: Confirmation?) async -> ChallengeID? {
+        guard let confirmation else { return nil }
+        return try? await send(confirmation)
     }
 
     /// Ends the session that the cookie of a page had until now: a copy of that cookie must not outlive a later sign-out,

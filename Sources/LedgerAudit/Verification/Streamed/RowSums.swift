@@ -120,6 +120,7 @@ struct RowSummer {
         image.int8(address.position.value)
         if let former = address.formerOf { image.uuid(former.bits) } else { image.null() }
         add(address.keptUntil)
+        image.int8(address.isClaimed ? 1 : 0)
         sums.addresses.add(image.hash(key))
     }
 

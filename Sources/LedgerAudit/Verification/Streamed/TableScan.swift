@@ -163,7 +163,8 @@ enum TableScan: Sendable {
             case .rules: "SELECT version, body FROM rules \(condition)"
             case .addresses:
                 """
-                SELECT address_id, kind, account_id, position, former_of, kept_until
+                SELECT address_id, kind, account_id, position, former_of, kept_until,
+                    claimed::int::bigint
                 FROM addresses \(condition)
                 """
             case .names:

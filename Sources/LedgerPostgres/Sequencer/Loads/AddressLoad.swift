@@ -6,13 +6,13 @@ package import Postgres
 package enum AddressLoad {
     /// The columns of an address in a statement where it has an alias, by their names.
     package struct Columns: Sendable {
-        private let id, kind, digest, key, account, position, formerOf, keptUntil: Int
+        private let id, kind, digest, key, account, position, formerOf, keptUntil, claimed: Int
 
         /// Returns the columns for the list of the statement.
         package static func selected(_ d: String) -> SelectList {
             [
                 "\(d).address_id", "\(d).kind", "\(d).digest", "\(d).key_id", "\(d).account_id",
-                "\(d).position", "\(d).former_of", "\(d).kept_until",
+                "\(d).position", "\(d).former_of", "\(d).kept_until", "\(d).claimed",
             ]
         }
 
@@ -26,6 +26,7 @@ package enum AddressLoad {
             position = list["\(d).position"]
             formerOf = list["\(d).former_of"]
             keptUntil = list["\(d).kept_until"]
+            claimed = list["\(d).claimed"]
         }
 
         /// Reads the address and its name.
@@ -41,7 +42,8 @@ package enum AddressLoad {
                 position: LogPosition(try result.count(row, position)),
                 formerOf: try result.optionalUUID(row, formerOf).map { AddressID(bits: $0) },
                 keptUntil: try result.optionalTimestamp(row, keptUntil)
-                    .map { Timestamp(microseconds: $0) })
+                    .map { Timestamp(microseconds: $0) },
+                isClaimed: try result.bool(row, claimed))
             let name = AddressName(
                 kind: kind, digest: try result.digest(row, digest),
                 key: try result.text(row, key))

@@ -109,6 +109,11 @@ struct BatchLoad {
                     guard let batch = load.tenants[tenant] else { return }
                     try AddressLoad.read(result, into: batch)
                 })
+            steps.append(
+                Step(call: FactorLoad.call(claimsOf: names, of: tenant)) { load, result in
+                    guard let batch = load.tenants[tenant] else { return }
+                    try FactorLoad.read(result, into: batch)
+                })
         }
         for (tenant, names) in keys.names {
             steps.append(

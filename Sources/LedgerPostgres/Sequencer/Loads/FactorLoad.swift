@@ -90,6 +90,39 @@ package enum FactorLoad {
             OFFSET 0) f
         """)
 
+    /// Those of the accounts that have claimed addresses, or have absorbed such an account: they end with the claim.
+    private static let claimed = Statement(
+        "load_factors_of_claims",
+        """
+        WITH RECURSIVE holder AS (
+            SELECT d.account_id
+            FROM unnest($2::bytea[]) AS k (digest)
+            CROSS JOIN LATERAL (
+                SELECT account_id FROM addresses
+                WHERE tenant_id = $1 AND digest = k.digest AND claimed
+                OFFSET 0) d
+            UNION
+            SELECT a.merged_into
+            FROM holder h
+            CROSS JOIN LATERAL (
+                SELECT merged_into FROM accounts
+                WHERE tenant_id = $1 AND account_id = h.account_id AND merged_into IS NOT NULL
+                OFFSET 0) a
+        )
+        SELECT \(list.sql)
+        FROM holder k
+        CROSS JOIN LATERAL (
+            SELECT * FROM factors
+            WHERE tenant_id = $1 AND account_id = k.account_id
+            OFFSET 0) f
+        """)
+
+    static func call(claimsOf names: [BatchKeys.ProvedName], of tenant: TenantID) -> Call {
+        Call(
+            claimed,
+            [.text(tenant.description), .byteArrays(names.map(\.name.digest.bytes))])
+    }
+
     static func call(_ accounts: [AccountID], of tenant: TenantID) -> Call {
         Call(statement, [.text(tenant.description), .uuids(accounts.map(\.bits))])
     }

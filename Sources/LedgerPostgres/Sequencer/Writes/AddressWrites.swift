@@ -9,12 +9,12 @@ enum AddressWrites {
         [
             "tenant_id": "text", "address_id": "uuid", "kind": "text", "digest": "bytea",
             "key_id": "text", "account_id": "uuid", "position": "bigint", "former_of": "uuid",
-            "kept_until": "timestamptz", "mac": "bytea",
+            "kept_until": "timestamptz", "claimed": "boolean", "mac": "bytea",
         ]
     ) { rows in
         """
         INSERT INTO addresses (tenant_id, address_id, kind, digest, key_id, account_id, position,
-            former_of, kept_until, mac)
+            former_of, kept_until, claimed, mac)
         SELECT * FROM \(rows)
         """
     }
@@ -74,6 +74,7 @@ enum AddressWrites {
                     .int8s(held.map(\.position.value)),
                     .optionalUUIDs(held.map { $0.formerOf?.bits }),
                     .optionalTimestamps(held.map { $0.keptUntil?.microseconds }),
+                    .bools(held.map(\.isClaimed)),
                     .byteArrays(macs),
                 ])
         ]

@@ -47,7 +47,7 @@ enum NoticeWrites {
                 SELECT address_id, kind, position,
                     row_number() OVER (ORDER BY kind, position) AS turn
                 FROM addresses WHERE tenant_id = $1 AND account_id = f.holder
-                    AND (former_of IS NULL OR kept_until > statement_timestamp())
+                    AND NOT claimed AND (former_of IS NULL OR kept_until > statement_timestamp())
                 OFFSET 0) h
         )
         INSERT INTO messages (tenant_id, message_id, account_id, channel, template, language,

@@ -77,11 +77,13 @@ private enum PageSignOutBody: BodyForm {
 /// The answer to a sign-in on a page, whose session is in the cookie.
 struct PageSessionAnswer: JSONWritable {
     let isNewUser: Bool
+    let challenge: ChallengeID?
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.name("is_new_user")
             writer.flag(isNewUser)
+            writer.member("challenge_id", challenge?.description)
         }
     }
 }

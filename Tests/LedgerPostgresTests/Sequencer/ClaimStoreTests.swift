@@ -1,0 +1,210 @@
+import Ledger
+import LedgerAudit
+import LedgerEngine
+import LedgerPostgres
+import LedgerTestSupport
+import Testing
+
+/// Claimed addresses in the database: their rows, MACs and races.
+@Suite struct ClaimStoreTests {
+    private static let ada = "ada@example.com"
+    private static let policy: TenantPolicy = {
+        var policy = RandomCommands.policy(hasEveryType: true)
+        policy.reauthenticationSeconds = .max / 2_000_000
+        return policy
+    }()
+
+    /// Calls a body with two sequencers of one ledger, and verifies the ledger afterwards.
+    private func with(
+        _ body:
+            @Sendable (ScratchDatabase, SequencerFixture, SequencerFixture) async throws -> Void
+    ) async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(
+                database, policy: Self.policy, isProtected: true
+            ) { fixture in
+                _ = try await fixture.submit(
+                    .setRules(SetRules(Self.policy, condition: .noneRecorded))
+                ).get()
+                try await SequencerFixture.with(
+                    database, policy: Self.policy, isProtected: true, opensLedger: false
+                ) { try await body(database, fixture, $0) }
+            }
+            let verifier = Verifier(
+                url: database.runtimeURL, keyring: SequencerFixture.strictKeyring)
+            let report = try await verifier.run()
+            await verifier.close()
+            #expect(report.holds, "\(report.findings)")
+        }
+    }
+
+    private func claim(_ seed: UInt64) -> SignIn {
+        var generator = SeededGenerator(seed: seed)
+        let proof = passwordProof(
+            Self.ada, new: generator.id(), hash: "hash \(seed)", isClaim: true)
+        return SignIn(proof, &generator)
+    }
+
+    private func code(_ seed: UInt64) -> SignIn {
+        var generator = SeededGenerator(seed: seed)
+        return SignIn(address: Self.ada, &generator)
+    }
+
+    private func caller(_ result: Result<Reply, Refusal>) throws -> Caller {
+        guard case .success(.signedIn(let grant, _)) = result else {
+            throw ModelLedger.Unexpected(result: result)
+        }
+        return Caller(account: grant.account, session: grant.session)
+    }
+
+    /// Stores a challenge, as if a code had been sent.
+    private func open(
+        _ challenge: ChallengeID, _ database: ScratchDatabase, digest: String = "sha256('a')"
+    ) async throws {
+        try await database.asSuperuser.execute(
+            """
+            INSERT INTO challenges (tenant_id, challenge_id, provider, digest, code_digest,
+                key_id, sealed, wrapping_key, expires_at)
+            VALUES ('default', '\(challenge)', 'password', \(digest), sha256('b'), 'key', '', 'key',
+                now() + interval '10 min')
+            """)
+    }
+
+    /// The proof of a code together with the present password, as the store has it.
+    private func confirmation(
+        _ database: ScratchDatabase, _ challenge: ChallengeID, _ seed: UInt64
+    ) async throws -> SignIn {
+        let store = PostgresCredentialStore(
+            url: database.runtimeURL, keyring: SequencerFixture.strictKeyring,
+            onFault: { Issue.record("\($0)") })
+        let names = code(seed).proof.address?.names ?? []
+        let stored = try #require(
+            try await store.password(of: names, at: RandomCommands.password, in: .default))
+        #expect(stored.isClaimed)
+        #expect(
+            try await !store.isUsed(names, at: [RandomCommands.password], in: .default))
+        await store.close()
+        var generator = SeededGenerator(seed: seed)
+        return SignIn(
+            passwordProof(
+                Self.ada, new: generator.id(), stored.version, challenge: challenge), &generator)
+    }
+
+    private func rows(_ database: ScratchDatabase) async throws -> [String] {
+        try await database.asSuperuser.texts(
+            "SELECT account_id || ' ' || claimed::text FROM addresses")
+    }
+
+    @Test func `a claim is confirmed in its row`() async throws {
+        try await with { database, fixture, _ in
+            let ada = try caller(try await fixture.submit(.signIn(claim(1))))
+            #expect(try await rows(database) == ["\(ada.account) true"])
+            let challenge = ChallengeID(bits: 7)
+            try await open(challenge, database)
+            let command = try await confirmation(database, challenge, 2)
+            #expect(try caller(try await fixture.submit(.signIn(command))).account == ada.account)
+            #expect(try await rows(database) == ["\(ada.account) false"])
+        }
+    }
+
+    @Test func `the holder's factors and challenges end with a claim that is all it has`()
+        async throws
+    {
+        try await with { database, fixture, other in
+            let mallory = try caller(try await fixture.submit(.signIn(claim(1))))
+            var generator = SeededGenerator(seed: 5)
+            _ = try await fixture.submit(
+                .enrolFactor(EnrolFactor(by: mallory, &generator))
+            ).get()
+            #expect(try await database.rows("kind]) FROM factors").count == 2)
+            let digest = try #require(code(2).proof.address?.names.first?.digest)
+            let hex = digest.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            try await open(ChallengeID(bits: 9), database, digest: "'\\x\(hex)'")
+            let ada = try caller(try await other.submit(.signIn(code(2))))
+            #expect(ada.account == mallory.account)
+            #expect(try await database.rows("kind]) FROM factors") == [])
+            #expect(try await database.rows("identity_id::text]) FROM credentials") == [])
+            #expect(try await database.rows("challenge_id::text]) FROM challenges") == [])
+            #expect(try await rows(database) == ["\(ada.account) false"])
+        }
+    }
+
+    @Test func `of twenty claims of one address at once, one opens an account`() async throws {
+        try await with { database, fixture, other in
+            let results = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        let result = try await (number.isMultiple(of: 2) ? fixture : other)
+                            .submit(.signIn(claim(UInt64(100 + number))))
+                        if case .failure(let refusal) = result {
+                            #expect(refusal == .providerConflict(.heldByOther))
+                        }
+                        return (try? result.get()) != nil
+                    }
+                }
+                return try await group.reduce(into: 0) { if $1 { $0 += 1 } }
+            }
+            #expect(results == 1)
+            #expect(try await rows(database).count == 1)
+        }
+    }
+
+    @Test func `a claim beside a proof of its address never keeps it`() async throws {
+        try await with { database, fixture, other in
+            async let claimed = fixture.submit(.signIn(claim(1)))
+            async let proved = other.submit(.signIn(code(2)))
+            let (claim, proof) = try await (claimed, proved)
+            let ada = try caller(proof)
+            #expect(try await rows(database) == ["\(ada.account) false"])
+            // The claim came first and was taken over, or was refused.
+            if let mallory = try? caller(claim) {
+                #expect(mallory.account == ada.account)
+            } else {
+                #expect(claim == .failure(.providerConflict(.heldByOther)))
+            }
+            let live = try await database.rows(
+                "session_id::text]) FROM sessions WHERE ended_position IS NULL")
+            #expect(live == ["\(ada.session)"])
+        }
+    }
+
+    @Test func `of a confirmation and another person's proof at once, the first one counts`()
+        async throws
+    {
+        try await with { database, fixture, other in
+            let holder = try caller(try await fixture.submit(.signIn(claim(1))))
+            let challenge = ChallengeID(bits: 7)
+            try await open(challenge, database)
+            let own = try await confirmation(database, challenge, 3)
+            async let confirmed = fixture.submit(.signIn(own))
+            async let proved = other.submit(.signIn(code(2)))
+            let (confirmation, proof) = try await (confirmed, proved)
+            if case .success = confirmation {
+                // The address is the holder's, so the code of another provider opens nothing.
+                #expect(proof == .failure(.accountNotFound))
+            } else {
+                #expect(confirmation == .failure(.invalidCode))
+                #expect(try caller(proof).account == holder.account)
+            }
+            #expect(try await rows(database) == ["\(holder.account) false"])
+        }
+    }
+
+    @Test func `a row that makes a claim a confirmed address is refused`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(
+                database, policy: Self.policy, isProtected: true
+            ) { fixture in
+                _ = try await fixture.submit(.signIn(claim(1))).get()
+                try await database.asSuperuser.execute("UPDATE addresses SET claimed = false")
+                await #expect(throws: LedgerFault.internalFailure) {
+                    try await fixture.submit(.signIn(code(2)))
+                }
+                let verifier = Verifier(url: database.runtimeURL, keyring: nil)
+                let report = try await verifier.run()
+                await verifier.close()
+                #expect(!report.holds)
+            }
+        }
+    }
+}
