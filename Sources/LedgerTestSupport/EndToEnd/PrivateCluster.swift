@@ -241,7 +241,10 @@ package final class PrivateCluster: Sendable {
         }
     }
 
-    private static func newestBinaries() throws -> String {
+    /// Returns the directory of the newest installed server's programs, with a slash at the end.
+    ///
+    /// - Throws: `TestTimeout` if there is none, or an error of the file system.
+    static func newestBinaries() throws -> String {
         let root = "/usr/lib/postgresql/"
         let versions = try FileManager.default.contentsOfDirectory(atPath: root).compactMap(
             Int.init)

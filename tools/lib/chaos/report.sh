@@ -31,3 +31,10 @@ print_report() {
         jq -r ".results[] | $3 | map(tostring) | join(\"|\")" "$1"
     } | column -t -s '|'
 }
+
+# Prints a report as a table in Markdown, with the arguments of print_report.
+print_markdown() {
+    say "Written to $1"
+    printf '| %s |\n|%s\n' "${2//|/ | }" "$(sed 's/[^|]*|\{0,1\}/---|/g' <<<"$2")"
+    jq -r ".results[] | $3 | map(tostring) | \"| \" + join(\" | \") + \" |\"" "$1"
+}
