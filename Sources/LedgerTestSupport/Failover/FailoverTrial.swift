@@ -52,7 +52,7 @@ package final class FailoverTrial: Sendable {
     ) async throws -> Outcome? {
         let asked = ProcessInfo.processInfo.environment["LEDGER_CHAOS_ROUNDS"].flatMap { Int($0) }
         let setup = FaultTrial.Setup()
-        return try await PatroniCluster.with { cluster in
+        return try await PatroniCluster.with(trial: fault) { cluster in
             if needsNamespaces, let refusal = cluster.network.refusal {
                 try FaultReport.add(["fault": fault, "impossible": refusal])
                 return nil
@@ -179,34 +179,43 @@ package final class FailoverTrial: Sendable {
         return Outcome(faults: outcome, findings: findings)
     }
 
-    /// Compares the logs of the three machines once no one writes.
+    /// Compares the logs of the three machines when no one writes.
     private func compareCopies() async throws {
         var digests: [String] = []
         do {
             try await eventually("three equal copies of the log", within: .seconds(60)) {
                 digests = []
                 for machine in cluster.machines {
-                    let session = Session(
-                        url: cluster.url(of: "ledger", on: machine),
-                        applicationName: "failover trial")
-                    digests.append(
-                        try await session.run { connection in
-                            try connection.query(
-                                Statement(
-                                    "digest_of_log",
-                                    """
-                                    SELECT md5(string_agg(md5(e::text), '' ORDER BY tenant_id, position))
-                                    FROM events e
-                                    """)
-                            ).text(0, 0)
-                        })
-                    await session.close()
+                    digests.append(await digestOfLog(on: machine))
                 }
                 return Set(digests).count == 1 ? true : nil
             }
         } catch is TestTimeout {
             add("the copies of the log differ: \(digests)")
         }
+    }
+
+    /// Returns a digest of the log on one machine, or the reason why there is none.
+    private func digestOfLog(on machine: Machine) async -> String {
+        let session = Session(
+            url: cluster.url(of: "ledger", on: machine), applicationName: "failover trial")
+        let digest: String
+        do {
+            digest = try await session.run { connection in
+                try connection.query(
+                    Statement(
+                        "digest_of_log",
+                        """
+                        SELECT md5(string_agg(md5(e::text), '' ORDER BY tenant_id, position))
+                        FROM events e
+                        """)
+                ).text(0, 0)
+            }
+        } catch {
+            digest = "\(machine.name): \(error)"
+        }
+        await session.close()
+        return digest
     }
 
     /// Returns the sealer's judgement in words, after every event is signed or refused.

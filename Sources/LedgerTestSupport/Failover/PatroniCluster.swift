@@ -39,20 +39,24 @@ package final class PatroniCluster: Sendable {
 
     /// Runs the body with a running cluster, which is removed afterwards.
     ///
+    /// The output of its processes is kept in the directory that `LEDGER_CHAOS_LOGS` names, if any, under the name of
+    /// the trial.
+    ///
     /// - Throws: an error of the setup or the body.
     package static func with<Value>(
-        _ body: (PatroniCluster) async throws -> Value
+        trial: String, _ body: (PatroniCluster) async throws -> Value
     ) async throws -> Value {
         let cluster = try await PatroniCluster()
         do {
             try await cluster.start()
             let value = try await body(cluster)
+            try cluster.keepOutput(of: trial)
             try await cluster.remove()
             return value
         } catch {
-            let words = cluster.lastWords
+            try? cluster.keepOutput(of: trial)
             try? await cluster.remove()
-            throw TestTimeout(waitingFor: "a trial: \(error)\n\(words)")
+            throw error
         }
     }
 
@@ -104,7 +108,7 @@ package final class PatroniCluster: Sendable {
     /// Starts the member of etcd of a machine.
     package func startEtcd(on machine: Machine) throws {
         let process = try machine.startEtcd()
-        state.withLock { $0.processes.append((name: "etcd of \(machine.name)", process: process)) }
+        state.withLock { $0.processes.append((name: "etcd-\(machine.name)", process: process)) }
     }
 
     private func startPatroni(on machine: Machine) throws {
@@ -151,13 +155,20 @@ package final class PatroniCluster: Sendable {
         state.withLock { _ = $0.silent.remove(machine.number) }
     }
 
+    /// The machine on which every acknowledged command is besides the primary.
+    ///
+    /// - Throws: `TestTimeout` if there is none.
+    package func synchronousStandby() async throws -> Machine {
+        let name = await members().first { $0.role == "sync_standby" }?.name
+        guard let machine = machines.first(where: { $0.name == name }) else {
+            throw TestTimeout(waitingFor: "a synchronous standby")
+        }
+        return machine
+    }
+
     /// Makes a standby the primary, as `patronictl switchover` does for an operator.
     package func switchOver() async throws {
-        let old = try await primary()
-        let members = await members()
-        guard let next = members.first(where: { $0.role == "sync_standby" }) else {
-            throw TestTimeout(waitingFor: "a synchronous standby among \(members)")
-        }
+        let (old, next) = (try await primary(), try await synchronousStandby())
         try await old.control([
             "switchover", "account-ledger", "--leader", old.name, "--candidate", next.name,
             "--force",
@@ -197,10 +208,19 @@ package final class PatroniCluster: Sendable {
 
     private func isWhole() async -> Bool {
         let members = await members()
-        return members.count == machines.count && members.allSatisfy { $0.state == "running" }
-            && members.filter(\.isLeader).count == 1
-            && members.contains { $0.role == "sync_standby" }
-            && Set(members.map(\.timeline)).count == 1
+        guard
+            members.count == machines.count && members.allSatisfy({ $0.state == "running" })
+                && members.contains(where: { $0.role == "sync_standby" })
+                && Set(members.map(\.timeline)).count == 1
+        else { return false }
+        // Members describe themselves a few seconds late.
+        for machine in machines {
+            let isLeader = members.contains { $0.isLeader && $0.name == machine.name }
+            let path = isLeader ? "/primary" : "/replica"
+            guard let answer = try? await machine.patroni.call("GET", path), answer.status == 200
+            else { return false }
+        }
+        return true
     }
 
     private func members() async -> [Member] {
@@ -228,12 +248,18 @@ package final class PatroniCluster: Sendable {
         return status == 0 ? "" : "status \(status): \(check.output.text)\(check.errors.text)"
     }
 
-    /// The last lines of all processes, for a failed trial.
-    private var lastWords: String {
-        state.withLock(\.processes).map { name, process in
-            let lines = (process.output.text + process.errors.text).split(separator: "\n")
-            return "\(name): " + lines.suffix(20).joined(separator: "\n")
-        }.joined(separator: "\n")
+    private func keepOutput(of trial: String) throws {
+        let variables = ProcessInfo.processInfo.environment
+        guard let logs = variables["LEDGER_CHAOS_LOGS"] else { return }
+        let name = String(trial.map { $0.isLetter || $0.isNumber ? $0 : "-" })
+        try FileManager.default.createDirectory(
+            atPath: logs, withIntermediateDirectories: true)
+        for (number, entry) in state.withLock(\.processes).enumerated() {
+            let text = entry.process.output.text + entry.process.errors.text
+            try text.write(
+                toFile: "\(logs)/\(name)-\(number)-\(entry.name).log", atomically: true,
+                encoding: .utf8)
+        }
     }
 
     private func remove() async throws {

@@ -43,6 +43,23 @@ import Testing
         Self.expectSurvived(try #require(outcome))
     }
 
+    /// Until another standby is the synchronous one, no commit is acknowledged.
+    @Test func `the machine of the synchronous standby dies`() async throws {
+        let outcome = try await FailoverTrial.run(
+            "kill -9 of every process of the synchronous standby's machine"
+        ) { trial in
+            for _ in trial.rounds {
+                try await trial.round {
+                    let standby = try await trial.cluster.synchronousStandby()
+                    try await trial.cluster.powerOff(standby)
+                    try await trial.expectServed()
+                    try await trial.cluster.powerOn(standby)
+                }
+            }
+        }
+        Self.expectSurvived(try #require(outcome))
+    }
+
     /// On continuing, the old primary is one until Patroni notices that its lease is over.
     @Test func `the machine of the primary freezes past its lease and continues`() async throws {
         let outcome = try await FailoverTrial.run(

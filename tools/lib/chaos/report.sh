@@ -35,6 +35,7 @@ print_report() {
 # Prints a report as a table in Markdown, with the arguments of print_report.
 print_markdown() {
     say "Written to $1"
-    printf '| %s |\n|%s\n' "${2//|/ | }" "$(sed 's/[^|]*|\{0,1\}/---|/g' <<<"$2")"
-    jq -r ".results[] | $3 | map(tostring) | \"| \" + join(\" | \") + \" |\"" "$1"
+    jq -r --arg head "$2" "
+        def row: \"| \" + (map(tostring) | join(\" | \")) + \" |\";
+        (\$head / \"|\" | row, (map(\"---\") | row)), (.results[] | $3 | row)" "$1"
 }
