@@ -3,11 +3,6 @@ internal import Synchronization
 
 /// An observer of two servers: their readiness, and the checkpoints that they publish.
 final class FailoverWatch: Sendable {
-    /// The longest time for which a server may be ready although it acknowledges no command: 6 s until a batch
-    /// fails, a second until that counts, and the delays of a busy machine.
-    private static let credulity = Duration.seconds(12)
-    /// The age of an answer from which on it is no longer a coincidence.
-    private static let coincidence = Duration.seconds(3)
     private static let pause = Duration.milliseconds(200)
 
     private struct State {
@@ -17,8 +12,8 @@ final class FailoverWatch: Sendable {
         /// The first 503 since then, by the server's address.
         var notices: [String: Duration] = [:]
         var slowestNotice: Duration?
-        /// The beginning of the current series of 200, by the server's address; without a value while it is 503.
-        var readySince: [String: ContinuousClock.Instant] = [:]
+        /// By the server's address.
+        var records: [String: ReadinessRecord] = [:]
         var findings: [String] = []
         /// The notes of checkpoints that servers have published.
         var notes: Set<String> = []
@@ -43,7 +38,7 @@ final class FailoverWatch: Sendable {
     var slowestNotice: Duration? { state.withLock(\.slowestNotice) }
 
     /// Whether no server is ready.
-    var areAllNotReady: Bool { state.withLock(\.readySince.isEmpty) }
+    var areAllNotReady: Bool { state.withLock { !$0.records.values.contains(where: \.isReady) } }
 
     /// A fault begins.
     func begin() {
@@ -80,18 +75,15 @@ final class FailoverWatch: Sendable {
         guard let answer = try? await server.client.call("GET", "/readyz") else { return }
         let (now, base) = (ContinuousClock.now, server.client.base)
         let silence = traffic.silence(of: server)
+        let isReady = answer.status == 200
         state.withLock { state in
-            guard answer.status == 200 else {
-                state.readySince[base] = nil
-                if let begun = state.begun, state.notices[base] == nil {
-                    state.notices[base] = now - begun
-                    state.slowestNotice = max(state.slowestNotice ?? .zero, now - begun)
-                }
-                return
+            if !isReady, let begun = state.begun, state.notices[base] == nil {
+                state.notices[base] = now - begun
+                state.slowestNotice = max(state.slowestNotice ?? .zero, now - begun)
             }
-            let since = state.readySince[base] ?? now
-            state.readySince[base] = since
-            if silence > Self.credulity, now - since > Self.coincidence {
+            let isWrong = state.records[base, default: ReadinessRecord()].note(
+                isReady: isReady, at: now, silence: silence)
+            if isWrong {
                 state.findings.append("ready, and no command acknowledged for \(silence)")
             }
         }

@@ -23,7 +23,7 @@ package final class Traffic: Sendable {
         var newestCommand: [String: ContinuousClock.Instant] = [:]
         /// The sending time of the last answered read, by the target's address.
         var newestRead: [String: ContinuousClock.Instant] = [:]
-        var pauses = TrafficPauses()
+        var pauses = TrafficPauses(from: .now)
     }
 
     /// The most attempts of a command with an idempotency key.
@@ -74,17 +74,17 @@ package final class Traffic: Sendable {
 
     /// Measures the pauses between acknowledged commands from now on.
     func beginPauses() {
-        state.withLock { $0.pauses.begin() }
+        state.withLock { $0.pauses = TrafficPauses(from: .now) }
     }
 
     /// The longest time between two acknowledged commands of a server.
     var longestPause: Duration {
-        state.withLock { $0.pauses.longest(of: $0.targets.map(\.base)) }
+        state.withLock { $0.pauses.longest(of: $0.targets.map(\.base), at: .now) }
     }
 
     /// Returns the time since a server acknowledged a command.
     func silence(of server: ServerProcess) -> Duration {
-        state.withLock { $0.pauses.silence(of: server.client.base) }
+        state.withLock { $0.pauses.silence(of: server.client.base, at: .now) }
     }
 
     /// Runs the clients during the body, and then lets them finish.
@@ -141,7 +141,7 @@ package final class Traffic: Sendable {
             case 200:
                 if method != "GET" {
                     state.count.acknowledged += 1
-                    state.pauses.acknowledge(target.base)
+                    state.pauses.acknowledge(target.base, at: .now)
                 }
             case 503:
                 state.count.unavailable += 1
