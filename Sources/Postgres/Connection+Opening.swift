@@ -25,9 +25,11 @@ extension Connection {
     /// the machine of a failed primary after another host has taken over. Each is therefore tried
     /// separately, with an equal share of the remaining time. Unless the URL says otherwise, the
     /// primary is chosen among several hosts, and preferred among several addresses of one name.
+    /// `admit` may refuse one of several hosts by throwing `.connectionFailed`.
     static func open(
         url: String, applicationName: String, within timeLeft: inout Duration,
-        lookingUpBy lookUp: (String) throws(PostgresError) -> [String] = HostName.addresses
+        lookingUpBy lookUp: (String) throws(PostgresError) -> [String] = HostName.addresses,
+        admit: (ConnectionHandle, inout Duration) throws(PostgresError) -> Void = { _, _ in }
     ) throws(PostgresError) -> ConnectionHandle {
         // A URL that libpq cannot parse is refused here, because libpq's own message would quote
         // the password.
@@ -73,11 +75,13 @@ extension Connection {
                         fallback = fallback ?? handle
                         throw .connectionFailed("the server is not the preferred one")
                     }
+                    if areHosts { try admit(handle, &timeLeft) }
                     return handle
                 }
             }
         } catch {
             guard let fallback else { throw error }
+            if areHosts { try admit(fallback, &timeLeft) }
             return fallback
         }
     }

@@ -21,6 +21,8 @@ package final class Connection {
     var isInPipelineMode = false
     /// Whether the server has refused to write anything in a transaction, as a standby does.
     var hasRefusedWrites = false
+    /// The timeline of the chosen one of several hosts; nil for a single one, and for a standby.
+    var timeline: Timeline?
 
     /// Connects within the connect timeout, which covers all hosts of the URL together.
     ///
@@ -35,7 +37,11 @@ package final class Connection {
         self.statementDeadline = statementDeadline
         var timeLeft = Self.connectTimeout(of: url) ?? connectTimeout
         if let limit { timeLeft = min(timeLeft, ContinuousClock.now.duration(to: limit)) }
-        handle = try Self.open(url: url, applicationName: applicationName, within: &timeLeft)
+        handle = try Self.open(
+            url: url, applicationName: applicationName, within: &timeLeft,
+            admit: { candidate, timeLeft throws(PostgresError) in
+                try admit(candidate, within: &timeLeft)
+            })
         deadline = .now + timeLeft
         defer { deadline = nil }
         do throws(PostgresError) {
@@ -43,6 +49,15 @@ package final class Connection {
         } catch {
             throw .connectionFailed("\(error)")
         }
+    }
+
+    /// Begins anew with another handle, or none.
+    func use(_ candidate: ConnectionHandle?) {
+        handle = candidate
+        encoding = EncodedCalls()
+        prepared = PreparedStatements()
+        isInPipelineMode = false
+        timeline = nil
     }
 
     /// Closes the connection and abandons any call in flight.

@@ -4,7 +4,7 @@ internal import BlockingCalls
 ///
 /// Connects on first use. A connection that the server ended while idle is replaced before the next
 /// call, which does not notice; one that is lost during a call fails that call, and the next call
-/// reconnects. While the server is unreachable, calls fail at once with the last reason, and the
+/// reconnects. A connection to a former primary counts as lost. While the server is unreachable, calls fail at once with the last reason, and the
 /// server is tried again after 50 milliseconds, then after twice as long each time, up to 2
 /// seconds.
 package actor Session {
@@ -88,7 +88,9 @@ package actor Session {
     }
 
     private func liveConnection(until deadline: ContinuousClock.Instant?) throws -> Connection {
-        if let connection, connection.isAlive() { return connection }
+        if let connection, !connection.isOfFormerPrimary, connection.isAlive() {
+            return connection
+        }
         close()
         guard backoff.permits(.now) else {
             throw backoff.reason ?? PostgresError.connectionFailed("waiting to connect again")

@@ -78,6 +78,37 @@ private final class Tally: Sendable {
         }
     }
 
+    /// As after a pause: it is still a primary by its own account.
+    @Test func `a former primary is left, and not connected to again`() async throws {
+        try await PrivateCluster.with { former in
+            try await PrivateCluster.with { successor in
+                for cluster in [former, successor] { try await cluster.stop(mode: "fast") }
+                try await successor.copyData(of: former)
+                try successor.becomeStandby()
+                for cluster in [former, successor] { try await cluster.start() }
+                func url(_ clusters: PrivateCluster...) -> String {
+                    let hosts = clusters.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+                    return "postgresql://owner@\(hosts)/postgres"
+                }
+                let port = Statement("port", "SELECT current_setting('port')")
+                let session = Session(url: url(former, successor), applicationName: "failover test")
+                let first = try await session.run { try $0.query(port).text(0, 0) }
+                #expect(first == "\(former.port)")
+                let operate = Session(url: successor.url, applicationName: "operator")
+                try await operate.run { try $0.execute("SELECT pg_promote()") }
+                await operate.close()
+                // From here on the process knows the new timeline.
+                let other = try Connection(
+                    url: url(successor, former), applicationName: "failover test")
+                #expect(try other.query(port).text(0, 0) == "\(successor.port)")
+                other.close()
+                let second = try await session.run { try $0.query(port).text(0, 0) }
+                #expect(second == "\(successor.port)")
+                await session.close()
+            }
+        }
+    }
+
     /// The command may be on one machine only, but an answer would mean that it is on both.
     @Test func `a commit whose wait for its standby was cancelled is not acknowledged`()
         async throws

@@ -2,12 +2,17 @@ import Testing
 
 /// Pages for operators that repeat files: they show the files that the tools try.
 @Suite struct OperatingPagesTests {
-    @Test(arguments: ["nginx.conf", "Caddyfile"])
-    func `the page shows the settings of the proxies that are tried`(file: String) throws {
-        let settings = try SourceTree.lines(of: "packaging/proxy/\(file)")
+    @Test(arguments: [
+        ("packaging/proxy/nginx.conf", "reverse-proxy"),
+        ("packaging/proxy/Caddyfile", "reverse-proxy"),
+        ("packaging/patroni/patroni.yml", "failover"),
+        ("packaging/patroni/patroni_env.conf", "failover"),
+        ("packaging/patroni/etcd", "failover"),
+    ])
+    func `the page shows the settings that are tried`(file: String, name: String) throws {
+        let settings = try SourceTree.lines(of: file)
             .map { $0.isEmpty ? "" : "    \($0)" }.joined(separator: "\n")
-        let page = try SourceTree.lines(of: "docs/operating/reverse-proxy.md")
-            .joined(separator: "\n")
+        let page = try SourceTree.lines(of: "docs/operating/\(name).md").joined(separator: "\n")
         #expect(settings.count > 500)
         #expect(page.contains(settings))
     }

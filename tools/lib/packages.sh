@@ -34,6 +34,8 @@ readonly packages_of_javascript=(chromium-headless-shell nodejs)
 readonly packages_of_bench=(jq time)
 # `column`, for the tables of tools/chaos and tools/overload.
 readonly packages_of_tables=(bsdextrautils)
+# The machines of tools/chaos --failover.
+readonly packages_of_failover=(etcd-server iproute2 patroni)
 
 # tools/package, and its checks.
 readonly packages_of_package=(binutils dpkg-dev groff-base jq mmdebstrap xz-utils)
@@ -134,9 +136,9 @@ allow_services() {
 # Services whose programs alone are needed are not started with the machine either.
 keep_from_booting() {
     local package
-    for package in "${packages_of_proxies[@]}" caddy prometheus; do
-        if [[ " $* " == *" $package "* && -d /run/systemd/system ]]; then
-            "${as_root[@]}" systemctl disable --quiet "$package"
+    for package in "${packages_of_proxies[@]}" "${packages_of_failover[@]}" caddy prometheus; do
+        if [[ $package != iproute2 && " $* " == *" $package "* && -d /run/systemd/system ]]; then
+            "${as_root[@]}" systemctl disable --quiet "${package%-server}"
         fi
     done
 }

@@ -5,10 +5,12 @@
 struct FailureStreak: Sendable {
     /// The minimum duration of uninterrupted failures before they count.
     private static let least = Duration.seconds(1)
-    /// The time for which the last failure counts.
-    private static let memory = Duration.seconds(5)
+    /// The time for which the last failure counts: until the next batch can have failed, which may take 6 s.
+    private static let memory = Duration.seconds(7)
 
+    /// The beginning of the first failed batch.
     private var first: ContinuousClock.Instant?
+    /// The end of the last one.
     private var last: ContinuousClock.Instant?
 
     /// Records a committed batch.
@@ -18,8 +20,8 @@ struct FailureStreak: Sendable {
     }
 
     /// Records a batch that failed for a reason other than one of its commands.
-    mutating func add(at moment: ContinuousClock.Instant) {
-        first = first ?? moment
+    mutating func add(since start: ContinuousClock.Instant, at moment: ContinuousClock.Instant) {
+        first = first ?? start
         last = moment
     }
 

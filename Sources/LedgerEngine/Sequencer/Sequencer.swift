@@ -140,7 +140,7 @@ package final class Sequencer: CommandQueue {
                 self.delivering.subtract(1, ordering: .releasing)
             }
         } catch {
-            await recover(batch, from: error, &deliveries)
+            await recover(batch, from: error, since: start, &deliveries)
         }
     }
 
@@ -167,10 +167,11 @@ package final class Sequencer: CommandQueue {
     }
 
     private func recover(
-        _ batch: [Queued<Pending>], from fault: BatchFault, _ deliveries: inout DiscardingTaskGroup
+        _ batch: [Queued<Pending>], from fault: BatchFault, since start: ContinuousClock.Instant,
+        _ deliveries: inout DiscardingTaskGroup
     ) async {
         guard fault.isOfOneCommand else {
-            counters.refused()
+            counters.refused(since: start)
             return fail(batch, with: .unavailable, because: fault.logText)
         }
         guard batch.count > 1 else {

@@ -58,9 +58,9 @@ final class SequencerCounters: Sendable {
         state.withLock { $0.failedCommands += commands }
     }
 
-    /// Counts a batch that failed because of the database.
-    func refused() {
-        streak.withLock { $0.add(at: .now) }
+    /// Counts a batch that failed because of the database, and the time since it began.
+    func refused(since start: ContinuousClock.Instant) {
+        streak.withLock { $0.add(since: start, at: .now) }
     }
 
     func split() {

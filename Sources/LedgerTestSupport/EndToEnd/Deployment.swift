@@ -47,16 +47,38 @@ package final class Deployment: Sendable {
         on cluster: PrivateCluster, settings: [String: String] = [:], runtimePort: Int? = nil,
         _ body: (Deployment) async throws -> Value
     ) async throws -> Value {
-        let session = Session(url: cluster.url, applicationName: "deployment")
-        try await session.run { connection in
-            try connection.execute("CREATE ROLE ledger_app LOGIN")
-            try connection.execute("CREATE DATABASE ledger")
-        }
         let owner = cluster.url.replacing("/postgres", with: "/ledger")
         let runtime = owner.replacing("//owner@", with: "//ledger_app@")
             .replacing(":\(cluster.port)/", with: ":\(runtimePort ?? cluster.port)/")
+        return try await with(
+            clusterAt: cluster.url, superuserURL: owner, runtimeURL: runtime, settings: settings,
+            body)
+    }
+
+    /// Runs the body with an installation in the new database `ledger` of a cluster, with the new login `ledger_app`.
+    ///
+    /// - Parameters:
+    ///   - url: the superuser's URL of another database.
+    ///   - superuserURL: the superuser's URL of the new database.
+    ///   - runtimeURL: the new login's URL of it.
+    ///   - password: the new login's password, if it needs one.
+    ///   - settings: environment variables that add to or replace the usual ones.
+    ///   - body: the use of the installation.
+    /// - Returns: the result of the body.
+    /// - Throws: an error of the setup or the body.
+    package static func with<Value>(
+        clusterAt url: String, superuserURL: String, runtimeURL: String, password: String? = nil,
+        settings: [String: String], _ body: (Deployment) async throws -> Value
+    ) async throws -> Value {
+        let session = Session(url: url, applicationName: "deployment")
+        try await session.run { connection in
+            let secret = password.map { " PASSWORD " + quoteLiteral($0) } ?? ""
+            try connection.execute("CREATE ROLE ledger_app LOGIN" + secret)
+            try connection.execute("CREATE DATABASE ledger")
+        }
+        await session.close()
         let deployment = try Deployment(
-            superuserURL: owner, runtimeURL: runtime, settings: settings)
+            superuserURL: superuserURL, runtimeURL: runtimeURL, settings: settings)
         return try await provide(deployment) { deployment in
             let migrated = try await deployment.tool.run(["migrate"])
             guard migrated.status == 0 else {

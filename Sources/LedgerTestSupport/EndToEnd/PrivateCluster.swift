@@ -94,6 +94,14 @@ package final class PrivateCluster: Sendable {
         }
     }
 
+    /// Replaces the data of the stopped cluster by a copy of those of another stopped one.
+    ///
+    /// - Throws: `TestTimeout` with the program's output.
+    package func copyData(of other: PrivateCluster) async throws {
+        try FileManager.default.removeItem(atPath: directory + "/data")
+        try await Self.run("/bin/cp", ["-a", other.directory + "/data", directory + "/data"])
+    }
+
     /// Configures the stopped cluster to start as a standby without a primary, until it is promoted.
     ///
     /// - Throws: an error of the file system.
@@ -241,7 +249,10 @@ package final class PrivateCluster: Sendable {
         }
     }
 
-    private static func newestBinaries() throws -> String {
+    /// Returns the directory of the newest installed server's programs, with a slash at the end.
+    ///
+    /// - Throws: `TestTimeout` if there is none, or an error of the file system.
+    static func newestBinaries() throws -> String {
         let root = "/usr/lib/postgresql/"
         let versions = try FileManager.default.contentsOfDirectory(atPath: root).compactMap(
             Int.init)

@@ -5,8 +5,12 @@ enum FaultReport {
     private static let variable = "LEDGER_CHAOS_REPORT"
 
     /// Appends an outcome to the file that the environment names, as one line of JSON.
-    static func add(_ outcome: FaultTrial.Outcome) throws {
-        try add([
+    ///
+    /// `more` are further members.
+    static func add(
+        _ outcome: FaultTrial.Outcome, _ more: [String: (any Sendable)?] = [:]
+    ) throws {
+        let members: [String: any Sendable] = [
             "fault": outcome.fault, "rounds": outcome.rounds,
             "acknowledged": outcome.count.acknowledged,
             "lost": outcome.reckoning.lost + outcome.broken.count,
@@ -16,7 +20,8 @@ enum FaultReport {
             "serves_again_seconds": seconds(outcome.recovery),
             "verify": outcome.verified.status == 0,
             "amcheck": outcome.corruption.isEmpty,
-        ])
+        ]
+        try add(members.merging(more.compactMapValues(\.self)) { $1 })
     }
 
     /// Appends a line.
@@ -34,7 +39,8 @@ enum FaultReport {
         try file.close()
     }
 
-    private static func seconds(_ duration: Duration) -> Double {
+    /// Returns a time in seconds, to the millisecond.
+    static func seconds(_ duration: Duration) -> Double {
         let whole = duration.components
         return
             ((Double(whole.seconds) + Double(whole.attoseconds) / 1e18) * 1_000).rounded() / 1_000

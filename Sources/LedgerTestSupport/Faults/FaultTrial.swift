@@ -28,22 +28,6 @@ package final class FaultTrial: Sendable {
         package init() {}
     }
 
-    /// The outcome of a trial.
-    package struct Outcome: Sendable {
-        package let fault: String
-        package let rounds: Int
-        package let count: TrafficCount
-        package let reckoning: LogComparison
-        /// Sessions and links that were acknowledged and did not work afterwards.
-        package let broken: [String]
-        /// The longest recovery time of a round, from the end of the fault.
-        package let recovery: Duration
-        /// The exit status and the output of `verify`.
-        package let verified: CommandLineTool.Outcome
-        /// The findings of `pg_amcheck --heapallindexed`; empty without any.
-        package let corruption: String
-    }
-
     package let cluster: PrivateCluster
     package let deployment: Deployment
     package let traffic: Traffic
@@ -84,7 +68,10 @@ package final class FaultTrial: Sendable {
                 let trial = FaultTrial(
                     setup, rounds: rounds, cluster: cluster, deployment: deployment, proxy: proxy)
                 try await trial.traffic.run { try await body(trial) }
-                let outcome = try await trial.outcome(of: fault)
+                let outcome = try await Outcome(
+                    of: fault, rounds: rounds, traffic: trial.traffic, deployment: deployment,
+                    recovery: trial.recovery.withLock(\.self)
+                ) { try await cluster.corruption(in: "ledger") }
                 try FaultReport.add(outcome)
                 return outcome
             }
@@ -137,41 +124,5 @@ package final class FaultTrial: Sendable {
         }
         let time = ContinuousClock.now - healed
         recovery.withLock { $0 = max($0, time) }
-    }
-
-    private func outcome(of fault: String) async throws -> Outcome {
-        let server = try await deployment.serve()
-        let broken = try await brokenGuarantees(on: server.client)
-        let reckoning = try await LogComparison(traffic.commands, logAt: deployment.superuserURL)
-        var verified = try await deployment.tool.run(["verify"])
-        // The projections may still be catching up.
-        for _ in 0..<20 where verified.status != 0 {
-            try await Task.sleep(for: .milliseconds(500))
-            verified = try await deployment.tool.run(["verify"])
-        }
-        let corruption = try await cluster.corruption(in: "ledger")
-        return Outcome(
-            fault: fault, rounds: rounds.count, count: traffic.count, reckoning: reckoning,
-            broken: broken, recovery: recovery.withLock(\.self), verified: verified,
-            corruption: corruption)
-    }
-
-    /// Returns sessions that can no longer be refreshed, and links to wrong accounts.
-    private func brokenGuarantees(on client: WireClient) async throws -> [String] {
-        var broken: [String] = []
-        for session in traffic.openSessions.shuffled().prefix(60) {
-            let refreshed = try await client.call(
-                "POST", "/v1/auth/refresh", ["refresh_token": session.refreshToken])
-            if refreshed.status != 200 {
-                broken.append("\(session.subject): a session ended by itself")
-            }
-            let signedIn = try await client.call(
-                "POST", "/v1/auth/sign-in/google",
-                ["id_token": deployment.google.token(subject: session.subject)])
-            if signedIn.text("user_id") != session.userID {
-                broken.append("\(session.subject): the link leads elsewhere")
-            }
-        }
-        return broken
     }
 }

@@ -23,6 +23,7 @@ package final class Traffic: Sendable {
         var newestCommand: [String: ContinuousClock.Instant] = [:]
         /// The sending time of the last answered read, by the target's address.
         var newestRead: [String: ContinuousClock.Instant] = [:]
+        var pauses = TrafficPauses(from: .now)
     }
 
     /// The most attempts of a command with an idempotency key.
@@ -69,6 +70,21 @@ package final class Traffic: Sendable {
                     }
                 }
         }
+    }
+
+    /// Measures the pauses between acknowledged commands from now on.
+    func beginPauses() {
+        state.withLock { $0.pauses = TrafficPauses(from: .now) }
+    }
+
+    /// The longest time between two acknowledged commands of a server.
+    var longestPause: Duration {
+        state.withLock { $0.pauses.longest(of: $0.targets.map(\.base), at: .now) }
+    }
+
+    /// Returns the time since a server acknowledged a command.
+    func silence(of server: ServerProcess) -> Duration {
+        state.withLock { $0.pauses.silence(of: server.client.base, at: .now) }
     }
 
     /// Runs the clients during the body, and then lets them finish.
@@ -122,7 +138,11 @@ package final class Traffic: Sendable {
             }
             state.count.slowestAnswer = max(state.count.slowestAnswer, time)
             switch answer.status {
-            case 200: if method != "GET" { state.count.acknowledged += 1 }
+            case 200:
+                if method != "GET" {
+                    state.count.acknowledged += 1
+                    state.pauses.acknowledge(target.base, at: .now)
+                }
             case 503:
                 state.count.unavailable += 1
                 state.count.slowestRefusal = max(state.count.slowestRefusal, time)

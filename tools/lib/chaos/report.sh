@@ -31,3 +31,11 @@ print_report() {
         jq -r ".results[] | $3 | map(tostring) | join(\"|\")" "$1"
     } | column -t -s '|'
 }
+
+# Prints a report as a table in Markdown, with the arguments of print_report.
+print_markdown() {
+    say "Written to $1"
+    jq -r --arg head "$2" "
+        def row: \"| \" + (map(tostring) | join(\" | \")) + \" |\";
+        (\$head / \"|\" | row, (map(\"---\") | row)), (.results[] | $3 | row)" "$1"
+}
