@@ -1,6 +1,12 @@
 # shellcheck shell=bash
 # Forms a throw-away coordinator with two workers from the installed Citus (cluster.sh).
 
+# The tests that pass there, as patterns for `swift test`; docs/operating/citus.md says what is missing.
+# shellcheck disable=SC2034 # for tools/test
+readonly citus_tests=(TenantCallsTests ShardedSchemaTests SequencerModelTests SeveralTenantsTests ContractTests AcceptanceTests
+    RaceTests ImportAccountsTests HistoryCommandTests AccessCommandTests SecondFactorTests AddressTests RulesTests
+    MergeCommandTests)
+
 # Fails unless the extension is installed beside the newest server.
 require_citus() {
     local library

@@ -50,8 +50,8 @@ package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible 
             "the login \(login) lacks privileges on the ledger's tables; it must INHERIT its groups"
                 + " and have USAGE on the schema public"
         case .tablesHaveRows(let table):
-            "the table \(table) has rows and is not distributed: migrate an empty database with Citus, and"
-                + " move each tenant into it with `tenant copy`"
+            "the table \(table) has rows and is not distributed: use an empty database with Citus, since distributing"
+                + " it in place would leave its rows on this node's disk, where no erasure reaches them"
         case .loginIsNotOnEveryNode(let login, let node):
             "the login \(login) cannot be added to its group on \(node): create it on every node"
         case .unguarded(let findings):

@@ -158,13 +158,17 @@ package final class PostgresBatchStore: BatchStore {
             for batch in batches { try batch.checkLoadedRows() }
             throw error
         }
-        for batch in batches {
-            try batch.checkLoadedRows()
-            let calls =
-                try AccountWrites.calls(for: [batch]) + EventWrites.calls(for: [batch])
-                + otherWrites(of: [batch], at: now)
-            _ = try connection.pipeline(tenantCalls.calls(calls, of: batch.tenant))
+        let parts = batches.flatMap { batch -> [() throws -> [Call]] in
+            [
+                { AccountWrites.calls(for: [batch]) },
+                {
+                    try batch.checkLoadedRows()
+                    return try EventWrites.calls(for: [batch])
+                },
+                { try self.otherWrites(of: [batch], at: now) },
+            ].map { part in { self.tenantCalls.calls(try part(), of: batch.tenant) } }
         }
+        _ = try connection.pipeline(parts: parts)
         do {
             _ = try connection.pipeline([Call(.commit)])
         } catch {
