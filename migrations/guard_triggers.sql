@@ -27,7 +27,7 @@ BEGIN
             WHERE t.tgrelid = log AND NOT t.tgisinternal
               AND (place = ANY (:append_only) OR t.tgname = place || '_no_truncate')
         LOOP
-            EXECUTE format('DROP TRIGGER %I ON public.%I', stray.tgname, place);
+            EXECUTE format('DROP TRIGGER IF EXISTS %I ON public.%I', stray.tgname, place);
         END LOOP;
         FOR stray IN SELECT rulename FROM pg_catalog.pg_rewrite WHERE ev_class = log LOOP
             EXECUTE format('DROP RULE %I ON public.%I', stray.rulename, place);

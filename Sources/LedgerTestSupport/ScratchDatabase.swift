@@ -66,7 +66,7 @@ package struct ScratchDatabase: Sendable {
         let value: Value
         do {
             let template =
-                isMigrated && owner == .superuser
+                isMigrated && owner == .superuser && TestCluster.workers.isEmpty
                 ? try await ScratchTemplate.shared.name : "template0"
             try await session.run { connection in
                 try database.create(
@@ -127,6 +127,58 @@ package struct ScratchDatabase: Sendable {
         let password = Self.verifier(of: passwords.runtime)
         try connection.execute("CREATE ROLE \(runtimeLogin) LOGIN PASSWORD '\(password)'")
         try connection.execute("CREATE DATABASE \(name)\(ownership) TEMPLATE \(template)")
+        let workers = TestCluster.workers
+        guard !workers.isEmpty else { return }
+        for worker in workers {
+            let node = try Self.connect(to: worker)
+            defer { node.close() }
+            if let ownerLogin {
+                try node.execute("CREATE ROLE \(ownerLogin) LOGIN")
+            }
+            try node.execute("CREATE ROLE \(runtimeLogin) LOGIN")
+            try node.execute("CREATE DATABASE \(name)\(ownership) TEMPLATE \(template)")
+        }
+        try joinNodes(workers)
+    }
+
+    private static func connect(to url: String) throws -> Connection {
+        try Connection(
+            url: url, applicationName: "scratch database", statementDeadline: .seconds(60))
+    }
+
+    /// Adds a node; again where other tests made or dropped a login at the same time, which Citus copies, too.
+    private func add(_ sql: String, _ coordinator: Connection) throws {
+        for _ in 0..<9 {
+            do throws(PostgresError) {
+                return try coordinator.execute(sql)
+            } catch {
+                guard error.state?.conditionClass == "XX" else { throw error }
+            }
+        }
+        try coordinator.execute(sql)
+    }
+
+    /// Makes the databases of all nodes one, with few shards, since each is a table.
+    private func joinNodes(_ workers: [String]) throws {
+        let extending = "CREATE EXTENSION citus"
+        let coordinator = try Self.connect(to: superuserURL)
+        defer { coordinator.close() }
+        try coordinator.execute(extending)
+        try coordinator.execute("ALTER DATABASE \(name) SET citus.shard_count = 4")
+        let address = Statement(
+            "node_address", "SELECT host(inet_server_addr()), inet_server_port()")
+        let own = try coordinator.query(address)
+        try coordinator.execute(
+            "SELECT citus_set_coordinator_host('\(try own.text(0, 0))', \(try own.int4(0, 1)))")
+        for worker in workers {
+            let node = try Self.connect(to: TestCluster.replacing(["dbname": name], in: worker))
+            defer { node.close() }
+            try node.execute(extending)
+            let found = try node.query(address)
+            try add(
+                "SELECT citus_add_node('\(try found.text(0, 0))', \(try found.int4(0, 1)))",
+                coordinator)
+        }
     }
 
     private func drop(_ connection: Connection) throws {
@@ -135,6 +187,12 @@ package struct ScratchDatabase: Sendable {
             LedgerRoles(database: name).all + [runtimeLogin] + (ownerLogin.map { [$0] } ?? [])
         for role in roles {
             try connection.execute("DROP ROLE IF EXISTS \(role)")
+        }
+        for worker in TestCluster.workers {
+            let node = try Self.connect(to: worker)
+            defer { node.close() }
+            try node.execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            for role in roles { try node.execute("DROP ROLE IF EXISTS \(role)") }
         }
     }
 

@@ -5,6 +5,18 @@ package enum TestCluster {
     /// The environment variable: the libpq URL of a superuser login.
     package static let variable = "TEST_DATABASE_URL"
 
+    /// The environment variable of the tests on Citus.
+    ///
+    /// It has the libpq URLs of superusers of the workers, parted by blanks; ``variable`` names the coordinator. The
+    /// nodes trust each other's connections.
+    package static let workersVariable = "TEST_CITUS_WORKERS"
+
+    /// The URLs of the workers; empty for a plain cluster.
+    package static var workers: [String] {
+        (ProcessInfo.processInfo.environment[workersVariable] ?? "").split(separator: " ")
+            .map(String.init)
+    }
+
     /// The error for an unset variable: tests that need a database fail instead of being skipped.
     package struct Missing: Error, CustomStringConvertible {
         /// The advice to the user.
@@ -27,6 +39,11 @@ package enum TestCluster {
         guard let url = ProcessInfo.processInfo.environment[variable], !url.isEmpty else {
             throw Missing()
         }
+        return replacing(settings, in: url)
+    }
+
+    /// Returns a URL with other settings.
+    static func replacing(_ settings: KeyValuePairs<String, String>, in url: String) -> String {
         let isURI = url.hasPrefix("postgresql://") || url.hasPrefix("postgres://")
         let pairs = settings.map { "\($0.key)=\($0.value)" } + ["connect_timeout=60"]
         guard isURI else { return ([url] + pairs).joined(separator: " ") }

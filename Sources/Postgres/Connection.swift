@@ -23,6 +23,8 @@ package final class Connection {
     var hasRefusedWrites = false
     /// The timeline of the chosen one of several hosts; nil for a single one, and for a standby.
     var timeline: Timeline?
+    /// The extensions asked for so far, and whether the database has them.
+    private var extensions: [String: Bool] = [:]
 
     /// Connects within the connect timeout, which covers all hosts of the URL together.
     ///
@@ -99,6 +101,20 @@ package final class Connection {
         close()
         return false
     }
+
+    /// Whether the database has an extension, looked up once for the connection.
+    ///
+    /// - Throws: As `query`.
+    package func hasExtension(_ name: String) throws(PostgresError) -> Bool {
+        if let known = extensions[name] { return known }
+        let found = try query(Self.hasExtension, [.text(name)]).bool(0, 0)
+        extensions[name] = found
+        return found
+    }
+
+    private static let hasExtension = Statement(
+        "has_extension",
+        "SELECT EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = $1)")
 
     /// Returns the handle, or throws if the connection is closed.
     func openHandle() throws(PostgresError) -> ConnectionHandle {

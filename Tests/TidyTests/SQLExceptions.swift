@@ -47,6 +47,13 @@ struct SQLException {
             .scalarTenant, "looks over all tenants with the text of the query for one tenant",
             ["webhooks_all"]),
         SQLException(
+            .scalarTenant,
+            "Citus sends the rows to the node of a table's column, which is restricted to the tenant",
+            ["count_codes"]),
+        SQLException(
+            .scalarTenant, "asks whether a table that is not distributed has any row",
+            ["ShardedSchema.sharded_rows_*"]),
+        SQLException(
             .scalarTenant, "reads no rows: it only keeps a table from being dropped",
             ["Verifier.keepTables"]),
         SQLException(

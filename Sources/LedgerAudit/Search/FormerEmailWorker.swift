@@ -25,8 +25,10 @@ package final class FormerEmailWorker: Sendable {
         ON CONFLICT (tenant_id) DO UPDATE
         SET holder = excluded.holder, expires_at = excluded.expires_at
         WHERE l.holder = excluded.holder
-            OR l.expires_at + make_interval(secs => $3::int) < excluded.expires_at
-            OR l.expires_at > excluded.expires_at + make_interval(secs => $3::int)
+            OR CASE WHEN isfinite(l.expires_at) THEN
+                excluded.expires_at - l.expires_at > make_interval(secs => $3::int)
+                OR l.expires_at - excluded.expires_at > make_interval(secs => $3::int)
+                ELSE true END
         RETURNING 1
         """)
     private static let releaseLease = Statement(

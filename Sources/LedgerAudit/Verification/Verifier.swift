@@ -183,8 +183,9 @@ package struct Verifier: Sendable {
     /// Returns every tenant that any table names, or that has a signed log.
     private func tenants(on connection: Connection) throws(PostgresError) -> [String] {
         var names = Set(trust.records.keys.map(\.description))
+        let engine = try DatabaseEngine(of: connection)
         for table in Self.tables {
-            let result = try connection.query(AllTenants.named(in: table))
+            let result = try connection.query(AllTenants.named(in: table, on: engine))
             for row in 0..<result.rowCount {
                 names.insert(try result.text(row, 0))
             }

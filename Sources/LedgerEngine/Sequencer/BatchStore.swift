@@ -9,6 +9,9 @@ package protocol BatchStore: Sendable {
     /// The executor that delivers answers, one batch after another; nil for any.
     var deliveryExecutor: (any TaskExecutor)? { get }
 
+    /// Whether a batch should have the commands of one tenant, as where tenants are on several nodes.
+    var takesOneTenant: Bool { get }
+
     /// Executes one batch in one transaction.
     ///
     /// Locks the heads of the tenants in the keys, then reads the clock and loads the rows of the
@@ -24,6 +27,10 @@ package protocol BatchStore: Sendable {
 
     /// Releases the store's resources; it is not used again.
     func close() async
+}
+
+extension BatchStore {
+    package var takesOneTenant: Bool { false }
 }
 
 /// The rows that a transaction has locked and read.

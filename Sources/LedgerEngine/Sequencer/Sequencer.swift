@@ -117,6 +117,13 @@ package final class Sequencer: CommandQueue {
         fail(dequeued.late, with: .overloaded, because: "they waited too long")
         let batch = dequeued.batch
         guard !batch.isEmpty else { return }
+        if store.takesOneTenant {
+            let parts = Self.byTenant(batch)
+            guard parts.count == 1 else {
+                for part in parts { await process(queue.separatingLate(part), &deliveries) }
+                return
+            }
+        }
         let start = ContinuousClock.now
         let commands = batch.map { $0.element.command }
         do throws(BatchFault) {
@@ -142,6 +149,22 @@ package final class Sequencer: CommandQueue {
         } catch {
             await recover(batch, from: error, since: start, &deliveries)
         }
+    }
+
+    /// Returns the commands of each tenant in their order, the tenants in the order of their first commands.
+    private static func byTenant(_ batch: [Queued<Pending>]) -> [[Queued<Pending>]] {
+        var parts: [[Queued<Pending>]] = []
+        var places: [TenantID: Int] = [:]
+        for pending in batch {
+            let tenant = pending.element.command.tenant
+            let place = places[tenant] ?? parts.count
+            if place == parts.count {
+                places[tenant] = place
+                parts.append([])
+            }
+            parts[place].append(pending)
+        }
+        return parts
     }
 
     private func deliver(_ outcome: BatchOutcome, to batch: [Queued<Pending>]) {

@@ -23,6 +23,7 @@ package final class AccessGate: Sendable {
     /// The maximum number of requests in one batch.
     private static let batchLimit = 128
 
+    private let tenantCalls = TenantCalls()
     private let queue: BatchQueue<Pending>
     private let session: Postgres.Session
     private let fence: SchemaFence
@@ -148,15 +149,34 @@ package final class AccessGate: Sendable {
         var calls = records.sorted { $0.key < $1.key }.map {
             AccessStatements.call(recording: $0.value, in: $0.key)
         }
-        if !wanted.isEmpty { calls.append(AccessStatements.call(keys: wanted)) }
+        let groups = try groups(of: wanted, on: connection)
+        calls += try groups.map { group in
+            let call = AccessStatements.call(keys: group.map { wanted[$0] })
+            guard let tenant = group.first.map({ wanted[$0].tenant }),
+                try DatabaseEngine(of: connection) == .citus
+            else { return [call] }
+            return tenantCalls.calls([call], of: tenant)
+        }.joined()
         calls.append(Call(SchemaFence.version))
         let results = try connection.pipeline(calls)
         // An entry is written before the data is shown, and after it was read.
         try fence.check(results[calls.count - 1])
-        guard !wanted.isEmpty else { return [:] }
-        let found = try AccessStatements.keys(
-            results[calls.count - 2], of: wanted.map(\.tenant), macs: macs)
-        return Dictionary(uniqueKeysWithValues: found.map { (indexes[$0.key], $0.value) })
+        var keys: [Int: StoredAPIKey?] = [:]
+        for (group, result) in zip(groups, results.dropFirst(records.count)) {
+            let found = try AccessStatements.keys(
+                result, of: group.map { wanted[$0].tenant }, macs: macs)
+            for (place, key) in found { keys[indexes[group[place]]] = .some(key) }
+        }
+        return keys
+    }
+
+    /// Returns the indexes of the keys that one statement looks up: on Citus those of one tenant.
+    private func groups(
+        of wanted: [(id: APIKeyID, tenant: TenantID)], on connection: Connection
+    ) throws(PostgresError) -> [[Int]] {
+        guard !wanted.isEmpty else { return [] }
+        guard try DatabaseEngine(of: connection) == .citus else { return [Array(wanted.indices)] }
+        return Array(Dictionary(grouping: wanted.indices, by: { wanted[$0].tenant }).values)
     }
 }
 

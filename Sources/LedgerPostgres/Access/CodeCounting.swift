@@ -12,17 +12,35 @@ struct CodeCounting {
         "count_codes",
         """
         INSERT INTO code_counts AS c (tenant_id, scope, count, ends_at)
-        SELECT $1::text, k.scope, k.added, $4::timestamptz + make_interval(secs => k.seconds)
+        SELECT $1::text, \(added)
+        \(adding)
+        """)
+
+    /// As ``add``, where Citus has to see from a table that all rows are of one node.
+    private static let addOnCitus = Statement(
+        "count_codes",
+        """
+        INSERT INTO code_counts AS c (tenant_id, scope, count, ends_at)
+        SELECT h.tenant_id, \(added) CROSS JOIN (
+            SELECT tenant_id FROM ledger_head WHERE tenant_id = $1 OFFSET 0) h
+        \(adding)
+        """)
+
+    private static let added = """
+        k.scope, k.added, $4::timestamptz + make_interval(secs => k.seconds)
         FROM (SELECT scope, added, seconds
             FROM unnest($2::bytea[], $3::int4[], $5::int4[]) AS s (scope, added, seconds)
             ORDER BY scope) k
+        """
+
+    private static let adding = """
         ON CONFLICT (tenant_id, scope) DO UPDATE
         SET count = CASE WHEN c.ends_at > $4::timestamptz THEN c.count ELSE 0 END
                 + excluded.count,
             ends_at = CASE WHEN c.ends_at > $4::timestamptz THEN c.ends_at
                 ELSE excluded.ends_at END
         RETURNING c.scope, c.count, c.ends_at
-        """)
+        """
 
     private static let subtract = Statement(
         "uncount_code",
@@ -40,8 +58,9 @@ struct CodeCounting {
         for (tenant, indices) in ordered(requests) {
             let added = totals(indices.map { requests[$0] })
             let now = indices.map { requests[$0].now }.max() ?? Timestamp(microseconds: 0)
+            let engine = try DatabaseEngine(of: connection)
             let result = try connection.query(
-                add,
+                engine == .citus ? addOnCitus : add,
                 [
                     .text(tenant.description), .byteArrays(added.keys.map(\.bytes)),
                     .int4s(added.values.map(\.count)), .timestamp(now.microseconds),

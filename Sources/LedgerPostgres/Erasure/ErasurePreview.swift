@@ -61,12 +61,16 @@ package enum ErasurePreview: Sendable {
             return .erased(at: LogPosition(position))
         }
         guard try first.optionalInt8(0, first.column("next_seq")) != nil else { return .unknown }
-        let found = try connection.query(
+        let call = Call(
             family,
             [
                 .texts([tenant.description]), .uuids([account.bits]), .texts([]), .texts([]),
                 .texts([]), .texts([]), .byteArrays([]),
             ])
+        let calls =
+            try DatabaseEngine(of: connection) == .citus
+            ? TenantCalls().calls([call], of: tenant) : [call]
+        guard let found = try connection.pipeline(calls).first else { return .unknown }
         var total = Rows(survivor: account)
         for index in 0..<found.rowCount {
             let member = AccountID(bits: try found.uuid(index, 0))

@@ -5,7 +5,9 @@ package enum ConnectionSettings {
     /// A plan made while a table is young is kept when the table has grown, so the planner is left
     /// no choice: no scans, no joins of whole tables.
     package static let lookups = """
-        SET plan_cache_mode = force_generic_plan;
+        SELECT set_config('plan_cache_mode', CASE
+            WHEN EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'citus')
+            THEN 'force_custom_plan' ELSE 'force_generic_plan' END, false);
         SET enable_seqscan = off;
         SET enable_bitmapscan = off;
         SET enable_hashjoin = off;

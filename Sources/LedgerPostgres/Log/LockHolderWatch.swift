@@ -14,16 +14,22 @@ package final class LockHolderWatch: Sendable {
 
     // A session with a locked row has a transaction id. A COPY is one statement whose data keeps
     // arriving.
-    private static let waitedFor = Statement(
-        "holders_waited_for",
-        """
-        SELECT a.pid, a.query_start, coalesce(c.bytes_processed, 0) AS copied_bytes,
-            a.application_name
-        FROM pg_stat_activity a LEFT JOIN pg_stat_progress_copy c ON c.pid = a.pid
-        WHERE a.datname = current_database() AND a.usename = current_user
-            AND a.application_name = ANY ($1::text[]) AND a.state = 'active'
-            AND a.wait_event_type = 'Client' AND a.backend_xid IS NOT NULL
-        """)
+    private static let waitedFor = waitedFor("AND a.backend_xid IS NOT NULL")
+    // The rows are locked on other nodes, so a session here has no transaction id.
+    private static let waitedForOnCitus = waitedFor("")
+
+    private static func waitedFor(_ condition: String) -> Statement {
+        Statement(
+            "holders_waited_for",
+            """
+            SELECT a.pid, a.query_start, coalesce(c.bytes_processed, 0) AS copied_bytes,
+                a.application_name
+            FROM pg_stat_activity a LEFT JOIN pg_stat_progress_copy c ON c.pid = a.pid
+            WHERE a.datname = current_database() AND a.usename = current_user
+                AND a.application_name = ANY ($1::text[]) AND a.state = 'active'
+                AND a.wait_event_type = 'Client' \(condition)
+            """)
+    }
 
     private static let end = Statement(
         "end_holder",
@@ -84,7 +90,9 @@ package final class LockHolderWatch: Sendable {
         try await session.run { [onFault] connection in
             let now = ContinuousClock.now
             let rows = try connection.query(
-                Self.waitedFor, [.texts(LockHolderName.allCases.map(\.rawValue))])
+                try DatabaseEngine(of: connection) == .citus
+                    ? Self.waitedForOnCitus : Self.waitedFor,
+                [.texts(LockHolderName.allCases.map(\.rawValue))])
             var waits: [Wait: ContinuousClock.Instant] = [:]
             for row in 0..<rows.rowCount {
                 let wait = Wait(

@@ -89,7 +89,13 @@ package struct AppendOnlyGuards: Sendable, Hashable {
                 Finding(level: level ?? .triggers, text: try rows.text(row, rows.column("finding")))
             )
         }
-        return AppendOnlyGuards(findings: findings)
+        guard try DatabaseEngine(of: connection) == .citus else {
+            return AppendOnlyGuards(findings: findings)
+        }
+        let all =
+            findings.filter { $0.level < .eventTriggers }
+            + (try ShardGuards.findings(on: connection, logins: logins))
+        return AppendOnlyGuards(findings: all.sorted { $0.level < $1.level })
     }
 
     private static let query = Statement("append_only_findings", MigrationScripts.guardFindings)

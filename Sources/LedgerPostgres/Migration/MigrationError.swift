@@ -19,6 +19,10 @@ package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The runtime login lacks privileges after all grants, for example because it does not
     /// inherit.
     case runtimeLoginLacksRights(String)
+    /// On Citus, a table that is not distributed yet has rows.
+    case tablesHaveRows(String)
+    /// On Citus, a node lacks the serving login.
+    case loginIsNotOnEveryNode(login: String, node: String)
     /// The triggers of the log could not be repaired.
     case unguarded([String])
 
@@ -45,6 +49,11 @@ package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible 
         case .runtimeLoginLacksRights(let login):
             "the login \(login) lacks privileges on the ledger's tables; it must INHERIT its groups"
                 + " and have USAGE on the schema public"
+        case .tablesHaveRows(let table):
+            "the table \(table) has rows and is not distributed: use an empty database with Citus, since distributing"
+                + " it in place would leave its rows on this node's disk, where no erasure reaches them"
+        case .loginIsNotOnEveryNode(let login, let node):
+            "the login \(login) cannot be added to its group on \(node): create it on every node"
         case .unguarded(let findings):
             "the log cannot be made append-only: \(findings.joined(separator: "; "))"
         }

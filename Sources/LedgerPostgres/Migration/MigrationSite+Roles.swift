@@ -30,7 +30,9 @@ extension MigrationSite {
     ///
     /// Where groups can neither be created nor found, a runtime login that is not the owner is
     /// granted the privileges of the runtime group directly.
-    func assertRoles() throws {
+    ///
+    /// - Returns: The group that the login gets its privileges by; nil for none.
+    func assertRoles() throws -> String? {
         let roles = LedgerRoles(database: database)
         let groups = [
             (roles.runtime, RoleGrants.runtime), (roles.auditor, .auditor),
@@ -41,11 +43,11 @@ extension MigrationSite {
             try connection.execute(grants.script(for: name, database: database))
             if name == roles.runtime { hasRuntimeGroup = true }
         }
-        try assertServingLogin(runtimeGroup: hasRuntimeGroup ? roles.runtime : nil)
+        return try assertServingLogin(runtimeGroup: hasRuntimeGroup ? roles.runtime : nil)
     }
 
     /// Grants the runtime login its privileges through the group only, if possible.
-    private func assertServingLogin(runtimeGroup: String?) throws {
+    private func assertServingLogin(runtimeGroup: String?) throws -> String? {
         let memberships = try connection.query(
             Self.memberships, [.text(servingLogin), .text(runtimeGroup ?? "")])
         let mayActAsOwner = try memberships.bool(0, memberships.column("may_act_as_owner"))
@@ -67,6 +69,7 @@ extension MigrationSite {
         guard try connection.query(Self.canServe, [.text(servingLogin)]).bool(0, 0) else {
             throw MigrationError.runtimeLoginLacksRights(servingLogin)
         }
+        return mayActAsOwner ? nil : runtimeGroup
     }
 
     /// Returns whether the group exists, after creating it if needed and permitted.

@@ -9,6 +9,8 @@ struct MigrationSite {
     let login: String
     let isSuperuser: Bool
     let mayCreateRoles: Bool
+    /// The distribution of the tables; nil on Postgres alone.
+    let shards: ShardedSchema?
 
     private static let roles = Statement(
         "migrate_situation",
@@ -42,6 +44,9 @@ struct MigrationSite {
         login = try row.text(0, row.column("login"))
         isSuperuser = try row.bool(0, row.column("rolsuper"))
         mayCreateRoles = try row.bool(0, row.column("may_create_roles"))
+        shards =
+            try DatabaseEngine(of: connection) == .citus
+            ? ShardedSchema(connection: connection) : nil
         _ = try ownerOfTables()
     }
 
@@ -122,7 +127,7 @@ struct MigrationSite {
     /// - Returns: The deviations from level 1 that were found, and the guards as they are now.
     func assertGuards() throws -> (repaired: [String], guards: AppendOnlyGuards) {
         let drift = try inspect().deviations
-        let guards = try connection.transaction {
+        let (group, inspected): (String?, AppendOnlyGuards?) = try connection.transaction {
             if isSuperuser {
                 for name in try eventTriggers() {
                     try connection.execute("DROP EVENT TRIGGER \(quoteIdentifier(name))")
@@ -131,14 +136,15 @@ struct MigrationSite {
             if !drift.isEmpty { try connection.execute(MigrationScripts.guardTriggers) }
             try assertFunctions()
             try connection.execute(RoleGrants.publicScript)
-            try assertRoles()
+            let group = try assertRoles()
+            // Shards are inspected over other connections, which see what is committed. Event triggers see no
+            // shard, so they would promise more than they do.
+            guard shards == nil else { return (group, nil) }
             if isSuperuser { try connection.execute(MigrationScripts.guardEventTriggers) }
-            let guards = try inspect()
-            guard guards.deviations.isEmpty else {
-                throw MigrationError.unguarded(guards.deviations)
-            }
-            return guards
+            return (group, try guarded())
         }
+        if let group, mayCreateRoles { try shards?.grant(group, to: servingLogin) }
+        let guards = try inspected ?? guarded()
         return (drift, guards)
     }
 
@@ -150,6 +156,15 @@ struct MigrationSite {
         if isAnother { try connection.execute("SET LOCAL ROLE \(quoteIdentifier(owner))") }
         try connection.execute(MigrationScripts.functions)
         if isAnother { try connection.execute("SET LOCAL ROLE \(quoteIdentifier(login))") }
+    }
+
+    /// Inspects the guards, and refuses a deviation from level 1.
+    private func guarded() throws -> AppendOnlyGuards {
+        let guards = try inspect()
+        guard guards.deviations.isEmpty else {
+            throw MigrationError.unguarded(guards.deviations)
+        }
+        return guards
     }
 
     private func inspect() throws -> AppendOnlyGuards {

@@ -63,9 +63,11 @@ package struct Migrator: Sendable {
     }
 
     private func apply(_ pending: [Migration], to site: MigrationSite) throws {
+        try site.shards?.prepare()
         for migration in pending {
             try site.apply(migration, isLast: migration.version == pending.last?.version)
         }
+        try site.shards?.distribute()
     }
 
     /// Connects as the owner, waits for other migrators, and passes the pending migrations to the body.

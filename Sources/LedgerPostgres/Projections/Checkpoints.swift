@@ -5,17 +5,23 @@ package import Postgres
 /// The statements over `projections`: the checkpoint of each table of each tenant.
 package enum Checkpoints {
     // The table may have been dropped or taken out of use meanwhile; its checkpoints must not come back.
-    private static let make = Statement(
-        "make_projections",
-        """
-        INSERT INTO projections (tenant_id, name, generation, version)
-        SELECT $1, t.name, t.generation, t.version
-        FROM unnest($2::text[], $3::int[]) AS n (name, generation)
-        JOIN projection_tables t
-            ON t.name = n.name AND t.generation = n.generation AND t.state <> 'building'
-        FOR KEY SHARE OF t
-        ON CONFLICT DO NOTHING
-        """)
+    private static let make = making("FOR KEY SHARE OF t")
+    // Locks of reference tables are locks of all their copies, and two servers would wait for each other.
+    private static let makeOnCitus = making("")
+
+    private static func making(_ locking: String) -> Statement {
+        Statement(
+            "make_projections",
+            """
+            INSERT INTO projections (tenant_id, name, generation, version)
+            SELECT $1, t.name, t.generation, t.version
+            FROM unnest($2::text[], $3::int[]) AS n (name, generation)
+            JOIN projection_tables t
+                ON t.name = n.name AND t.generation = n.generation AND t.state <> 'building'
+            \(locking)
+            ON CONFLICT DO NOTHING
+            """)
+    }
 
     private static func locking(_ name: String, _ how: String) -> Statement {
         Statement(
@@ -104,10 +110,12 @@ package enum Checkpoints {
         _ new: [(tenant: TenantID, table: ProjectionTable)], on connection: Connection
     ) throws(PostgresError) {
         let tables = Dictionary(grouping: new, by: \.tenant).mapValues { $0.map(\.table) }
+        guard !tables.isEmpty else { return }
+        let statement = try DatabaseEngine(of: connection) == .citus ? makeOnCitus : make
         _ = try connection.pipeline(
             tables.sorted { $0.key < $1.key }.map { tenant, tables in
                 Call(
-                    make,
+                    statement,
                     [
                         .text(tenant.description), .texts(tables.map(\.projection.rawValue)),
                         .int4s(tables.map(\.generation)),

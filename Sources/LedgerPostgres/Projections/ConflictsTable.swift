@@ -71,7 +71,7 @@ package struct ConflictsTable {
     // Each key is an index look-up, whatever the planner's estimate of the table. No key is looked up when
     // the first few entries of an index of followed conflicts are all it has and none is the tenant's: most
     // events change no conflict.
-    private var keyed: Statement {
+    private func keyed(on engine: DatabaseEngine) -> Statement {
         func by(_ column: String, _ keys: String, _ rows: String) -> String {
             """
             SELECT p.first_position FROM unnest(\(keys)::uuid[]) AS k (id)
@@ -81,6 +81,7 @@ package struct ConflictsTable {
                 OFFSET 0) p
             """
         }
+        let probed = engine == .citus ? " AND tenant_id = $1" : ""
         let found = [
             by("caller_id", "$2", Self.followed), by("caller_now", "$2", Self.followed),
             by("holder_now", "$2", Self.open), by("identity_id", "$3", Self.open),
@@ -95,15 +96,17 @@ package struct ConflictsTable {
             WHERE (
                 SELECT count(*) = \(Self.probeLimit) OR count(*) FILTER (WHERE g.tenant_id = $1) > 0
                 FROM (
-                    SELECT tenant_id FROM \(name) WHERE \(Self.followed)
+                    SELECT tenant_id FROM \(name) WHERE \(Self.followed)\(probed)
                     ORDER BY caller_id, tenant_id LIMIT \(Self.probeLimit)) g)
             """)
     }
 
     /// Returns the call that loads the conflicts that events can change.
-    func load(_ keys: ConflictFold.Keys, of tenant: TenantID) -> Call {
+    func load(
+        _ keys: ConflictFold.Keys, of tenant: TenantID, on engine: DatabaseEngine
+    ) -> Call {
         Call(
-            keyed,
+            keyed(on: engine),
             [
                 .text(tenant.description), .uuids(keys.accounts.map(\.bits)),
                 .uuids(keys.identities.map(\.bits)), .uuids(keys.merges.map(\.bits)),

@@ -121,7 +121,9 @@ struct PostgresProjectionStore: ProjectionStore {
             let keys = ConflictFold.Keys(events.lazy.map { $0.recorded.event })
             for table in claims where !keys.isEmpty {
                 conflictLoads[table] = calls.count
-                calls.append(ConflictsTable(table.description).load(keys, of: tenant))
+                calls.append(
+                    ConflictsTable(table.description)
+                        .load(keys, of: tenant, on: try DatabaseEngine(of: connection)))
             }
         }
         let results: [QueryResult]

@@ -126,7 +126,7 @@ struct UserProvidersLoad {
         }
         if !emails.isEmpty {
             _ = try connection.query(
-                update,
+                update(on: try DatabaseEngine(of: connection)),
                 [.text(tenant.description)] + Self.keys(emails.keys) + [
                     .texts(emails.values.map(\.address)),
                     .optionalBools(emails.values.map(\.isVerified)),
@@ -175,7 +175,7 @@ struct UserProvidersLoad {
             """)
     }
 
-    private var update: Statement {
+    private func update(on engine: DatabaseEngine) -> Statement {
         Statement(
             "\(table)_load_emails",
             """
@@ -190,7 +190,7 @@ struct UserProvidersLoad {
                         AND t.identity_id = k.identity_id
             ), written AS (
                 UPDATE \(table) t SET email = f.email, email_verified = f.email_verified
-                FROM found f WHERE f.differs AND t.ctid = f.place)
+                FROM found f WHERE f.differs AND t.ctid = f.place\(engine.tenantOfPlaces))
             SELECT ledger_expect(count(*), $6::bigint, 'user_providers') FROM found
             """)
     }

@@ -45,7 +45,7 @@ struct UserProvidersTable {
     }
 
     // Most sign-ins disclose the e-mail that is already stored: such a row is not written.
-    private var updateEmails: Statement {
+    private func updateEmails(on engine: DatabaseEngine) -> Statement {
         let keys = ArrayRows.sql(
             [
                 "user_id": "uuid", "identity_id": "uuid", "email": "text",
@@ -61,7 +61,7 @@ struct UserProvidersTable {
                 FROM \(keys) AS k \(found)
             ), written AS (
                 UPDATE \(name) t SET email = f.email, email_verified = f.email_verified FROM found f
-                WHERE f.differs AND t.ctid = f.place)
+                WHERE f.differs AND t.ctid = f.place\(engine.tenantOfPlaces))
             SELECT ledger_expect(count(*), $6::bigint, 'user_providers') FROM found
             """)
     }
@@ -138,7 +138,7 @@ struct UserProvidersTable {
         if !disclosed.isEmpty {
             calls.append(
                 Call(
-                    updateEmails,
+                    updateEmails(on: try DatabaseEngine(of: connection)),
                     [.text(tenant)] + Self.keys(disclosed)
                         + [
                             .texts(emails.map(\.address)), .optionalBools(emails.map(\.isVerified)),

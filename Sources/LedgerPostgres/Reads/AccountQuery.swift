@@ -8,6 +8,7 @@ import Synchronization
 /// One statement has one snapshot, so the rows match the checkpoint that it reads, both of the table that it
 /// names. If another table is served meanwhile, the read is repeated.
 final class AccountQuery: Sendable {
+    private let tenantCalls = TenantCalls()
     /// The table that was served last, with its statement.
     private let served = Mutex<(table: ProjectionTable, statement: Statement)?>(nil)
     /// The served table and the schema's version (``SchemaFence``), after the read that they validate.
@@ -86,13 +87,29 @@ final class AccountQuery: Sendable {
     func answers(
         to batch: [AccountReads.Pending], behind fence: SchemaFence, on connection: Connection
     ) throws -> [AccountReads.Answer] {
+        guard try DatabaseEngine(of: connection) == .citus else {
+            return try answersAtOnce(to: batch, behind: fence, on: connection)
+        }
+        var answers = Array(repeating: AccountReads.Answer.sessionEnded, count: batch.count)
+        for indices in Dictionary(grouping: batch.indices, by: { batch[$0].tenant }).values {
+            let found = try answersAtOnce(
+                to: indices.map { batch[$0] }, behind: fence, on: connection)
+            for (index, answer) in zip(indices, found) { answers[index] = answer }
+        }
+        return answers
+    }
+
+    /// Answers with one statement; on Citus, reads of one tenant.
+    private func answersAtOnce(
+        to batch: [AccountReads.Pending], behind fence: SchemaFence, on connection: Connection
+    ) throws -> [AccountReads.Answer] {
         // Closures, because a key path of several properties is evaluated at run time.
         let tenants = batch.map { $0.tenant.description }
         let result = try rows(
             [
                 .texts(tenants), .uuids(batch.map { $0.caller.session.bits }),
                 .uuids(batch.map { $0.caller.account.bits }), .texts(Array(Set(tenants))),
-            ], behind: fence, on: connection)
+            ], of: batch.first?.tenant, behind: fence, on: connection)
         var found = Array(repeating: Found(), count: batch.count)
         for row in 0..<result.rowCount {
             try found[try result.keyIndex(row)].add(result, row)
@@ -102,14 +119,17 @@ final class AccountQuery: Sendable {
 
     /// Reads from the table that was served last, and again while it turns out to be another one.
     private func rows(
-        _ parameters: [Parameter], behind fence: SchemaFence, on connection: Connection
+        _ parameters: [Parameter], of tenant: TenantID?, behind fence: SchemaFence,
+        on connection: Connection
     ) throws -> QueryResult {
         for _ in 0..<Self.attempts {
             let (table, statement) = try servedTable(on: connection)
             do {
-                let results = try connection.pipeline([
-                    Call(statement, parameters), Call(Self.servedNow),
-                ])
+                var calls = [Call(statement, parameters)]
+                if let tenant, try DatabaseEngine(of: connection) == .citus {
+                    calls = tenantCalls.calls(calls, of: tenant)
+                }
+                let results = try connection.pipeline(calls + [Call(Self.servedNow)])
                 try fence.check(results[1], column: results[1].column("schema_version"))
                 if try ProjectionTables.served(results[1]) == table { return results[0] }
             } catch let error as PostgresError where error.state == .undefinedTable {

@@ -3,6 +3,7 @@ import Ledger
 package import LedgerEngine
 import LedgerMessages
 import Postgres
+import Synchronization
 
 /// Executes batches on one connection, each in one transaction of two round trips; rules that remove
 /// a provider need a third.
@@ -17,6 +18,9 @@ package final class PostgresBatchStore: BatchStore {
     private let rules = RulesCache()
     private let noticeLanguage: @Sendable (TenantID) -> MessageLanguage?
     private let signInWindowSeconds: @Sendable (TenantID) -> Int64
+    /// Whether the connection reaches Citus, as found when it was opened.
+    private let isSharded = SharedFlag()
+    private let tenantCalls = TenantCalls()
 
     /// Configures the store; does not connect yet.
     ///
@@ -35,7 +39,10 @@ package final class PostgresBatchStore: BatchStore {
             url: url, applicationName: LockHolderName.sequencer.rawValue,
             connectTimeout: .seconds(2),
             runDeadline: AnswerTime.transactionMax
-        ) { try $0.execute(Self.settings) }
+        ) { [isSharded] in
+            try $0.execute(Self.settings)
+            isSharded.set(try DatabaseEngine(of: $0) == .citus)
+        }
         self.keyring = keyring
         self.fence = fence
         self.noticeLanguage = noticeLanguage
@@ -55,6 +62,7 @@ package final class PostgresBatchStore: BatchStore {
 
     package var taskExecutor: (any TaskExecutor)? { session.taskExecutor }
     package var deliveryExecutor: (any TaskExecutor)? { delivery }
+    package var takesOneTenant: Bool { isSharded.value }
 
     /// Executes one batch in one transaction.
     ///
@@ -65,7 +73,9 @@ package final class PostgresBatchStore: BatchStore {
     ) async throws(BatchFault) -> BatchOutcome {
         do {
             return try await session.run { connection in
-                try self.transact(keys, on: connection, decide)
+                try self.isSharded.value
+                    ? self.transactByTenant(keys, on: connection, decide)
+                    : self.transact(keys, on: connection, decide)
             }
         } catch let fault as BatchFault {
             throw fault
@@ -114,6 +124,60 @@ package final class PostgresBatchStore: BatchStore {
         return outcome
     }
 
+    /// Executes a batch on Citus: the statements of each tenant, one after another.
+    ///
+    /// If this leaves a transaction open, the session rolls it back.
+    private func transactByTenant(
+        _ keys: BatchKeys, on connection: Connection,
+        _ decide: (LoadedBatch) throws(BatchFault) -> BatchOutcome
+    ) throws -> BatchOutcome {
+        var tenants: [TenantID: TenantBatch] = [:]
+        var now = Timestamp(microseconds: 0)
+        var began: [QueryResult] = []
+        for part in keys.byTenant {
+            guard let tenant = part.tenants.first else { continue }
+            var load = BatchLoad(
+                keys: part, signInWindowSeconds: signInWindowSeconds, keyring: keyring,
+                fence: fence, rules: rules)
+            let calls = tenantCalls.calls(load.calls, of: tenant)
+            let results = try connection.pipeline(Array(calls.dropFirst(began.count)))
+            try load.read(began + results)
+            // The first part has begun the transaction.
+            if began.isEmpty { began = Array(results.prefix(1)) }
+            tenants.merge(load.tenants) { $1 }
+            // The clock after the last lock.
+            now = load.now
+        }
+        try RulesLoad.loadSoleProviders(for: keys.rules, into: tenants, on: connection)
+        try RulesLoad.loadLostFactorDomains(for: keys.rules, into: tenants, on: connection)
+        let batches = tenants.values.sorted { $0.tenant < $1.tenant }
+        let outcome: BatchOutcome
+        do {
+            outcome = try decide(LoadedBatch(now: now, tenants: tenants))
+        } catch {
+            for batch in batches { try batch.checkLoadedRows() }
+            throw error
+        }
+        let parts = batches.flatMap { batch -> [() throws -> [Call]] in
+            [
+                { AccountWrites.calls(for: [batch]) },
+                {
+                    try batch.checkLoadedRows()
+                    return try EventWrites.calls(for: [batch])
+                },
+                { try self.otherWrites(of: [batch], at: now) },
+            ].map { part in { self.tenantCalls.calls(try part(), of: batch.tenant) } }
+        }
+        _ = try connection.pipeline(parts: parts)
+        do {
+            _ = try connection.pipeline([Call(.commit)])
+        } catch {
+            // The worker may have committed what the coordinator could not confirm: never retried.
+            throw BatchFault.store(error.description, isOfOneCommand: false)
+        }
+        return outcome
+    }
+
     /// Returns the writes besides those of accounts and events.
     private func otherWrites(
         of batches: [TenantBatch], at now: Timestamp
@@ -138,6 +202,15 @@ package final class PostgresBatchStore: BatchStore {
             + NameWrites.calls(for: batches) + TraceWrites.calls(for: batches)
             + PasswordWrites.stores(in: batches, keyring: keyring)
     }
+}
+
+/// A flag that several threads read.
+private final class SharedFlag: Sendable {
+    private let flag = Atomic(false)
+
+    var value: Bool { flag.load(ordering: .relaxed) }
+
+    func set(_ value: Bool) { flag.store(value, ordering: .relaxed) }
 }
 
 extension BatchFault {

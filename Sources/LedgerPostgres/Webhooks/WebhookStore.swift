@@ -42,12 +42,17 @@ package struct WebhookStore {
         SET ends_at = statement_timestamp() + make_interval(secs => $3::bigint)
         WHERE tenant_id = $1 AND endpoint_id = $2 AND ends_at IS NULL
         """)
-    private static let setEnabled = Statement(
-        "webhook_set_enabled",
+    private static let enable = Statement(
+        "webhook_enable",
+        """
+        UPDATE webhook_endpoints SET disabled_at = NULL, revision = revision + 1
+        WHERE tenant_id = $1 AND endpoint_id = $2
+        """)
+    private static let disable = Statement(
+        "webhook_disable",
         """
         UPDATE webhook_endpoints
-        SET disabled_at = CASE WHEN $3::boolean THEN NULL ELSE statement_timestamp() END,
-            revision = revision + 1
+        SET disabled_at = statement_timestamp(), revision = revision + 1
         WHERE tenant_id = $1 AND endpoint_id = $2
         """)
     private static let comeBack = Statement(
@@ -156,7 +161,8 @@ package struct WebhookStore {
     /// - Throws: `PostgresError`.
     package func setEnabled(_ isEnabled: Bool, _ id: WebhookID) throws -> Bool {
         try connection.transaction {
-            let changed = try connection.query(Self.setEnabled, key(id) + [.bool(isEnabled)])
+            let changed = try connection.query(
+                isEnabled ? Self.enable : Self.disable, key(id))
             guard changed.rowsAffected == 1 else { return false }
             if isEnabled { _ = try connection.query(Self.comeBack, key(id)) }
             try record(isEnabled ? .enableWebhook : .disableWebhook, id)

@@ -7,32 +7,40 @@ struct MergeOracle: Sendable {
     private static let contradictions = Statement(
         "merge_contradictions",
         """
-        WITH mine AS (SELECT * FROM accounts WHERE account_id::text = ANY ($1::text[])),
+        WITH mine AS (SELECT * FROM accounts
+            WHERE tenant_id = 'default' AND account_id::text = ANY ($1::text[])),
         told AS (
             SELECT type, position, x.entry->'accounts'->0->>'id' AS survivor,
                 x.entry->'accounts'->1->>'id' AS absorbed
             FROM events CROSS JOIN LATERAL (SELECT convert_from(events.entry, 'UTF8')::jsonb) x (entry)
-            WHERE type IN ('AccountsMerged', 'AccountsUnmerged'))
+            WHERE tenant_id = 'default' AND type IN ('AccountsMerged', 'AccountsUnmerged'))
         SELECT 'nobody can sign in to ' || account_id FROM mine
         WHERE merged_into IS NULL
-            AND NOT EXISTS (SELECT FROM identities i WHERE i.account_id = mine.account_id)
+            AND NOT EXISTS (
+                SELECT FROM identities i
+                WHERE i.tenant_id = 'default' AND i.account_id = mine.account_id)
         UNION ALL
         SELECT 'was absorbed and has identities: ' || account_id FROM mine
         WHERE merged_into IS NOT NULL
-            AND EXISTS (SELECT FROM identities i WHERE i.account_id = mine.account_id)
+            AND EXISTS (
+                SELECT FROM identities i
+                WHERE i.tenant_id = 'default' AND i.account_id = mine.account_id)
         UNION ALL
         SELECT 'was absorbed and has a live session: ' || account_id FROM mine
         WHERE merged_into IS NOT NULL
             AND EXISTS (
                 SELECT FROM sessions s
-                WHERE s.account_id = mine.account_id AND s.ended_position IS NULL)
+                WHERE s.tenant_id = 'default' AND s.account_id = mine.account_id
+                    AND s.ended_position IS NULL)
         UNION ALL
         SELECT 'has not one merge: ' || account_id FROM mine
-        WHERE (SELECT count(*) FROM merges m WHERE m.absorbed_id = mine.account_id)
+        WHERE (
+                SELECT count(*) FROM merges m
+                WHERE m.tenant_id = 'default' AND m.absorbed_id = mine.account_id)
             <> (merged_into IS NOT NULL)::int
         UNION ALL
         SELECT 'is merged into another one than its merge says: ' || mine.account_id
-        FROM mine JOIN merges m ON m.absorbed_id = mine.account_id
+        FROM mine JOIN merges m ON m.tenant_id = 'default' AND m.absorbed_id = mine.account_id
         WHERE m.survivor_id IS DISTINCT FROM mine.merged_into
         UNION ALL
         SELECT 'the log says otherwise of ' || account_id FROM mine
@@ -42,10 +50,12 @@ struct MergeOracle: Sendable {
         UNION ALL
         SELECT 'belongs to an account that another one stands for: ' || i.identity_id
         FROM identities i JOIN accounts a USING (tenant_id, account_id)
-        WHERE i.provider_id = ANY ($2::text[]) AND a.merged_into IS NOT NULL
+        WHERE i.tenant_id = 'default' AND a.tenant_id = 'default'
+            AND i.provider_id = ANY ($2::text[]) AND a.merged_into IS NOT NULL
         UNION ALL
         SELECT 'has two rows: ' || min(identity_id::text) FROM identities
-        WHERE provider_id = ANY ($2::text[]) GROUP BY provider, provider_id HAVING count(*) > 1
+        WHERE tenant_id = 'default' AND provider_id = ANY ($2::text[])
+        GROUP BY provider, provider_id HAVING count(*) > 1
         """)
 
     private let session: Session

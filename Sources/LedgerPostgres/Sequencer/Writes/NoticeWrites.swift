@@ -23,9 +23,13 @@ enum NoticeWrites {
     private static let newDevice = "'\(MessageTemplate.newDevice.rawValue)'"
 
     // One recursion for the batch: one for each event takes a quarter of a link's processor time.
-    private static let insert = Statement(
-        "insert_notices",
-        """
+    static let insert = Statement("insert_notices", "\(family)\n\(insertion)\n\(messages)")
+
+    /// As ``insert``, where Citus reads the rows of a node before it writes them.
+    static let insertOnCitus = Statement(
+        "insert_notices", "\(insertion)\n\(family)\n\(messages)")
+
+    private static let family = """
         WITH RECURSIVE told AS (
             SELECT account_id, template, event, message_id, number
             FROM unnest($2::uuid[], $3::text[], $4::bigint[], $6::uuid[]) WITH ORDINALITY
@@ -50,8 +54,14 @@ enum NoticeWrites {
                     AND NOT claimed AND (former_of IS NULL OR kept_until > statement_timestamp())
                 OFFSET 0) h
         )
+        """
+
+    private static let insertion = """
         INSERT INTO messages (tenant_id, message_id, account_id, channel, template, language,
             address_id, address_position, position, created_at, expires_at, next_attempt_at)
+        """
+
+    private static let messages = """
         SELECT $1::text,
             encode(set_byte(uuid_send(k.message_id), 15, d.place::int), 'hex')::uuid, k.account_id,
             CASE d.kind WHEN 'email' THEN 'email' ELSE 'sms' END, k.template, $5::text,
@@ -67,7 +77,7 @@ enum NoticeWrites {
                 WHERE tenant_id = $1 AND account_id = k.account_id AND address_id = d.address_id
                     AND (template = \(newDevice)) = (k.template = \(newDevice))
                     AND created_at > statement_timestamp() - interval '1 hour'))
-        """)
+        """
 
     /// Returns the calls for the tenants with a language; another one has no addresses.
     static func calls(

@@ -1,0 +1,62 @@
+import Ledger
+import Postgres
+import Synchronization
+
+/// The statements of a batch, or of waiting reads, for one tenant on Citus: their texts with the tenant as a scalar.
+///
+/// Plain Postgres looks up the keys of many tenants with one statement, in which a tenant is a column of the keys.
+/// Citus needs `tenant_id = $1` for each table, so the same text is given that form.
+final class TenantCalls: Sendable {
+    /// The statements made so far, by the names of the former; nil for one that has the form already.
+    private let made = Mutex<[String: Statement?]>([:])
+
+    /// Returns the calls in the form for a tenant, whose name replaces a first parameter with several.
+    func calls(_ calls: [Call], of tenant: TenantID) -> [Call] {
+        calls.map { call in
+            guard let statement = statement(for: call.statement) else { return call }
+            return Call(statement, [.text(tenant.description)] + call.parameters.dropFirst())
+        }
+    }
+
+    private func statement(for former: Statement) -> Statement? {
+        made.withLock { made in
+            if let known = made[former.name] { return known }
+            let statement =
+                former == NoticeWrites.insert
+                ? NoticeWrites.insertOnCitus
+                : Self.text(of: former.sql).map { Statement("\(former.name)_of_tenant", $0) }
+            made[former.name] = .some(statement)
+            return statement
+        }
+    }
+
+    /// Returns a text with a scalar tenant; nil for one that has it already.
+    static func text(of sql: String) -> String? {
+        var text = sql
+        // The rows: the tenant is a column with one value.
+        text.replace("unnest($1::text[]) AS tenant_id", with: "$1::text AS tenant_id")
+        if let type = text.firstMatch(of: /unnest\(\$2::([a-z]+)\[\]\)/)?.1 {
+            text.replace("cardinality($1::text[])", with: "cardinality($2::\(type)[])")
+        }
+        text.replace(
+            /unnest\(\$\d::text\[\], ([^()]*)\)\s+AS k \(tenant_id, ([^()]*)\)/
+        ) { match in
+            "(SELECT $1::text AS tenant_id, n.* FROM unnest(\(match.1)) AS n (\(match.2))) AS k"
+        }
+        text.replace(
+            /unnest\(\$1::text\[\], ([^()]*)\) WITH ORDINALITY\s+AS k \(tenant_id, ([^()]*)\)/
+        ) { match in
+            "unnest(\(match.1)) WITH ORDINALITY AS k (\(match.2))"
+        }
+        text.replace(
+            /unnest\(\$\d::text\[\]\) AS t \(tenant_id\)/,
+            with: "(SELECT $1::text AS tenant_id) AS t")
+        // The tables: each is restricted to the tenant.
+        text.replace(
+            /tenant_id (?:=|IS NOT DISTINCT FROM) [fhktu]\.tenant_id/, with: "tenant_id = $1")
+        text.replace(/WHERE ([a-z])\.ctid =/) { match in
+            "WHERE \(match.1).tenant_id = $1 AND \(match.1).ctid ="
+        }
+        return text == sql || text.contains("$1::text[]") ? nil : text
+    }
+}

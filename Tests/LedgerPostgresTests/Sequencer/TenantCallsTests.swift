@@ -1,0 +1,72 @@
+import Ledger
+import Postgres
+import Testing
+
+@testable import LedgerPostgres
+
+/// The texts of a batch's statements for one tenant on Citus.
+@Suite struct TenantCallsTests {
+    private static let tenant = TenantID.default
+
+    private static func text(of call: Call) -> String {
+        TenantCalls().calls([call], of: tenant).first?.statement.sql ?? ""
+    }
+
+    @Test
+    func `rows of several keys have the tenant as one value, and each table is restricted to it`()
+        throws
+    {
+        let statement = RowsStatement(
+            "a_test", ["tenant_id": "text", "id": "uuid"], ordinal: "n"
+        ) { rows in
+            """
+            SELECT k.n FROM \(rows)
+            CROSS JOIN LATERAL (
+                SELECT * FROM accounts
+                WHERE tenant_id IS NOT DISTINCT FROM k.tenant_id AND account_id = k.id OFFSET 0) a
+            """
+        }
+        let call = statement.call(rows: 2, [.texts(["default", "default"]), .uuids([1, 2])])
+        let made = try #require(TenantCalls().calls([call], of: Self.tenant).first)
+        #expect(
+            made.statement.sql == """
+                SELECT k.n FROM (SELECT $1::text AS tenant_id, unnest($2::uuid[]) AS id, \
+                generate_series(1::bigint, cardinality($2::uuid[])) AS n) AS k
+                CROSS JOIN LATERAL (
+                    SELECT * FROM accounts
+                    WHERE tenant_id = $1 AND account_id = k.id OFFSET 0) a
+                """)
+        #expect(made.parameters == [.text("default"), .uuids([1, 2])])
+        #expect(made.statement.name != call.statement.name)
+    }
+
+    @Test func `a row of one key keeps its values`() throws {
+        let statement = RowsStatement("a_test", ["tenant_id": "text", "id": "uuid"]) { rows in
+            """
+            UPDATE accounts a SET next_seq = 1 FROM \(rows)
+            CROSS JOIN LATERAL (
+                SELECT ctid FROM accounts WHERE tenant_id = k.tenant_id OFFSET 0) place
+            WHERE a.ctid = place.ctid
+            """
+        }
+        let made = Self.text(of: statement.call(rows: 1, [.texts(["default"]), .uuids([1])]))
+        #expect(made.contains("AS k (tenant_id, id)"))
+        #expect(made.contains("WHERE tenant_id = $1 OFFSET 0"))
+        #expect(made.hasSuffix("WHERE a.tenant_id = $1 AND a.ctid = place.ctid"))
+    }
+
+    @Test func `the accounts merged with named ones are looked up in one tenant`() {
+        let made = Self.text(of: Call(Statement("a_test", AccountLoad.family), [.texts([])]))
+        #expect(!made.contains("::text[], $2"))
+        #expect(!made.contains(/tenant_id (=|IS NOT DISTINCT FROM) [a-z]/))
+        #expect(made.matches(of: /tenant_id = \$1/).count == 4)
+    }
+
+    @Test func `a statement with a scalar tenant stays as it is`() {
+        let call = Call(
+            Statement("a_test", "SELECT FROM events WHERE tenant_id = $1"), [.text("other")])
+        let made = TenantCalls().calls([call], of: Self.tenant)
+        #expect(made.map(\.statement) == [call.statement])
+        #expect(made.map(\.parameters) == [call.parameters])
+    }
+}

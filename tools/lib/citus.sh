@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# Forms a throw-away coordinator with two workers from the installed Citus (cluster.sh).
+
+# The tests that pass there, as patterns for `swift test`; docs/operating/citus.md says what is missing.
+# shellcheck disable=SC2034 # for tools/test
+readonly citus_tests=(TenantCallsTests ShardedSchemaTests SequencerModelTests SeveralTenantsTests ContractTests AcceptanceTests
+    RaceTests ImportAccountsTests HistoryCommandTests AccessCommandTests SecondFactorTests AddressTests RulesTests
+    MergeCommandTests)
+
+# Fails unless the extension is installed beside the newest server.
+require_citus() {
+    local library
+    library=$(dirname "$(postgres_programs)")/lib/citus.so
+    [[ -e $library ]] ||
+        fail "Citus is not installed ($library): install postgresql-15-citus-13.2 from the repository of" \
+            "Citus, https://repos.citusdata.com/community, which Debian does not have"
+}
+
+# Starts the nodes; sets TEST_DATABASE_URL to the coordinator's URL and TEST_CITUS_WORKERS to those of the
+# workers, parted by a blank. Each test joins databases of its own.
+start_citus_nodes() {
+    local node urls=''
+    # shellcheck disable=SC2034 # for cluster.sh
+    cluster_settings="fsync = off
+shared_preload_libraries = 'citus'
+max_connections = 600
+max_prepared_transactions = 600
+max_worker_processes = 64
+citus.node_conninfo = 'sslmode=disable'
+citus.max_background_task_executors = 1"
+    for node in worker-a worker-b test; do
+        start_throw_away_cluster "$node"
+        trust_connections_of_nodes "$cluster"
+        urls+="$(cluster_url "$cluster" "$cluster_owner" postgres) "
+    done
+    urls=${urls% }
+    TEST_DATABASE_URL=${urls##* }
+    TEST_CITUS_WORKERS=${urls% *}
+    export TEST_DATABASE_URL TEST_CITUS_WORKERS
+}
+
+# Logins of servers connect from node to node without a password; every process of this machine could.
+trust_connections_of_nodes() {
+    as_cluster_login tee "$1/data/pg_hba.conf" >/dev/null <<<'host all all 127.0.0.1/32 trust'
+    psql_as_owner "$1" postgres --output=/dev/null <<<'SELECT pg_reload_conf()'
+}
