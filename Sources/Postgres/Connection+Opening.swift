@@ -81,7 +81,7 @@ extension Connection {
             }
         } catch {
             guard let fallback else { throw error }
-            if areHosts { try admit(fallback, &timeLeft) }
+            // Not admitted: a URL that prefers standbys accepts old data.
             return fallback
         }
     }

@@ -47,7 +47,7 @@ extension Connection {
         timeline.map { !NewestTimelines.known.includes($0) } ?? false
     }
 
-    /// Takes over one of several servers, unless it is a former primary.
+    /// Accepts one of several servers, unless it is a former primary.
     ///
     /// - Throws: `.connectionFailed`.
     func admit(
