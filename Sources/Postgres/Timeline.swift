@@ -68,7 +68,8 @@ extension Connection {
         }
         if let timeline, !NewestTimelines.known.admit(timeline) {
             use(nil)
-            throw .connectionFailed("the server is a former primary")
+            throw .connectionFailed(
+                "the server is a former primary; restart this process to go back to it")
         }
     }
 
@@ -77,7 +78,9 @@ extension Connection {
         let result: QueryResult
         do throws(PostgresError) {
             result = try query(Self.currentTimeline)
-        } catch .server(_) {
+        } catch .server(let error)
+            where [.insufficientPrivilege, .undefinedFunction].contains(error.state)
+        {
             return nil
         }
         guard let number = try result.optionalInt8(0, 1) else { return nil }

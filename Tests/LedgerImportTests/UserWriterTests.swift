@@ -11,12 +11,14 @@ import Testing
     }
 
     private static func identity(
-        _ provider: String, address: String? = nil, email: Email? = nil, hash: String? = nil
+        _ provider: String, address: String? = nil, email: Email? = nil, hash: String? = nil,
+        isClaimed: Bool = false
     ) throws -> ExportedAccount.Identity {
         var identity = ExportedAccount.Identity(
             id: IdentityID(bits: 1), provider: try #require(ProviderName(provider)),
             providerID: "subject")
         identity.address = address
+        identity.isAddressVerified = !isClaimed
         identity.email = email
         identity.hash = hash
         return identity
@@ -43,6 +45,22 @@ import Testing
     }
 
     private struct NotRead: Error {}
+
+    @Test(arguments: [
+        (UserWriter.Target.auth0, #""email_verified":"#), (.firebase, #""emailVerified":"#),
+    ])
+    func `a claimed address is not called verified`(target: UserWriter.Target, member: String)
+        throws
+    {
+        for isClaimed in [true, false] {
+            let password = try Self.identity(
+                "password", address: "a@x.test", hash: "$2b$10$abc", isClaimed: isClaimed)
+            let bytes = UserWriter(for: target, types: Self.types)
+                .write(try Self.account([], [password])).bytes
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(text.contains("\(member)\(!isClaimed)"), "\(text)")
+        }
+    }
 
     @Test(arguments: [[], ["google-oauth2|1"], ["auth0|1"]])
     func `a provider's e-mail comes back as no own address`(names: [String]) throws {

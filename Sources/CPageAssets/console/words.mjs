@@ -33,7 +33,7 @@ const keys = {
 const verbs = {
   AccountOpened: ({ cause }) => ({ anonymous: "was opened anonymously", imported: "was imported" })[cause] ?? "was opened",
   ProviderLinked: ({ cause }) => ({ link: "linked", imported: "was imported with", relink: "was relinked with" })[cause] ?? "signed up with",
-  ProviderUnlinked: ({ cause }) => ({ upgraded: "upgraded from", support: "lost by support", address_lost: "lost" })[cause] ?? "unlinked",
+  ProviderUnlinked: ({ cause }) => ({ upgraded: "upgraded from", support: "lost by support", address_lost: "lost with its address" })[cause] ?? "unlinked",
   ConflictRejected: () => "could not link", LinkRejected: () => "could not link", UnlinkRejected: () => "could not unlink",
   ProviderUnlinkPlanned: () => "will lose by support", AccountNamed: () => "got an external id",
   ProviderUnlinkStopped: ({ cause }) => ({

@@ -9,6 +9,8 @@ package struct ExportedAccount: Hashable, Sendable {
         package var email: Email?
         /// The address by which it is found.
         package var address: String?
+        /// Whether the account has proved the address; false while it only claims it.
+        package var isAddressVerified = false
         /// The text of the password's hash.
         package var hash: String?
 

@@ -36,57 +36,66 @@ extension DecisionState {
         let users = identities(using: held, under: policy)
         let lost = account.links.filter { users.contains($0.identity) }
         let rest = account.links.filter { !users.contains($0.identity) }
+        let isAll =
+            !lost.isEmpty && !canSignIn(to: rest, with: account.secondFactors, under: policy)
+        // A disabled account is not handed over: it loses the address, by which its identity was found.
+        let isDisabled = account.disabledPosition != nil
         return LostClaim(
-            address: held, account: account, links: lost,
-            isAll: !lost.isEmpty && !canSignIn(to: rest, with: account.secondFactors, under: policy)
-        )
+            address: held, account: account, links: isAll && isDisabled ? [] : lost,
+            isAll: isAll && !isDisabled)
     }
 }
 
 extension SignIn {
-    /// Hands an account over to the person who proved the address that is all it can be signed in to with: all that the
-    /// former holder could sign in with ends.
+    /// Hands an account over to the person who proved the address that is all it can be signed in to with.
+    ///
+    /// All that the former holder could sign in with ends, and the address and its identity are new, so that no undoing
+    /// of an earlier merge gives the account back. The other addresses are released, since notices would go to them.
     func takeOver(
         _ claim: LostClaim, in state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
+        guard let address = proof.address else { return .refused(.invalidCode) }
         let account = claim.account
-        guard account.disabledPosition == nil else { return .refused(.accountDisabled) }
         let actor = Actor.account(account.id, session: newSession)
-        let subject = state.subject(claim.address, proof.subject.provider) ?? proof.subject
-        let known = state.directory[subject]
-        let identity = known ?? newIdentity
-        let isLinked = account.links.contains { $0.identity == identity }
-        var drafts: [Decision.Draft] = []
-        if !isLinked {
-            let fact = ProviderLinked(
-                account: account.id, identity: identity, provider: subject.provider, cause: .link)
-            drafts.append(
-                .init(
-                    .providerLinked(fact), actor: actor,
-                    disclosures: [Disclosure(.providerID, subject.providerID)]))
-        }
-        let confirmation = state.confirmation(
-            by: proof, for: account.id, actor, at: now, under: policy)
-        let password = proof.passwordSet(
-            isLinked ? .reset : .link, of: identity, for: account.id, by: actor)
-        drafts += confirmation.drafts + password.drafts
-        for link in account.links where link.identity != identity {
-            let fact = ProviderUnlinked(
-                account: account.id, identity: link.identity, provider: link.provider,
-                cause: .addressLost)
-            drafts.append(.administered(.providerUnlinked(fact), by: actor))
+        let linked = ProviderLinked(
+            account: account.id, identity: newIdentity, provider: proof.subject.provider,
+            cause: .link)
+        let family = Set(state.ledger.absorbed(by: account.id))
+        let addresses = state.ledger.addresses.values.filter { family.contains($0.account) }
+        let confirmed = AddressConfirmed(
+            account: account.id, address: address.newID, kind: address.kind, cause: .proved)
+        let password = proof.passwordSet(.link, of: newIdentity, for: account.id, by: actor)
+        let unlinks = account.links.map { link in
+            Decision.Draft.administered(
+                .providerUnlinked(
+                    ProviderUnlinked(
+                        account: account.id, identity: link.identity, provider: link.provider,
+                        cause: .addressLost)), by: actor)
         }
         let factors = state.ledger.factors.values.filter { $0.account == account.id }
-        for factor in factors.sorted(by: { $0.id < $1.id }) {
-            let fact = SecondFactorRemoved(
-                account: account.id, cause: .addressLost, factor: factor.id, kind: factor.kind)
-            drafts.append(.administered(.secondFactorRemoved(fact), by: actor))
+        let removals = factors.sorted { $0.id < $1.id }.map { factor in
+            Decision.Draft.administered(
+                .secondFactorRemoved(
+                    SecondFactorRemoved(
+                        account: account.id, cause: .addressLost, factor: factor.id,
+                        kind: factor.kind)), by: actor)
         }
+        let proofs: [Decision.Draft] = [
+            .init(
+                .providerLinked(linked), actor: actor,
+                disclosures: [Disclosure(.providerID, proof.subject.providerID)])
+        ]
+        let confirmation = Decision.Draft(
+            .addressConfirmed(confirmed), actor: actor,
+            disclosures: [Disclosure(address.kind.disclosure, address.text)])
         return open(
-            account: account.id, identity: identity, providers: [subject.provider],
-            methods: proof.methods, before: drafts,
-            effects: proof.used + (known == nil ? [.identityNamed(subject, identity)] : [])
-                + confirmation.effects + password.effects
+            account: account.id, identity: newIdentity, providers: [proof.subject.provider],
+            methods: proof.methods,
+            before: proofs
+                + addresses.sorted { $0.id < $1.id }.map { state.release(of: $0, by: actor) }
+                + [confirmation] + password.drafts + unlinks + removals,
+            effects: proof.used + [.identityNamed(proof.subject, newIdentity)]
+                + [.addressNamed(address.newName, address.newID)] + password.effects
                 + [.challengesEndedOf(state.ledger.absorbed(by: account.id))],
             isNewUser: false, at: now, under: policy)
     }

@@ -42,7 +42,11 @@ package struct ImportPassword: Sendable {
             if account == nil { return .refused(.accountNotFound) }
         }
         switch state.standing(of: address, at: now, under: policy) {
-        case .held(let held, _) where held.isClaimed:
+        case .held(let held, let keeper) where held.isClaimed:
+            // The operator has to learn that another one claims the address that the other system has confirmed.
+            guard account?.id == keeper.id else {
+                return .refused(.providerConflict(.heldByOther))
+            }
             return Decision(.success(.passwordImported(held.account, .kept)))
         case .held(let held, let keeper)
         where held.formerOf != nil && account?.id ?? keeper.id == keeper.id:

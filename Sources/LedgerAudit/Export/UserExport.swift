@@ -200,8 +200,11 @@ package struct UserExport: Sendable {
             held.append(try Self.addressColumns.read(rows, row).address)
         }
         let texts = try disclosures.texts(of: held, in: tenant, on: connection)
+        let proved = Set(held.filter { !$0.isClaimed }.map(\.id))
         page.eachIdentity { identity in
-            identity.address = AddressID(identity.providerID).flatMap { texts[$0] }
+            guard let id = AddressID(identity.providerID) else { return }
+            identity.address = texts[id]
+            identity.isAddressVerified = proved.contains(id)
         }
     }
 

@@ -106,10 +106,10 @@ package struct UserWriter: Sendable {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("user_id", id)
-            if let email = emails.first?.address {
+            if let first = emails.first, let email = first.address {
                 writer.member("email", email)
                 writer.name("email_verified")
-                writer.flag(true)
+                writer.flag(first.isAddressVerified)
             } else if let email = federated.lazy.compactMap(\.email).first {
                 // Auth0 requires an e-mail. It is not the person's own: it must not sign in.
                 writer.member("email", email.address)
@@ -193,10 +193,10 @@ package struct UserWriter: Sendable {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("localId", externalID(account, "firebase"))
-            if let email = emails.first?.address {
+            if let first = emails.first, let email = first.address {
                 writer.member("email", email)
                 writer.name("emailVerified")
-                writer.flag(true)
+                writer.flag(first.isAddressVerified)
             }
             if let phone = phone?.address { writer.member("phoneNumber", phone) }
             if account.isDisabled {

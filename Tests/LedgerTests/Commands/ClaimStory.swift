@@ -94,19 +94,22 @@ struct ClaimStory {
     }
 
     /// Merges one account into another, as support.
-    mutating func merge(_ survivor: Caller, _ absorbed: Caller) throws -> EventID {
+    mutating func merge(
+        _ survivor: Caller, _ absorbed: Caller, keepsAbsorbed: Bool = false
+    ) throws -> EventID {
+        let kept: Set<ProviderName> = keepsAbsorbed ? [RandomCommands.password] : []
         let authority = MergeAccounts.Authority.support(
             .system,
             MergeAccounts.Case(
                 survivor: survivor.account, absorbed: absorbed.account, reason: "one",
                 reference: "1"))
         let preview = MergeAccounts.Preview(
-            authority: authority, keepsAbsorbed: [], digest: sha256)
+            authority: authority, keepsAbsorbed: kept, digest: sha256)
         let planned = try #require(
             MergeAccounts.Preview.success(in: scenario.when(preview).result.get()))
         let merged = try scenario.when(
             MergeAccounts(
-                authority: authority, keepsAbsorbed: [], agreed: planned.digest, digest: sha256))
+                authority: authority, keepsAbsorbed: kept, agreed: planned.digest, digest: sha256))
         return try #require(MergeAccounts.success(in: merged.result.get())).event
     }
 }

@@ -94,6 +94,64 @@ package enum AddressLoad {
                 AND opened_at > statement_timestamp() - make_interval(secs => $4::bigint)) s ON true
         """)
 
+    /// The accounts that have claimed addresses, and those into which they were merged, as a common table expression
+    /// `holder` of a recursive statement.
+    static let claimHolders = """
+        holder AS (
+            SELECT d.account_id
+            FROM unnest($2::bytea[]) AS k (digest)
+            CROSS JOIN LATERAL (
+                SELECT account_id FROM addresses
+                WHERE tenant_id = $1 AND digest = k.digest AND claimed
+                OFFSET 0) d
+            UNION
+            SELECT a.merged_into
+            FROM holder h
+            CROSS JOIN LATERAL (
+                SELECT merged_into FROM accounts
+                WHERE tenant_id = $1 AND account_id = h.account_id AND merged_into IS NOT NULL
+                OFFSET 0) a
+        )
+        """
+
+    private static let othersList = Columns.selected("d") + ["d.mac"]
+    private static let otherColumns = Columns("d", in: othersList)
+    private static let otherMAC = othersList["d.mac"]
+
+    /// All addresses of the accounts that have claimed some, and of those merged with them: they end with the claim.
+    private static let others = Statement(
+        "load_addresses_of_claims",
+        """
+        WITH RECURSIVE \(claimHolders), family AS (
+            SELECT account_id FROM holder
+            UNION
+            SELECT a.account_id
+            FROM family f
+            CROSS JOIN LATERAL (
+                SELECT account_id FROM accounts
+                WHERE tenant_id = $1 AND merged_into = f.account_id
+                OFFSET 0) a
+        )
+        SELECT \(othersList.sql)
+        FROM family k
+        CROSS JOIN LATERAL (
+            SELECT * FROM addresses WHERE tenant_id = $1 AND account_id = k.account_id
+            OFFSET 0) d
+        """)
+
+    static func call(claimsOf names: [BatchKeys.ProvedName], of tenant: TenantID) -> Call {
+        Call(
+            others, [.text(tenant.description), .byteArrays(names.map(\.name.digest.bytes))])
+    }
+
+    static func read(others result: QueryResult, into batch: TenantBatch) throws {
+        for row in 0..<result.rowCount {
+            try load(
+                try otherColumns.read(result, row),
+                mac: try result.optionalBytes(row, otherMAC), into: batch)
+        }
+    }
+
     static func call(
         _ names: [BatchKeys.ProvedName], of tenant: TenantID, windowSeconds: Int64
     ) -> Call {

@@ -114,6 +114,11 @@ struct BatchLoad {
                     guard let batch = load.tenants[tenant] else { return }
                     try FactorLoad.read(result, into: batch)
                 })
+            steps.append(
+                Step(call: AddressLoad.call(claimsOf: names, of: tenant)) { load, result in
+                    guard let batch = load.tenants[tenant] else { return }
+                    try AddressLoad.read(others: result, into: batch)
+                })
         }
         for (tenant, names) in keys.names {
             steps.append(

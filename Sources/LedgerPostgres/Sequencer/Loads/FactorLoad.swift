@@ -94,21 +94,7 @@ package enum FactorLoad {
     private static let claimed = Statement(
         "load_factors_of_claims",
         """
-        WITH RECURSIVE holder AS (
-            SELECT d.account_id
-            FROM unnest($2::bytea[]) AS k (digest)
-            CROSS JOIN LATERAL (
-                SELECT account_id FROM addresses
-                WHERE tenant_id = $1 AND digest = k.digest AND claimed
-                OFFSET 0) d
-            UNION
-            SELECT a.merged_into
-            FROM holder h
-            CROSS JOIN LATERAL (
-                SELECT merged_into FROM accounts
-                WHERE tenant_id = $1 AND account_id = h.account_id AND merged_into IS NOT NULL
-                OFFSET 0) a
-        )
+        WITH RECURSIVE \(AddressLoad.claimHolders)
         SELECT \(list.sql)
         FROM holder k
         CROSS JOIN LATERAL (
