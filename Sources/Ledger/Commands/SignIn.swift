@@ -55,7 +55,7 @@ package struct SignIn: Sendable {
         }
         let claim = state.lostClaim(to: proof, at: now, under: policy)
         if let claim, claim.isAll { return takeOver(claim, in: state, at: now, under: policy) }
-        // What the account that loses its claim has at the address is not the prover's.
+        // The prover gets no identity of the account that loses the claim.
         let known = claim == nil ? state.identity(provedBy: proof) : nil
         // A sign-up signs in to no account that got the address in the meantime.
         let isLinked = known.map { state.ledger.identities[$0]?.account != nil } ?? false

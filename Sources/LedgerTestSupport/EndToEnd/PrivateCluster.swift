@@ -251,7 +251,7 @@ package final class PrivateCluster: Sendable {
 
     /// Returns the directory of the newest installed server's programs, with a slash at the end.
     ///
-    /// - Throws: `TestTimeout` if there is none, or an error of the file system.
+    /// - Throws: `TestTimeout` without an installed server, or an error of the file system.
     static func newestBinaries() throws -> String {
         let root = "/usr/lib/postgresql/"
         let versions = try FileManager.default.contentsOfDirectory(atPath: root).compactMap(

@@ -195,7 +195,7 @@ package final class FailoverTrial: Sendable {
         }
     }
 
-    /// Returns a digest of the log on one machine, or the reason why there is none.
+    /// Returns a digest of the log on one machine, or the reason for its absence.
     private func digestOfLog(on machine: Machine) async -> String {
         let session = Session(
             url: cluster.url(of: "ledger", on: machine), applicationName: "failover trial")

@@ -21,7 +21,7 @@ package final class PatroniCluster: Sendable {
     /// The machines.
     package let machines: [Machine]
     package let network: MachineNetwork
-    /// The directory of a sealer, which is none of the machines'.
+    /// The directory of a sealer, on storage of its own.
     package let sealerDirectory: String
     private static let numbers = 1...3
     private let directory: String
@@ -155,9 +155,9 @@ package final class PatroniCluster: Sendable {
         state.withLock { _ = $0.silent.remove(machine.number) }
     }
 
-    /// The machine on which every acknowledged command is besides the primary.
+    /// The machine that has every acknowledged command beside the primary.
     ///
-    /// - Throws: `TestTimeout` if there is none.
+    /// - Throws: `TestTimeout` without a synchronous standby.
     package func synchronousStandby() async throws -> Machine {
         let name = await members().first { $0.role == "sync_standby" }?.name
         guard let machine = machines.first(where: { $0.name == name }) else {

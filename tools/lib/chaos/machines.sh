@@ -28,7 +28,7 @@ remove_abandoned_machines() {
     done
 }
 
-# Kills the processes whose working directory is below a directory; fails if there are none.
+# Kills the processes whose working directory is below a directory; fails without any.
 kill_processes_below() {
     local link process found=1
     for link in /proc/[0-9]*/cwd; do
