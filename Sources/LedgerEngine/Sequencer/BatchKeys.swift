@@ -72,9 +72,8 @@ package struct BatchKeys {
         package let provider: ProviderName
     }
 
-    private let commands: [Command]
     /// The number of commands.
-    package var commandCount: Int { commands.count }
+    package let commandCount: Int
     package private(set) var tenants: Set<TenantID> = []
     package private(set) var newTenants: Set<TenantID> = []
     /// Subjects that commands claim; the accounts that hold them are loaded with them.
@@ -112,17 +111,11 @@ package struct BatchKeys {
 
     /// Collects the keys of commands.
     package init(_ commands: [Command]) {
-        self.commands = commands
+        commandCount = commands.count
         for command in commands {
             tenants.insert(command.tenant)
             add(command)
         }
-    }
-
-    /// The keys of each tenant's commands, in the order of the tenants' names.
-    package var byTenant: [BatchKeys] {
-        Dictionary(grouping: commands, by: \.tenant).sorted { $0.key < $1.key }
-            .map { BatchKeys($0.value) }
     }
 
     private mutating func add(_ command: Command) {

@@ -73,9 +73,7 @@ package final class PostgresBatchStore: BatchStore {
     ) async throws(BatchFault) -> BatchOutcome {
         do {
             return try await session.run { connection in
-                try self.isSharded.value
-                    ? self.transactByTenant(keys, on: connection, decide)
-                    : self.transact(keys, on: connection, decide)
+                try self.transact(keys, on: connection, decide)
             }
         } catch let fault as BatchFault {
             throw fault
@@ -92,14 +90,26 @@ package final class PostgresBatchStore: BatchStore {
     }
 
     /// If this leaves a transaction open, the session rolls it back.
+    ///
+    /// - Throws: Also a fault of one command for several tenants on Citus, known only once the first connection is
+    ///   open: the sequencer then splits the batch.
     private func transact(
         _ keys: BatchKeys, on connection: Connection,
         _ decide: (LoadedBatch) throws(BatchFault) -> BatchOutcome
     ) throws -> BatchOutcome {
+        let tenant = keys.tenants.count == 1 ? keys.tenants.first : nil
+        if isSharded.value, tenant == nil {
+            throw BatchFault.store("several tenants in a batch on Citus", isOfOneCommand: true)
+        }
+        // The same statements, on Citus with the tenant as a scalar.
+        let form = { [isSharded, tenantCalls] (calls: [Call]) in
+            guard isSharded.value, let tenant else { return calls }
+            return tenantCalls.calls(calls, of: tenant)
+        }
         var load = BatchLoad(
             keys: keys, signInWindowSeconds: signInWindowSeconds, keyring: keyring, fence: fence,
             rules: rules)
-        try load.read(try connection.pipeline(load.calls))
+        try load.read(try connection.pipeline(form(load.calls)))
         try RulesLoad.loadSoleProviders(for: keys.rules, into: load.tenants, on: connection)
         try RulesLoad.loadLostFactorDomains(for: keys.rules, into: load.tenants, on: connection)
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }
@@ -113,69 +123,27 @@ package final class PostgresBatchStore: BatchStore {
         }
         // Postgres works on each part while the next one is encoded, authenticated and encrypted. A
         // transaction without writes must end too, to release its lock.
+        let commit = isSharded.value ? [] : [Call(.commit)]
         _ = try connection.pipeline(parts: [
-            { AccountWrites.calls(for: batches) },
+            { form(AccountWrites.calls(for: batches)) },
             {
                 for batch in batches { try batch.checkLoadedRows() }
-                return try EventWrites.calls(for: batches)
+                return form(try EventWrites.calls(for: batches))
             },
-            { try self.otherWrites(of: batches, at: load.now) + [Call(.commit)] },
+            { form(try self.otherWrites(of: batches, at: load.now)) + commit },
         ])
+        if isSharded.value { try commitOnCitus(connection) }
         return outcome
     }
 
-    /// Executes a batch on Citus: the statements of each tenant, one after another.
-    ///
-    /// If this leaves a transaction open, the session rolls it back.
-    private func transactByTenant(
-        _ keys: BatchKeys, on connection: Connection,
-        _ decide: (LoadedBatch) throws(BatchFault) -> BatchOutcome
-    ) throws -> BatchOutcome {
-        var tenants: [TenantID: TenantBatch] = [:]
-        var now = Timestamp(microseconds: 0)
-        var began: [QueryResult] = []
-        for part in keys.byTenant {
-            guard let tenant = part.tenants.first else { continue }
-            var load = BatchLoad(
-                keys: part, signInWindowSeconds: signInWindowSeconds, keyring: keyring,
-                fence: fence, rules: rules)
-            let calls = tenantCalls.calls(load.calls, of: tenant)
-            let results = try connection.pipeline(Array(calls.dropFirst(began.count)))
-            try load.read(began + results)
-            // The first part has begun the transaction.
-            if began.isEmpty { began = Array(results.prefix(1)) }
-            tenants.merge(load.tenants) { $1 }
-            // The clock after the last lock.
-            now = load.now
-        }
-        try RulesLoad.loadSoleProviders(for: keys.rules, into: tenants, on: connection)
-        try RulesLoad.loadLostFactorDomains(for: keys.rules, into: tenants, on: connection)
-        let batches = tenants.values.sorted { $0.tenant < $1.tenant }
-        let outcome: BatchOutcome
-        do {
-            outcome = try decide(LoadedBatch(now: now, tenants: tenants))
-        } catch {
-            for batch in batches { try batch.checkLoadedRows() }
-            throw error
-        }
-        let parts = batches.flatMap { batch -> [() throws -> [Call]] in
-            [
-                { AccountWrites.calls(for: [batch]) },
-                {
-                    try batch.checkLoadedRows()
-                    return try EventWrites.calls(for: [batch])
-                },
-                { try self.otherWrites(of: [batch], at: now) },
-            ].map { part in { self.tenantCalls.calls(try part(), of: batch.tenant) } }
-        }
-        _ = try connection.pipeline(parts: parts)
+    /// Commits on Citus, in a round trip of its own: a worker may have committed what the coordinator could not
+    /// confirm, so such a batch is never retried.
+    private func commitOnCitus(_ connection: Connection) throws(BatchFault) {
         do {
             _ = try connection.pipeline([Call(.commit)])
         } catch {
-            // The worker may have committed what the coordinator could not confirm: never retried.
-            throw BatchFault.store(error.description, isOfOneCommand: false)
+            throw .store(error.description, isOfOneCommand: false)
         }
-        return outcome
     }
 
     /// Returns the writes besides those of accounts and events.
