@@ -7,7 +7,7 @@ package enum TestCluster {
 
     /// The environment variable of the tests on Citus.
     ///
-    /// It has the libpq URLs of superusers of the workers, parted by blanks; ``variable`` names the coordinator. The
+    /// It has the libpq URLs of superusers of the workers, separated by spaces; ``variable`` names the coordinator. The
     /// nodes trust each other's connections.
     package static let workersVariable = "TEST_CITUS_WORKERS"
 

@@ -3,9 +3,8 @@
 
 # The tests that pass there, as patterns for `swift test`; docs/operating/citus.md says what is missing.
 # shellcheck disable=SC2034 # for tools/test
-readonly citus_tests=(TenantCallsTests ShardedSchemaTests SequencerModelTests SeveralTenantsTests ContractTests AcceptanceTests
-    RaceTests ImportAccountsTests HistoryCommandTests AccessCommandTests SecondFactorTests AddressTests RulesTests
-    MergeCommandTests)
+readonly citus_tests=('LedgerPostgresTests\.(TenantCalls|ShardedSchema|SequencerModel|SeveralTenants)Tests'
+    'EndToEndTests\.(Contract|Acceptance|Race|ImportAccounts|HistoryCommand|AccessCommand|SecondFactor|Address|Rules|MergeCommand)Tests')
 
 # Fails unless the extension is installed beside the newest server.
 require_citus() {
@@ -17,7 +16,7 @@ require_citus() {
 }
 
 # Starts the nodes; sets TEST_DATABASE_URL to the coordinator's URL and TEST_CITUS_WORKERS to those of the
-# workers, parted by a blank. Each test joins databases of its own.
+# workers, separated by spaces. Each test joins databases of its own.
 start_citus_nodes() {
     local node urls=''
     # shellcheck disable=SC2034 # for cluster.sh

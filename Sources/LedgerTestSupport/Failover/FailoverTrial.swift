@@ -233,7 +233,8 @@ package final class FailoverTrial: Sendable {
         let kept = try await watch.keptCheckpoints(comparedBy: deployment)
         kept.findings.forEach(add)
         return refusals.isEmpty && kept.findings.isEmpty
-            ? "signs; \(kept.count) kept checkpoints hold" : "refuses"
+            ? "signs; of \(kept.count) kept checkpoints the smallest and the largest hold"
+            : "refuses"
     }
 
     private func eventCount() async throws -> Int {

@@ -168,7 +168,7 @@ import Testing
                 }
             }
         }
-        guard let outcome else { return }
+        guard let outcome else { try Test.cancel("no network namespaces on this machine") }
         Self.expectSurvived(outcome)
     }
 
@@ -185,7 +185,7 @@ import Testing
                 }
             }
         }
-        guard let outcome else { return }
+        guard let outcome else { try Test.cancel("no network namespaces on this machine") }
         Self.expectSurvived(outcome)
     }
 }
