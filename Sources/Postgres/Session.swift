@@ -4,9 +4,9 @@ internal import BlockingCalls
 ///
 /// Connects on first use. A connection that the server ended while idle is replaced before the next
 /// call, which does not notice; one that is lost during a call fails that call, and the next call
-/// reconnects. A connection to a former primary counts as lost. While the server is unreachable, calls fail at once with the last reason, and the
-/// server is tried again after 50 milliseconds, then after twice as long each time, up to 2
-/// seconds.
+/// reconnects. A connection to a former primary counts as lost. While the server is unreachable,
+/// calls fail at once with the last reason, and the server is tried again after 50 milliseconds,
+/// then after twice as long each time, up to 2 seconds.
 package actor Session {
     private nonisolated let executor: BlockingExecutor
     private let url: String

@@ -1,3 +1,5 @@
+internal import Encodings
+
 /// The place of a request in a distributed trace (W3C Trace Context, Recommendation of 2021-11-23).
 package struct TraceContext: Hashable, Sendable {
     /// The name of the header field.
@@ -58,12 +60,9 @@ package struct TraceContext: Hashable, Sendable {
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt128? {
         var number: UInt128 = 0
         for digit in digits {
-            let value: UInt8
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
-            default: return nil
-            }
+            guard !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains(digit),
+                let value = Hex.value(of: digit)
+            else { return nil }
             number = number << 4 | UInt128(value)
         }
         return number

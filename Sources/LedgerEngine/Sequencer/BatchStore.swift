@@ -9,7 +9,7 @@ package protocol BatchStore: Sendable {
     /// The executor that delivers answers, one batch after another; nil for any.
     var deliveryExecutor: (any TaskExecutor)? { get }
 
-    /// Whether a batch should have the commands of one tenant, as where tenants are on several nodes.
+    /// Whether every batch must be of a single tenant, as on a sharded database.
     var takesOneTenant: Bool { get }
 
     /// Executes one batch in one transaction.

@@ -149,14 +149,16 @@ package final class AccessGate: Sendable {
         var calls = records.sorted { $0.key < $1.key }.map {
             AccessStatements.call(recording: $0.value, in: $0.key)
         }
-        let groups = try groups(of: wanted, on: connection)
-        calls += try groups.map { group in
+        // On Citus a statement looks up the keys of one tenant.
+        let isCitus = try DatabaseEngine(of: connection) == .citus
+        let groups =
+            isCitus
+            ? Array(Dictionary(grouping: wanted.indices) { wanted[$0].tenant }.values)
+            : [Array(wanted.indices)].filter { !$0.isEmpty }
+        calls += groups.flatMap { group in
             let call = AccessStatements.call(keys: group.map { wanted[$0] })
-            guard let tenant = group.first.map({ wanted[$0].tenant }),
-                try DatabaseEngine(of: connection) == .citus
-            else { return [call] }
-            return tenantCalls.calls([call], of: tenant)
-        }.joined()
+            return isCitus ? tenantCalls.calls([call], of: wanted[group[0]].tenant) : [call]
+        }
         calls.append(Call(SchemaFence.version))
         let results = try connection.pipeline(calls)
         // An entry is written before the data is shown, and after it was read.
@@ -168,15 +170,6 @@ package final class AccessGate: Sendable {
             for (place, key) in found { keys[indexes[group[place]]] = .some(key) }
         }
         return keys
-    }
-
-    /// Returns the indexes of the keys that one statement looks up: on Citus those of one tenant.
-    private func groups(
-        of wanted: [(id: APIKeyID, tenant: TenantID)], on connection: Connection
-    ) throws(PostgresError) -> [[Int]] {
-        guard !wanted.isEmpty else { return [] }
-        guard try DatabaseEngine(of: connection) == .citus else { return [Array(wanted.indices)] }
-        return Array(Dictionary(grouping: wanted.indices, by: { wanted[$0].tenant }).values)
     }
 }
 

@@ -29,6 +29,7 @@ package enum ErasurePreview: Sendable {
     case erased(at: LogPosition)
     case living(Rows)
 
+    private static let tenantCalls = TenantCalls()
     private static let family = Statement(
         "erasure_preview_family", "\(AccountLoad.family) SELECT account_id FROM family")
 
@@ -69,7 +70,7 @@ package enum ErasurePreview: Sendable {
             ])
         let calls =
             try DatabaseEngine(of: connection) == .citus
-            ? TenantCalls().calls([call], of: tenant) : [call]
+            ? Self.tenantCalls.calls([call], of: tenant) : [call]
         guard let found = try connection.pipeline(calls).first else { return .unknown }
         var total = Rows(survivor: account)
         for index in 0..<found.rowCount {

@@ -101,7 +101,7 @@ package struct AppendOnlyGuards: Sendable, Hashable {
     private static let query = Statement("append_only_findings", MigrationScripts.guardFindings)
 
     /// Returns the body of the one function that a script quotes with this tag.
-    private static func body(of script: String, tag: String) -> String {
+    static func body(of script: String, tag: String) -> String {
         let parts = script.split(separator: tag, omittingEmptySubsequences: false)
         return parts.count == 3 ? String(parts[1]) : ""
     }

@@ -46,7 +46,7 @@ struct MigrationSite {
         mayCreateRoles = try row.bool(0, row.column("may_create_roles"))
         shards =
             try DatabaseEngine(of: connection) == .citus
-            ? ShardedSchema(connection: connection) : nil
+            ? ShardedSchema(connection: connection, database: database) : nil
         _ = try ownerOfTables()
     }
 

@@ -94,9 +94,7 @@ enum ShardGuards {
     }
 
     private static var bodyCommand: String {
-        let parts = MigrationScripts.guardTriggers.split(
-            separator: "$refuse$", omittingEmptySubsequences: false)
-        let body = parts.count == 3 ? String(parts[1]) : ""
+        let body = AppendOnlyGuards.body(of: MigrationScripts.guardTriggers, tag: "$refuse$")
         return """
             SELECT CASE WHEN regexp_replace(p.prosrc, '\\s+', ' ', 'g')
                 = regexp_replace(\(quoteLiteral(body)), '\\s+', ' ', 'g')

@@ -13,7 +13,7 @@ struct ShardedSchema {
     }
 
     private static let reference: Set<String> = ["ledger_migrations", "projection_tables"]
-    /// Tables of people, not of tenants.
+    /// Tables without a tenant, with their distribution column.
     private static let own = ["console_sessions": "token_digest"]
     private static let first = "ledger_head"
     /// The functions of one tenant, which run where its shards are, and the parameter that names it.
@@ -49,7 +49,6 @@ struct ShardedSchema {
     private static let copyFunction = Statement(
         "copy_function", "SELECT create_distributed_function($1::text::regprocedure)")
 
-    private static let database = Statement("database", "SELECT current_database()::text")
     private static let runOnWorkers = Statement(
         "run_on_workers",
         """
@@ -58,6 +57,7 @@ struct ShardedSchema {
         """)
 
     let connection: Connection
+    let database: String
 
     /// Prepares pending migrations: the first ones make plain tables, which are distributed at the end.
     ///
@@ -101,8 +101,7 @@ struct ShardedSchema {
     /// Makes every node run statements without compiling them first: settings of a session do not reach workers,
     /// and compiling takes longer than looking up some keys.
     private func turnOffCompilation() throws {
-        let name = try connection.query(Self.database).text(0, 0)
-        try connection.execute("ALTER DATABASE \(quoteIdentifier(name)) SET jit = off")
+        try connection.execute("ALTER DATABASE \(quoteIdentifier(database)) SET jit = off")
     }
 
     /// Adds the serving login to its group on every worker: Citus does so only for logins that it made.

@@ -88,20 +88,21 @@ final class AccountQuery: Sendable {
         to batch: [AccountReads.Pending], behind fence: SchemaFence, on connection: Connection
     ) throws -> [AccountReads.Answer] {
         guard try DatabaseEngine(of: connection) == .citus else {
-            return try answersAtOnce(to: batch, behind: fence, on: connection)
+            return try answersAtOnce(to: batch, of: nil, behind: fence, on: connection)
         }
         var answers = Array(repeating: AccountReads.Answer.sessionEnded, count: batch.count)
-        for indices in Dictionary(grouping: batch.indices, by: { batch[$0].tenant }).values {
+        for (tenant, indices) in Dictionary(grouping: batch.indices, by: { batch[$0].tenant }) {
             let found = try answersAtOnce(
-                to: indices.map { batch[$0] }, behind: fence, on: connection)
+                to: indices.map { batch[$0] }, of: tenant, behind: fence, on: connection)
             for (index, answer) in zip(indices, found) { answers[index] = answer }
         }
         return answers
     }
 
-    /// Answers with one statement; on Citus, reads of one tenant.
+    /// Answers with one statement; on Citus, reads of the one tenant that is given there.
     private func answersAtOnce(
-        to batch: [AccountReads.Pending], behind fence: SchemaFence, on connection: Connection
+        to batch: [AccountReads.Pending], of tenant: TenantID?, behind fence: SchemaFence,
+        on connection: Connection
     ) throws -> [AccountReads.Answer] {
         // Closures, because a key path of several properties is evaluated at run time.
         let tenants = batch.map { $0.tenant.description }
@@ -109,7 +110,7 @@ final class AccountQuery: Sendable {
             [
                 .texts(tenants), .uuids(batch.map { $0.caller.session.bits }),
                 .uuids(batch.map { $0.caller.account.bits }), .texts(Array(Set(tenants))),
-            ], of: batch.first?.tenant, behind: fence, on: connection)
+            ], of: tenant, behind: fence, on: connection)
         var found = Array(repeating: Found(), count: batch.count)
         for row in 0..<result.rowCount {
             try found[try result.keyIndex(row)].add(result, row)
@@ -125,10 +126,8 @@ final class AccountQuery: Sendable {
         for _ in 0..<Self.attempts {
             let (table, statement) = try servedTable(on: connection)
             do {
-                var calls = [Call(statement, parameters)]
-                if let tenant, try DatabaseEngine(of: connection) == .citus {
-                    calls = tenantCalls.calls(calls, of: tenant)
-                }
+                let call = Call(statement, parameters)
+                let calls = tenant.map { tenantCalls.calls([call], of: $0) } ?? [call]
                 let results = try connection.pipeline(calls + [Call(Self.servedNow)])
                 try fence.check(results[1], column: results[1].column("schema_version"))
                 if try ProjectionTables.served(results[1]) == table { return results[0] }

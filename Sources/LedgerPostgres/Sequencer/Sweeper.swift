@@ -133,7 +133,7 @@ package final class Sweeper: Sendable {
             LIMIT $2 FOR UPDATE SKIP LOCKED)
         """)
 
-    /// As ``staffSessions``, on several nodes, where no statement locks rows of all.
+    /// As ``staffSessions``, without row locks, which Citus does not take across shards.
     private static let staffSessionsOnCitus = Statement(
         "delete_console_sessions",
         """

@@ -26,12 +26,12 @@ import Testing
 
     @Test func `each event is sent with the span of its request`() async throws {
         try await WebhookFixture.with { fixture in
+            _ = try await fixture.add()
             let first = TraceContext(traceID: 0xA1, spanID: 0xB1, flags: 1)
             let second = TraceContext(traceID: 0xA2, spanID: 0xB2, flags: 0)
             try await signIn(fixture, "ada", trace: first)
             try await signIn(fixture, "bob", trace: nil)
             try await signIn(fixture, "eve", trace: second)
-            _ = try await fixture.add()
             try await fixture.running(fixture.dispatcher()) { try await fixture.settled() }
             let sent = fixture.receiver.requests.sorted { ($0.position ?? 0) < ($1.position ?? 0) }
             let events = (sent.count - 1) / 3
@@ -49,6 +49,7 @@ import Testing
         async throws
     {
         try await WebhookFixture.with { fixture in
+            _ = try await fixture.add()
             let trace = TraceContext(traceID: 0xA1, spanID: 0xB1, flags: 1)
             try await signIn(fixture, "ada", trace: trace)
             let sweeper = Sweeper(url: fixture.database.runtimeURL) { _ in }
@@ -59,14 +60,22 @@ import Testing
                 "UPDATE event_traces SET recorded_at = recorded_at - interval '73 hours'")
             _ = try await sweeper.sweep()
             #expect(try await fixture.texts(count) == ["0"])
-            _ = try await fixture.add()
             try await fixture.running(fixture.dispatcher()) { try await fixture.settled() }
             #expect(fixture.receiver.requests.allSatisfy { $0.field("traceparent") == nil })
         }
     }
 
+    @Test func `without a webhook no trace is stored`() async throws {
+        try await WebhookFixture.with { fixture in
+            let trace = TraceContext(traceID: 0xA1, spanID: 0xB1, flags: 1)
+            try await signIn(fixture, "ada", trace: trace)
+            #expect(try await fixture.texts("SELECT traceparent FROM event_traces") == [])
+        }
+    }
+
     @Test func `a position that is used again gets the trace of its new event`() async throws {
         try await WebhookFixture.with { fixture in
+            _ = try await fixture.add()
             try await fixture.database.asSuperuser.execute(
                 """
                 INSERT INTO event_traces (tenant_id, position, traceparent, recorded_at)

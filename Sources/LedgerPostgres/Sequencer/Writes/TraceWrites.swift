@@ -4,7 +4,7 @@ import Postgres
 
 /// The traces of the requests that made events, for the webhooks that report them.
 enum TraceWrites {
-    /// The time for which a trace is kept, in seconds: longer than webhooks repeat a delivery.
+    /// The retention of a trace, in seconds: longer than the default retries of a webhook.
     static let seconds: Int64 = 3 * 86_400
 
     // A position is used again after a restore.
@@ -14,6 +14,7 @@ enum TraceWrites {
         INSERT INTO event_traces (tenant_id, position, traceparent, recorded_at)
         SELECT $1::text, t.position, t.traceparent, statement_timestamp()
         FROM unnest($2::bigint[], $3::text[]) AS t (position, traceparent)
+        WHERE EXISTS (SELECT FROM webhook_endpoints WHERE tenant_id = $1)
         ON CONFLICT (tenant_id, position) DO UPDATE
         SET traceparent = excluded.traceparent, recorded_at = excluded.recorded_at
         """)
