@@ -45,7 +45,7 @@ package struct ChangeAddress: Sendable {
         case .held(_, let keeper) where keeper.id != account.id:
             guard let claim = state.lostClaim(to: proof, at: now, under: policy), !claim.isAll
             else { return .refused(.providerConflict(.heldByOther)) }
-            drafts = claim.ends(by: renewal.actor)
+            drafts = state.ends(of: claim, by: renewal.actor)
         case .held: return .refused(.providerConflict(.alreadyYours))
         case .free(let former):
             if let former { drafts.append(state.release(of: former, by: renewal.actor)) }

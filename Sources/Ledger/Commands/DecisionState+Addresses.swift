@@ -9,7 +9,7 @@ enum AddressStanding {
 extension DecisionState {
     /// Returns the identity that a proof proves, linked or not; nil for one that was never linked.
     func identity(provedBy proof: Proof) -> IdentityID? {
-        // A claim proves none.
+        // A claim proves no identity.
         if proof.isClaim { return nil }
         guard let address = proof.address else { return directory[proof.subject] }
         return holding(address.names).flatMap { subject($0, proof.subject.provider) }
@@ -20,11 +20,10 @@ extension DecisionState {
     func subject(
         of proof: Proof, at now: Timestamp, under policy: TenantPolicy
     ) -> Subject {
-        guard let address = proof.address,
-            case .held(let held, _) = standing(of: address, at: now, under: policy),
-            let subject = subject(held, proof.subject.provider)
-        else { return proof.subject }
-        return subject
+        guard let address = proof.address else { return proof.subject }
+        var held = proof.isClaim ? holding(address.names).flatMap { $0.isProved ? $0 : nil } : nil
+        if case .held(let used, _) = standing(of: address, at: now, under: policy) { held = used }
+        return held.flatMap { subject($0, proof.subject.provider) } ?? proof.subject
     }
 
     /// Returns the relation of an address to accounts.
@@ -51,8 +50,8 @@ extension DecisionState {
         return isUsed ? .held(held, by: account) : .free(formerHolder: held)
     }
 
-    /// Returns the events and the changes by which an account gets the address that a proof proves or claims; none
-    /// when it has the address, or the proof has none.
+    /// Returns the events and the changes by which an account gets the address that a proof proves or claims; empty
+    /// if the account has the address, or for a proof without an address.
     func confirmation(
         by proof: Proof, for account: AccountID, _ actor: Actor,
         cause: AddressConfirmed.Cause = .proved, at now: Timestamp, under policy: TenantPolicy
@@ -62,17 +61,16 @@ extension DecisionState {
         var (id, holder) = (address.newID, account)
         var effects: [Decision.Effect] = []
         switch standing(of: address, at: now, under: policy) {
+        // A claim of an own address that was proved leaves it proved.
+        case .free(let former?) where proof.isClaim && former.isProved: return ([], [])
         case .free(let former): drafts = former.map { [release(of: $0, by: actor)] } ?? []
-        case .held(let held, let keeper):
-            guard held.isClaimed, proof.provesAddress else { return ([], []) }
-            if keeper.id == account {
-                (id, holder) = (held.id, held.account)
-            } else if let claim = lostClaim(to: proof, at: now, under: policy) {
-                drafts = claim.ends(by: actor)
-                effects = [.challengesEnded(address.names)]
-            } else {
-                return ([], [])
-            }
+        case .held(let held, let keeper)
+        where keeper.id == account && held.isClaimed && proof.provesAddress:
+            (id, holder) = (held.id, held.account)
+        case .held:
+            guard let claim = lostClaim(to: proof, at: now, under: policy) else { return ([], []) }
+            drafts = ends(of: claim, by: actor)
+            effects = [.challengesEnded(address.names)]
         }
         let event: Event =
             proof.isClaim

@@ -1,6 +1,8 @@
 /// A claim that ends because another person has proved the address without the claim's password.
 struct LostClaim {
     let address: HeldAddress
+    /// The address as it was proved.
+    let proved: ProvedAddress
     /// The account that has the address.
     let account: Account
     /// Its links that use the address.
@@ -8,20 +10,12 @@ struct LostClaim {
     /// Whether the account can be signed in to with nothing else: then it is handed over with the address.
     let isAll: Bool
 
-    /// Returns the events by which the account keeps its other ways to sign in and loses the claim.
-    func ends(by actor: Actor) -> [Decision.Draft] {
-        links.map { link in
-            .administered(
-                .providerUnlinked(
-                    ProviderUnlinked(
-                        account: account.id, identity: link.identity, provider: link.provider,
-                        cause: .addressLost)), by: actor)
-        } + [
-            .administered(
-                .addressReleased(
-                    AddressReleased(
-                        account: address.account, address: address.id, cause: .proved)), by: actor)
-        ]
+    /// Returns the event by which the account loses a link.
+    func unlink(_ link: Account.Link, by actor: Actor) -> Decision.Draft {
+        let fact = ProviderUnlinked(
+            account: account.id, identity: link.identity, provider: link.provider,
+            cause: .addressLost)
+        return .administered(.providerUnlinked(fact), by: actor)
     }
 }
 
@@ -29,9 +23,9 @@ extension DecisionState {
     /// Returns the claim that ends by a proof of its address; nil when no account has claimed it, or the proof has the
     /// claim's password.
     func lostClaim(to proof: Proof, at now: Timestamp, under policy: TenantPolicy) -> LostClaim? {
-        guard let address = proof.address, proof.provesAddress, proof.password == nil,
-            case .held(let held, let account) = standing(of: address, at: now, under: policy),
-            held.isClaimed
+        guard let address = proof.address, proof.endsOtherClaims,
+            holding(address.names)?.isClaimed == true,
+            case .held(let held, let account) = standing(of: address, at: now, under: policy)
         else { return nil }
         let users = identities(using: held, under: policy)
         let lost = account.links.filter { users.contains($0.identity) }
@@ -41,8 +35,14 @@ extension DecisionState {
         // A disabled account is not handed over: it loses the address, by which its identity was found.
         let isDisabled = account.disabledPosition != nil
         return LostClaim(
-            address: held, account: account, links: isAll && isDisabled ? [] : lost,
+            address: held, proved: address, account: account,
+            links: isAll && isDisabled ? [] : lost,
             isAll: isAll && !isDisabled)
+    }
+
+    /// Returns the events by which an account keeps its other ways to sign in and loses a claim.
+    func ends(of claim: LostClaim, by actor: Actor) -> [Decision.Draft] {
+        claim.links.map { claim.unlink($0, by: actor) } + [release(of: claim.address, by: actor)]
     }
 }
 
@@ -54,24 +54,16 @@ extension SignIn {
     func takeOver(
         _ claim: LostClaim, in state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
-        guard let address = proof.address else { return .refused(.invalidCode) }
-        let account = claim.account
+        let (account, address) = (claim.account, claim.proved)
         let actor = Actor.account(account.id, session: newSession)
         let linked = ProviderLinked(
             account: account.id, identity: newIdentity, provider: proof.subject.provider,
             cause: .link)
-        let family = Set(state.ledger.absorbed(by: account.id))
+        let family = state.ledger.absorbed(by: account.id)
         let addresses = state.ledger.addresses.values.filter { family.contains($0.account) }
         let confirmed = AddressConfirmed(
             account: account.id, address: address.newID, kind: address.kind, cause: .proved)
         let password = proof.passwordSet(.link, of: newIdentity, for: account.id, by: actor)
-        let unlinks = account.links.map { link in
-            Decision.Draft.administered(
-                .providerUnlinked(
-                    ProviderUnlinked(
-                        account: account.id, identity: link.identity, provider: link.provider,
-                        cause: .addressLost)), by: actor)
-        }
         let factors = state.ledger.factors.values.filter { $0.account == account.id }
         let removals = factors.sorted { $0.id < $1.id }.map { factor in
             Decision.Draft.administered(
@@ -93,10 +85,11 @@ extension SignIn {
             methods: proof.methods,
             before: proofs
                 + addresses.sorted { $0.id < $1.id }.map { state.release(of: $0, by: actor) }
-                + [confirmation] + password.drafts + unlinks + removals,
+                + [confirmation] + password.drafts
+                + account.links.map { claim.unlink($0, by: actor) } + removals,
             effects: proof.used + [.identityNamed(proof.subject, newIdentity)]
                 + [.addressNamed(address.newName, address.newID)] + password.effects
-                + [.challengesEndedOf(state.ledger.absorbed(by: account.id))],
+                + [.challengesEndedOf(family)],
             isNewUser: false, at: now, under: policy)
     }
 }

@@ -25,7 +25,7 @@ package struct Proof: Hashable, Sendable {
     package let passkey: PasskeyProof?
     /// The challenge of a passkey or the code of a browser flow: the command that succeeds by it uses it up.
     package let usedUp: SingleUseIDToken?
-    /// Whether the address was only typed: an account may get it with the password, to be confirmed later.
+    /// Whether it is a claim: an unproved address with a new password, to be confirmed later.
     package let isClaim: Bool
 
     /// Describes a proof.
@@ -81,6 +81,9 @@ package struct Proof: Hashable, Sendable {
     var provesAddress: Bool {
         address != nil && !isClaim && (password == nil || challenge != nil)
     }
+
+    /// Whether it ends the claims that other accounts have to its address.
+    package var endsOtherClaims: Bool { provesAddress && password == nil }
 
     /// Whether it opens an account or links an identity, and nothing that is linked already.
     var isRegistration: Bool { newPassword != nil || passkey?.registered != nil }

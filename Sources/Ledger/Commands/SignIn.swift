@@ -72,9 +72,12 @@ package struct SignIn: Sendable {
             switch secondStep(for: account, known, in: state, at: now, under: policy) {
             case .refused(let decision): return decision
             case .passed(let drafts, let effects, let methods):
-                let confirmation = state.confirmation(
-                    by: proof, for: account.id, .account(account.id, session: newSession), at: now,
-                    under: policy)
+                // A password alone confirms nothing.
+                let confirmation =
+                    proof.provesAddress
+                    ? state.confirmation(
+                        by: proof, for: account.id, .account(account.id, session: newSession),
+                        at: now, under: policy) : (drafts: [], effects: [])
                 return open(
                     account: account.id, identity: known, providers: account.linkedProviders,
                     methods: methods, before: drafts + confirmation.drafts,

@@ -26,7 +26,7 @@ package struct AddressName: Hashable, Sendable {
     }
 }
 
-/// An address whose holder proved that they can read its messages, or which is only claimed.
+/// A proved or claimed address.
 package struct ProvedAddress: Hashable, Sendable {
     package let kind: AddressKind
     /// The canonical form.
@@ -83,6 +83,9 @@ package struct HeldAddress: Hashable, Sendable {
         self.formerOf = formerOf
         self.keptUntil = keptUntil
     }
+
+    /// Whether it was proved, and not replaced since.
+    var isProved: Bool { !isClaimed && formerOf == nil }
 
     /// Whether it is a former address that can still be taken back, or was replaced so recently that the former one can.
     func isKept(at now: Timestamp) -> Bool { keptUntil.map { now < $0 } ?? false }

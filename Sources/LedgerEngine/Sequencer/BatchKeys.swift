@@ -70,6 +70,8 @@ package struct BatchKeys {
     package struct ProvedName: Sendable {
         package let name: AddressName
         package let provider: ProviderName
+        /// Whether another account's claim of the address ends.
+        package let endsClaim: Bool
     }
 
     /// The number of commands.
@@ -269,14 +271,18 @@ package struct BatchKeys {
             passkeys.insert(version.identity)
         }
         if let address = proof.address {
-            addNames(address.names, proof.subject.provider, tenant)
+            addNames(
+                address.names, proof.subject.provider, tenant, endsClaim: proof.endsOtherClaims)
         }
     }
 
     private mutating func addNames(
-        _ names: [AddressName], _ provider: ProviderName, _ tenant: TenantID
+        _ names: [AddressName], _ provider: ProviderName, _ tenant: TenantID,
+        endsClaim: Bool = false
     ) {
-        addresses[tenant, default: []] += names.map { ProvedName(name: $0, provider: provider) }
+        addresses[tenant, default: []] += names.map {
+            ProvedName(name: $0, provider: provider, endsClaim: endsClaim)
+        }
     }
 
     private mutating func add(_ token: SingleUseIDToken?, _ tenant: TenantID) {

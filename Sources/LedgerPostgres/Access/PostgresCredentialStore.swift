@@ -106,7 +106,7 @@ package final class PostgresCredentialStore: PasswordStore {
         }
     }
 
-    /// Whether an account is signed in to with an address, at one of some providers.
+    /// Whether an account is signed in to with a proved address, at one of some providers.
     package func isUsed(
         _ names: [AddressName], at providers: [ProviderName], in tenant: TenantID
     ) async throws(LedgerFault) -> Bool {

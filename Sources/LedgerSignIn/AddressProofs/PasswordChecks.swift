@@ -85,8 +85,10 @@ package final class PasswordChecks: Sendable {
         among providers: [ProviderName], in tenant: TenantID, from network: String,
         language: String?, at now: Timestamp
     ) async throws(CodeFailure) -> ChallengeID {
-        let claim = try await claim(
-            of: address, password, hash, mayBeClaimed: mayBeClaimed, at: provider, in: tenant)
+        // Without the rule every sign-up takes the same time, and the holder of a former claim takes it over by the code.
+        let claim =
+            mayBeClaimed
+            ? try await claim(of: address, password, hash, at: provider, in: tenant) : nil
         let isKnown = try await isUsed(address, at: providers, in: tenant)
         return try await codes.send(
             to: address, .email, of: provider, in: tenant,
@@ -94,9 +96,26 @@ package final class PasswordChecks: Sendable {
             at: now)
     }
 
+    /// Sends the code that confirms a claim, which a sign-up or a link has made.
+    ///
+    /// - Returns: The id of the challenge; nil for an address that is not claimed with this password.
+    /// - Throws: `limited` when too many codes were sent, `faulted`.
+    package func confirm(
+        _ address: String, _ password: Password, hash: NewPassword, of provider: ProviderName,
+        in tenant: TenantID, from network: String, language: String?, at now: Timestamp
+    ) async throws(CodeFailure) -> ChallengeID? {
+        guard
+            let claim = try await claim(of: address, password, hash, at: provider, in: tenant)
+        else { return nil }
+        return try await codes.send(
+            to: address, .email, of: provider, in: tenant,
+            for: .signUp(hash, isKnown: false, claim: claim), from: network, language: language,
+            at: now)
+    }
+
     /// Returns the version of a password if it is that of the account that has claimed the address.
     private func claim(
-        of address: String, _ password: Password, _ hash: NewPassword, mayBeClaimed: Bool,
+        of address: String, _ password: Password, _ hash: NewPassword,
         at provider: ProviderName, in tenant: TenantID
     ) async throws(CodeFailure) -> PasswordVersion? {
         let names = codes.names(of: address, .email, in: tenant)
@@ -104,8 +123,6 @@ package final class PasswordChecks: Sendable {
         let stored = found.flatMap { $0.isClaimed ? $0 : nil }
         // The sign-up or the link has just set it.
         if let stored, stored.hash == hash.hash { return stored.version }
-        // Without the rule every sign-up takes the same time, and the holder of a former claim takes it over by the code.
-        guard mayBeClaimed else { return nil }
         let known = stored.flatMap { try? PasswordHash($0.hash) } ?? hasher.decoy()
         do {
             let isRight = try await pool.admit().run { [hasher] in

@@ -71,7 +71,7 @@ struct AccountImporter: Sendable {
                     reads.isEmpty || inFlight.count >= Self.batchesInFlight
                 {
                     inFlight.removeFirst()
-                    // After a fault, the batches in flight are counted, too.
+                    // Batches in flight are counted also after a fault.
                     let failed = await finish(oldest, since: start, &seen, &outcome.totals)
                     fault = fault ?? failed
                     progress(outcome.totals, began, isLast: inFlight.isEmpty && reads.isEmpty)

@@ -117,7 +117,7 @@ struct ImportAccountsCommand: Sendable {
         let result = await importer.run(file)
         sequencer.close()
         await finished
-        // The numbers of what was imported come before any fault, also of the report.
+        // The totals are printed before any fault, also of the report.
         Terminal.print(result.totals.text(isPreview: isDryRun))
         let reported: Result<Void, any Error> = Result { try report?.finish() }
         if let fault = result.fault { throw fault }

@@ -177,6 +177,16 @@ import Testing
         #expect(service.ledger.events().suffix(2).first?.name == .addressConfirmed)
     }
 
+    @Test func `a link with an address that the account has proved needs no code`() async throws {
+        let service = try service()
+        let ada = try Person(await byCode(service))
+        let count = service.challenges.sent.count
+        let linked = try await link(service, ada, credential())
+        #expect(linked.status == 200 && linked.providers == ["email", "password"])
+        #expect(linked.text("challenge_id") == nil && service.challenges.sent.count == count)
+        #expect(try Person(await signIn(service, credential())).userID == ada.userID)
+    }
+
     @Test func `a repeated link with the same key sends another code`() async throws {
         let service = try service()
         let bob = try await service.signIn("google", "bob")

@@ -54,7 +54,10 @@ import Testing
             let name = AddressName(kind: .email, digest: sha256(Array("7".utf8)), key: "key")
             let loads = [
                 AddressLoad.call(
-                    [BatchKeys.ProvedName(name: name, provider: RandomCommands.email)],
+                    [
+                        BatchKeys.ProvedName(
+                            name: name, provider: RandomCommands.email, endsClaim: false)
+                    ],
                     of: .default, windowSeconds: 3_600),
                 PasswordLoad.call([IdentityID(bits: 7)], of: .default),
                 ChallengeRows.load([ChallengeID(bits: 7)], of: .default),

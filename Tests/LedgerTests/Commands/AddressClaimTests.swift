@@ -304,6 +304,20 @@ import Testing
         #expect(proved.account != bob.account)
     }
 
+    @Test func `an address that its account has proved stays proved after a claim of its own`()
+        throws
+    {
+        var story = ClaimStory()
+        let bob = try story.scenario.given.signIn(subject("google", "bob"))
+        _ = try story.link(bob, story.code())
+        let proved = try story.address()
+        try story.unlink(bob, Self.email)
+        let linked = try story.link(bob, story.claim())
+        #expect(linked.events.map(\.name) == [.providerLinked, .passwordSet])
+        #expect(try story.address() == proved)
+        #expect(try story.caller(story.signIn(story.known())).account == bob.account)
+    }
+
     @Test func `an erasure frees a claimed address`() throws {
         var story = ClaimStory()
         let ada = try story.opened()

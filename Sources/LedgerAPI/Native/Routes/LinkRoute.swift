@@ -58,12 +58,8 @@ extension RouteCall {
             case .password(.known(let typed, let password, _)) = request.presented,
             case .password(let settings)? = configuration(of: request.provider)?.settings
         else { return nil }
-        guard let address = PasswordSettings.canonical(typed) else {
-            throw .invalidRequest(
-                RequestFlaw("email is not an e-mail address", at: .field("email")))
-        }
-        let prepared: PreparedPassword
-        do { prepared = try settings.rule.check(password) } catch { throw .weakPassword(error) }
+        let address = try canonical(typed)
+        let prepared = try prepared(password, under: settings)
         try await countClaim()
         return Confirmation(
             provider: request.provider, address: address, password: password,

@@ -24,14 +24,13 @@ struct SignUpRoute: Route {
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let (settings, address) = try call.passwordAddress()
-        let password = try call.newPassword(under: settings)
+        let password = try call.newPassword()
+        let prepared = try call.prepared(password, under: settings)
         let provider = try call.passwordProvider()
         let language = try LanguageHeader.read(call)
         let confirmation = Confirmation(
-            provider: provider, address: address,
-            password: try call.body().text(RequiredText.newPassword)
-                .password(RequiredText.newPassword),
-            hash: try await call.hashed(password), language: language)
+            provider: provider, address: address, password: password,
+            hash: try await call.hashed(prepared), language: language)
         if call.configuration.policy.confirmLater,
             let opened = try await call.opened(byClaim: confirmation)
         {
@@ -335,20 +334,38 @@ extension RouteCall {
     fileprivate func passwordAddress() throws(APIError) -> (PasswordSettings, String) {
         let typed = try body().text(RequiredText.email)
         let settings = try passwordSettings()
+        return (settings, try canonical(typed))
+    }
+
+    /// Returns the canonical form of an address.
+    ///
+    /// - Throws: 400 for a text that is no address.
+    func canonical(_ typed: String) throws(APIError) -> String {
         guard let address = PasswordSettings.canonical(typed) else {
             throw .invalidRequest(
                 RequestFlaw("email is not an e-mail address", at: .field("email")))
         }
-        return (settings, address)
+        return address
     }
 
     /// Reads the new password of the body.
+    func newPassword() throws(APIError) -> Password {
+        try body().text(RequiredText.newPassword).password(RequiredText.newPassword)
+    }
+
+    /// Reads the new password of the body, checked.
     ///
     /// - Throws: 400 for one that breaks the rule.
-    func newPassword(
-        under settings: PasswordSettings
+    func newPassword(under settings: PasswordSettings) throws(APIError) -> PreparedPassword {
+        try prepared(newPassword(), under: settings)
+    }
+
+    /// Checks a new password.
+    ///
+    /// - Throws: 400 for one that breaks the rule.
+    func prepared(
+        _ password: Password, under settings: PasswordSettings
     ) throws(APIError) -> PreparedPassword {
-        let password = try body().text(RequiredText.newPassword).password(RequiredText.newPassword)
         do { return try settings.rule.check(password) } catch { throw .weakPassword(error) }
     }
 

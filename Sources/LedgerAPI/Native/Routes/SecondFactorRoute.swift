@@ -167,10 +167,12 @@ extension RouteCall {
 
     /// Sends the code that confirms a claimed address.
     ///
-    /// - Returns: nil when it can't be sent now; another request can.
-    func challenge(of confirmation: Confirmation?) async -> ChallengeID? {
-        guard let confirmation else { return nil }
-        return try? await send(confirmation)
+    /// - Returns: nil when it can't be sent now; another request can. Also nil for an address that is proved already.
+    func challenge(of claim: Confirmation?) async -> ChallengeID? {
+        guard let claim else { return nil }
+        return try? await services.passwords.confirm(
+            claim.address, claim.password, hash: claim.hash, of: claim.provider, in: tenant,
+            from: clientNetwork, language: claim.language, at: now)
     }
 
     /// Ends the session that the cookie of a page had until now: a copy of that cookie must not outlive a later sign-out,

@@ -109,13 +109,15 @@ struct BatchLoad {
                     guard let batch = load.tenants[tenant] else { return }
                     try AddressLoad.read(result, into: batch)
                 })
+            let ending = names.filter(\.endsClaim)
+            guard !ending.isEmpty else { continue }
             steps.append(
-                Step(call: FactorLoad.call(claimsOf: names, of: tenant)) { load, result in
+                Step(call: FactorLoad.call(claimsOf: ending, of: tenant)) { load, result in
                     guard let batch = load.tenants[tenant] else { return }
                     try FactorLoad.read(result, into: batch)
                 })
             steps.append(
-                Step(call: AddressLoad.call(claimsOf: names, of: tenant)) { load, result in
+                Step(call: AddressLoad.call(claimsOf: ending, of: tenant)) { load, result in
                     guard let batch = load.tenants[tenant] else { return }
                     try AddressLoad.read(others: result, into: batch)
                 })
