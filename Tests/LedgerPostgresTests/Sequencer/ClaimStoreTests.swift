@@ -129,6 +129,45 @@ import Testing
         }
     }
 
+    @Test func `the holder's other addresses end with a claim that is all it has`() async throws {
+        try await with { database, fixture, other in
+            var generator = SeededGenerator(seed: 6)
+            let opened = SignIn(address: "mallory@example.com", &generator)
+            let mallory = try caller(try await fixture.submit(.signIn(opened)))
+            let link = LinkProvider(
+                caller: mallory,
+                credential: Credential(
+                    provider: RandomCommands.password, digest: digest(generator.bytes(32)),
+                    check: .success(claim(1).proof)),
+                idempotency: nil, newIdentity: generator.id())
+            _ = try await fixture.submit(.linkProvider(link)).get()
+            let unlink = UnlinkProvider(
+                caller: mallory, provider: RandomCommands.email, identity: nil, idempotency: nil)
+            _ = try await fixture.submit(.unlinkProvider(unlink)).get()
+            #expect(try await rows(database).count == 2)
+            let ada = try caller(try await other.submit(.signIn(code(2))))
+            #expect(ada.account == mallory.account)
+            #expect(try await rows(database) == ["\(ada.account) false"])
+        }
+    }
+
+    @Test func `an export tells a claim from a proof`() async throws {
+        try await with { database, fixture, _ in
+            let export = UserExport(
+                url: database.runtimeURL, keyring: SequencerFixture.strictKeyring,
+                types: [RandomCommands.password: .password, RandomCommands.email: .email])
+            _ = try await fixture.submit(.signIn(claim(1))).get()
+            for isProved in [false, true] {
+                if isProved { _ = try await fixture.submit(.signIn(code(2))).get() }
+                let identities = try await export.page(after: nil, in: .default).flatMap(
+                    \.identities)
+                #expect(identities.map(\.address) == [Self.ada])
+                #expect(identities.map(\.isAddressVerified) == [isProved])
+            }
+            await export.close()
+        }
+    }
+
     @Test func `of twenty claims of one address at once, one opens an account`() async throws {
         try await with { database, fixture, other in
             let results = try await withThrowingTaskGroup(of: Bool.self) { group in
