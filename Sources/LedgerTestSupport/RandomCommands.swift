@@ -16,6 +16,9 @@ package struct RandomCommands: Sendable {
     /// The provider of passwords, with which random commands claim addresses.
     package static let password = provider("password")
 
+    /// The provider whose identities are passkeys.
+    package static let passkey = provider("passkey")
+
     /// The rules of the commands, with budgets that they do not exhaust.
     package static func policy(hasEveryType: Bool) -> TenantPolicy {
         var policy = SequencerFixture.unlimitedPolicy

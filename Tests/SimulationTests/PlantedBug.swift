@@ -34,6 +34,8 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case factorNotRequired
     /// The time step of a code is not stored, so that the code works again.
     case factorUseNotWritten
+    /// The counter of a passkey is not stored, so that a copied response works again.
+    case passkeyUseNotWritten
     /// Pending events are stored without the accounts that order them.
     case pendingWithoutAccounts
 }

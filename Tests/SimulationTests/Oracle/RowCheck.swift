@@ -25,6 +25,7 @@ struct RowCheck {
                 Set(rows.addresses.values) == Set(replay.state.ledger.addresses.values)
                     ? nil : "addresses",
                 factorsDiffer ? "factors" : nil,
+                passwordsDiffer ? "passwords" : nil,
                 sessionsDiffer ? "sessions" : nil,
                 rows.attempts.filter { !$0.value.isEmpty } == replay.state.attempts
                     ? nil : "attempts",
@@ -69,9 +70,20 @@ struct RowCheck {
                     (
                         id,
                         TenantRows.FactorRow(
-                            factor: factor, counter: replay.state.factorCounters[id] ?? 0)
+                            factor: factor, counter: replay.state.factorCounters[id] ?? 0,
+                            key: replay.state.factorKeys[id])
                     )
                 })
+    }
+
+    /// Whether passwords and passkeys differ, without those of erased identities, which are destroyed later.
+    private var passwordsDiffer: Bool {
+        let state = replay.state
+        let known = Set(rows.identities.values.map(\.id))
+        let expected = state.ledger.passwords.filter { known.contains($0.key) }
+        return rows.passwords.filter { known.contains($0.key) } != expected
+            || rows.passkeyCounts.filter { known.contains($0.key) }
+                != state.passkeyCounts.filter { expected[$0.key] != nil }
     }
 
     private var answersDiffer: Bool {

@@ -57,6 +57,9 @@ final class MemoryBatchStore: BatchStore {
                 for id in writes[index].factorsUsed { writes[index].factors[id] = nil }
             }
         }
+        if world.bug == .passkeyUseNotWritten {
+            for index in writes.indices { writes[index].passkeyCounts = [:] }
+        }
         await world.faultPoint("has decided", in: process)
         return try await commit(outcome, writes, locked.transaction, batch)
     }

@@ -13,6 +13,8 @@ struct TenantRows: Sendable {
     struct FactorRow: Hashable, Sendable {
         let factor: HeldFactor
         let counter: Int64
+        /// The key of a passkey.
+        let key: FactorKey?
     }
 
     struct AnswerRow: Hashable, Sendable {
@@ -37,8 +39,10 @@ struct TenantRows: Sendable {
     var rules: RulesSet?
     var addresses: [AddressName: HeldAddress] = [:]
     var factors: [FactorID: FactorRow] = [:]
-    /// The versions of passwords.
+    /// The versions of passwords and passkeys.
     var passwords: [IdentityID: LogPosition] = [:]
+    /// The counters of passkeys.
+    var passkeyCounts: [IdentityID: UInt32] = [:]
     /// The challenges that were not used yet.
     var challenges: Set<ChallengeID> = []
     /// Every challenge that was ever sent.
@@ -128,10 +132,13 @@ struct BatchLoading {
         for (id, row) in rows.factors where factored.contains(row.factor.account) {
             batch.state.ledger.load(row.factor)
             batch.state.factorCounters[id] = row.counter
+            batch.state.factorKeys[id] = row.key
         }
         for identity in keys.passwords[tenant] ?? [] {
             guard let version = rows.passwords[identity] else { continue }
             batch.state.ledger.load(passwordOf: identity, version: version)
+            guard keys.passkeys.contains(identity) else { continue }
+            batch.state.passkeyCounts[identity] = rows.passkeyCounts[identity]
         }
         let addresses = keys.addresses[tenant] ?? []
         for proved in addresses { load(proved, from: rows, into: batch) }

@@ -62,6 +62,8 @@ struct TenantWrites: Sendable {
     /// The unlinked identities, which lose their passwords.
     let passwordsLost: [IdentityID]
     private(set) var passwords: [IdentityID: LogPosition] = [:]
+    /// The counters of passkeys that were registered or used.
+    var passkeyCounts: [IdentityID: UInt32] = [:]
     let merged: Set<AccountID>
     let mergesMade: [Merge]
     let mergesUndone: Set<EventID>
@@ -97,13 +99,17 @@ struct TenantWrites: Sendable {
         for id in changes.factorsUsed.union(changes.factorsStored.keys) {
             guard let factor = ledger.factors[id], let counter = batch.state.factorCounters[id]
             else { continue }
-            factors[id] = TenantRows.FactorRow(factor: factor, counter: counter)
+            factors[id] = TenantRows.FactorRow(
+                factor: factor, counter: counter, key: batch.state.factorKeys[id])
         }
         passwordsLost = batch.recordings.compactMap { recording in
             guard case .providerUnlinked(let fact) = recording.recorded.event else { return nil }
             return fact.identity
         }
-        for id in changes.passwordsStored.keys { passwords[id] = ledger.passwords[id] }
+        for (id, password) in changes.passwordsStored {
+            passwords[id] = ledger.passwords[id]
+            passkeyCounts[id] = password.passkeyCount
+        }
         merged = changes.accountsMerged
         mergesMade = changes.mergesMade
         mergesUndone = Set(changes.mergesUndone.map(\.merge))
@@ -173,8 +179,12 @@ extension TenantRows {
         challenges.subtract(writes.spent)
         for id in writes.factorsRemoved { factors[id] = nil }
         factors.merge(writes.factors) { _, new in new }
-        for id in writes.passwordsLost { passwords[id] = nil }
+        for id in writes.passwordsLost {
+            passwords[id] = nil
+            passkeyCounts[id] = nil
+        }
         passwords.merge(writes.passwords) { _, new in new }
+        passkeyCounts.merge(writes.passkeyCounts) { _, new in new }
         addresses = addresses.filter { !writes.released.contains($0.value.id) }
         try writeIdentities(writes.identities.filter { !$0.isNew })
         try writeSessions(writes)

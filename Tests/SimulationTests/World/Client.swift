@@ -185,8 +185,12 @@ struct Client {
                             ? .keptByHolder(device.caller) : .accountHolder(device.caller), factor),
                 tenant: device.tenant)
         }
+        let hasKeys = world.policies[device.tenant]?.providers[RandomCommands.passkey] != nil
+        let kind: FactorKind =
+            hasKeys && dice.chance(0.5)
+            ? .passkey : dice.chance(0.7) ? .totp : .recoveryCodes
         return Sent(
-            request: .enrol(device.caller, dice.chance(0.7) ? .totp : .recoveryCodes),
+            request: .enrol(device.caller, kind),
             tenant: device.tenant)
     }
 
@@ -354,6 +358,9 @@ struct Client {
             return subject(RandomCommands.anonymous.description, "s\(number)")
         }
         let number = dice.number(1...world.parameters.subjectsPerProvider)
+        if world.policies[tenant]?.providers[RandomCommands.passkey] != nil, dice.chance(0.25) {
+            return subject(RandomCommands.passkey.description, "s\(number)")
+        }
         if world.policies[tenant]?.providers[RandomCommands.email] != nil, dice.chance(0.3) {
             let hasPasswords = world.policies[tenant]?.providers[RandomCommands.password] != nil
             let provider =

@@ -99,6 +99,7 @@ struct Parameters: Sendable {
         var anonymous = SeededGenerator(seed: seed ^ 0xA404)
         var codes = SeededGenerator(seed: seed ^ 0xC0DE)
         var claims = SeededGenerator(seed: seed ^ 0xC1A1)
+        var keys = SeededGenerator(seed: seed ^ 0xCEE5)
         var policies: [TenantID: TenantPolicy] = [:]
         for index in 0..<3 {
             var policy = TenantPolicy(
@@ -123,6 +124,10 @@ struct Parameters: Sendable {
                         type: .password, issuers: [])
                     policy.confirmLater = true
                 }
+            }
+            if Int.random(in: 0..<3, using: &keys) == 0 {
+                policy.providers[RandomCommands.passkey] = ProviderPin(
+                    type: .passkey, issuers: [World.passkeyDomain])
             }
             if index < tenants { policies[tenant("tenant-\(index)")] = policy }
         }

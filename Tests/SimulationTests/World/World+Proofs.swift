@@ -2,6 +2,9 @@ import Ledger
 import LedgerTestSupport
 
 extension World {
+    /// The domain of every passkey.
+    static let passkeyDomain = "example.com"
+
     /// Returns the proof of a subject, or of the address that its name is.
     ///
     /// Then it answers a challenge, often one that another command answers at the same time.
@@ -16,6 +19,11 @@ extension World {
                 named.providerID, new: dice.id(), authenticatedAt: authenticatedAt,
                 challenge: challenge(in: tenant))
         case RandomCommands.password: passwordProof(of: named.providerID, in: tenant)
+        case RandomCommands.passkey:
+            Proof(
+                named, authenticatedAt: authenticatedAt,
+                methods: dice.chance(0.7) ? .passkey : .verifyingPasskey, email: nil,
+                passkey: passkeyProof(named, in: tenant))
         default:
             LedgerTestSupport.proof(
                 named, email: email, authenticatedAt: authenticatedAt, methods: methods)
@@ -52,9 +60,33 @@ extension World {
         return challenge
     }
 
+    /// Returns the use of a key that is linked, often one that another command presents as well, or a registration.
+    private func passkeyProof(_ key: Subject, in tenant: TenantID) -> PasskeyProof {
+        let rows = database.tenants[tenant]
+        guard let identity = rows?.identities[key]?.id, let version = rows?.passwords[identity],
+            !dice.chance(0.2)
+        else {
+            return PasskeyProof(
+                registering: NewPassword(passkey: "key", count: UInt32(dice.number(0...1))))
+        }
+        let count = (rows?.passkeyCounts[identity] ?? 0) + UInt32(dice.number(0...2))
+        return PasskeyProof(
+            using: PasswordVersion(identity: identity, version: version),
+            renewed: count == 0 ? nil : NewPassword(passkey: "key", count: count))
+    }
+
     /// Returns a new factor; its secret plays no part here.
     func factor(_ kind: FactorKind) -> NewFactor {
-        NewFactor(id: dice.id(), kind: kind, secret: [], counter: 0)
+        guard kind == .passkey else {
+            return NewFactor(id: dice.id(), kind: kind, secret: [], counter: 0)
+        }
+        let key = "s\(dice.number(1...parameters.subjectsPerProvider))"
+        return NewFactor(
+            id: dice.id(), kind: kind, secret: [], counter: Int64(dice.number(0...1)),
+            passkey: (
+                subject: subject(RandomCommands.passkey.description, key),
+                domain: Self.passkeyDomain
+            ))
     }
 
     /// Returns the second step of a sign-in: sometimes a wrong code, or one that was used before.
@@ -66,8 +98,8 @@ extension World {
             let row = known.randomElement(dice)
             use = FactorUse(
                 factor: row.factor.id,
-                counter: row.factor.kind == .totp
-                    ? row.counter + Int64(dice.number(0...2)) : Int64(dice.number(0...3)))
+                counter: row.factor.kind == .recoveryCodes
+                    ? Int64(dice.number(0...3)) : row.counter + Int64(dice.number(0...2)))
         }
         return SecondFactorProof(
             token: SingleUseIDToken(
