@@ -6,6 +6,14 @@
 readonly citus_tests=('LedgerPostgresTests\.(TenantCalls|ShardedSchema|SequencerModel|SeveralTenants)Tests'
     'EndToEndTests\.(Contract|Acceptance|Race|ImportAccounts|HistoryCommand|AccessCommand|SecondFactor|Address|Rules|MergeCommand)Tests')
 
+# The settings of a node.
+readonly citus_settings="shared_preload_libraries = 'citus'
+max_connections = 600
+max_prepared_transactions = 600
+max_worker_processes = 64
+citus.node_conninfo = 'sslmode=disable'
+citus.max_background_task_executors = 1"
+
 # Fails unless the extension is installed beside the newest server.
 require_citus() {
     local library
@@ -21,12 +29,7 @@ start_citus_nodes() {
     local node urls=''
     # shellcheck disable=SC2034 # for cluster.sh
     cluster_settings="fsync = off
-shared_preload_libraries = 'citus'
-max_connections = 600
-max_prepared_transactions = 600
-max_worker_processes = 64
-citus.node_conninfo = 'sslmode=disable'
-citus.max_background_task_executors = 1"
+$citus_settings"
     for node in worker-a worker-b test; do
         start_throw_away_cluster "$node"
         trust_connections_of_nodes "$cluster"

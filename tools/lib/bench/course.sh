@@ -3,7 +3,7 @@
 
 readonly bench_files="$repository/tools/lib/bench"
 readonly connections=64
-readonly tenants=100
+tenants=100
 # The database that is measured.
 database=$application_database
 # A run that takes longer has failed.
@@ -18,6 +18,7 @@ round=0
 only=''
 quick=''
 large=''
+citus=''
 
 read_options() {
     while [[ $# -gt 0 ]]; do
@@ -28,6 +29,10 @@ read_options() {
                 ;;
             --quick) quick=yes ;;
             --large) large=yes ;;
+            --citus)
+                require_citus
+                citus=yes
+                ;;
             --only)
                 [[ -n ${2-} ]] || fail_usage "--only requires rows; see tools/bench --help"
                 only=$2
@@ -38,7 +43,7 @@ read_options() {
         shift
     done
     require_known_rows
-    local given=${BENCH_LINKS:-16000}
+    local given=${BENCH_LINKS:-$([[ -n $citus ]] && echo 6400 || echo 16000)}
     [[ $given =~ ^[0-9]{4,6}$ && $given -ge 4800 ]] ||
         fail_usage "BENCH_LINKS must be a number from 4800 to 999999, not '$given'"
     set_sizes "$given"
@@ -243,7 +248,7 @@ finish() {
         --arg commit "$(git -C "$repository" describe --always --dirty 2>/dev/null || echo unknown)" \
         --arg processor "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" \
         --arg cores "$(nproc)" --arg links "$links" --arg connections "$connections" \
-        --arg tenants "$tenants" --arg quick "$quick" --arg large "$large" --arg only "$only" \
+        --arg tenants "$tenants" --arg quick "$quick" --arg large "$large" --arg citus "$citus" --arg only "$only" \
         --arg replayed "$replayed_events" \
         --arg small_events "$small_events" --arg large_events "$large_events" \
         --arg postgres "$("$(postgres_programs)/postgres" --version)" \

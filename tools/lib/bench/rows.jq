@@ -103,6 +103,18 @@ def rows: [
       by: "link_small_per_second", at_least: 0.6 }
 ];
 
+def citus_rows:
+    def row($name; $work; $at_least): { id: "citus", work: "on Citus: \($work)", unit: "/s",
+        figure: "citus_\($name)_per_second", yardstick: "on Postgres alone", by: "plain_\($name)_per_second" }
+        + (if $at_least then { at_least: $at_least } else {} end);
+    [ row("one"; "links of one tenant, 640 connections"; 0.7),
+      row("ten"; "links of ten tenants, 640 connections"; 0.7),
+      row("hundred"; "links of 100 tenants, 640 connections"; 0.7),
+      row("hundred_64"; "links of 100 tenants, 64 connections"; null),
+      { id: "citus", work: "on Citus: the same at 640 connections, by a worker", unit: "/s",
+        figure: "worker_hundred_per_second", yardstick: "by the coordinator",
+        by: "citus_hundred_per_second" } ];
+
 def wanted: .id as $id | $only == "" or ($only | split(",") | index($id) != null);
 
 # A ratio is of two figures of the same run, and the median of the runs counts; without a baseline the
@@ -137,6 +149,6 @@ def measured($figures; $failures):
 | { at: $at, commit: $commit, processor: $processor, cores: ($cores | tonumber),
     postgres: $postgres, connections: ($connections | tonumber),
     requests_per_run: ($links | tonumber), quick: ($quick != ""),
-    rows: [rows[] | select(wanted) | select(.id != "large" or $large != "")
+    rows: [(if $citus != "" then citus_rows else rows end)[] | select(wanted) | select(.id != "large" or $large != "")
         | measured($figures; $failures)],
     figures: $figures, failures: $failures }

@@ -26,6 +26,13 @@ def cost($name): .figures[$name] // [] | sort | if length == 0 then null else .[
         "Processor time of \($request): server \(cost("\($name)_server_cpu_us")) us, Postgres \(
             cost("\($name)_postgres_cpu_us")) us, load \(cost("\($name)_loader_cpu_us") | number) us; projection included."
       else empty end),
+((["plain", "on Postgres alone"], ["citus", "on Citus"], ["worker", "on Citus by a worker"]) as [$engine, $where]
+    | ("one", "ten", "hundred", "hundred_64") as $name
+    | [range(3) as $node | cost("\($engine)_\($name)_node_\($node)_cpu_us") // empty]
+    | if length > 0 then
+        "Processor time of a link \($where) (\($name)): \(if length == 3 then
+            "workers \(.[0]) and \(.[1]) us, coordinator \(.[2]) us" else "Postgres \(.[0]) us" end)."
+      else empty end),
 (.figures.stolen_percent // [] | if length == 0 then empty else
     "The hypervisor gave \(min) to \(max) % of the processors' time to others, by round." end),
 "\(.requests_per_run) requests a run; \(.cores) cores of \(.processor), which also ran the load; \(.postgres); commit \(.commit)."

@@ -1,0 +1,110 @@
+# shellcheck shell=bash
+# Measures links on Citus, a coordinator and two workers of this machine, beside Postgres alone.
+
+# A measurement each: its name, the number of tenants, and the number of connections.
+readonly citus_works=('one 1 640' 'ten 10 640' 'hundred 100 640' 'hundred_64 100 64')
+
+# Starts both engines with a server on each, runs the rounds, and records the figures.
+measure_citus() {
+    local engine work name count width full=$links
+    start_engine plain
+    start_engine citus
+    # A server whose database is a worker's, which plans the statements itself.
+    launch_on_worker
+    for ((round = 0; round <= rounds; round++)); do
+        # The first one is the warm-up.
+        links=$((round ? full : 1280))
+        for work in "${citus_works[@]}"; do
+            read -r name count width <<<"$work"
+            for engine in plain citus; do
+                attempt citus measure_spread "$engine" "$name" "$count" "$width"
+            done
+        done
+        attempt citus measure_spread worker hundred 100 640
+    done
+}
+
+# Starts a throw-away cluster, or three that form one of Citus, and a server: start_engine NAME.
+start_engine() {
+    local number node
+    if [[ $1 == plain ]]; then
+        start_throw_away_cluster bench
+        citus_clusters=("$cluster")
+        use_cluster "$cluster"
+    else
+        citus_clusters=()
+        cluster_settings=$citus_settings
+        for node in bench-worker-a bench-worker-b bench-coordinator; do
+            start_throw_away_cluster "$node"
+            trust_connections_of_nodes "$cluster"
+            citus_clusters+=("$cluster")
+            use_cluster "$cluster"
+        done
+        cluster_settings=''
+        join_nodes
+    fi
+    for node in "${citus_clusters[@]}"; do
+        cluster=$node require_durability
+    done
+    export LEDGER_KEYS="$scratch/keys-$1"
+    "$server_program" migrate >&2 || fail "the migration failed"
+    # Its start begins the ledger.
+    start_server "$local_directory/bench/server-$1.log"
+    say "Creating $tenants tenants on $1"
+    for ((number = 1; number <= tenants; number++)); do
+        "$server_program" tenant create "bench-$number" >/dev/null || fail "tenant create failed"
+    done
+    stop_child "$server_process" "$stop_seconds_max"
+    start_server "$local_directory/bench/server-$1.log"
+    declare -g "engine_$1=$server_process $server_address $cluster" \
+        "clusters_$1=${citus_clusters[*]}"
+}
+
+# Makes the last cluster the coordinator of the others.
+join_nodes() {
+    local node workers=("${citus_clusters[@]}")
+    unset 'workers[-1]'
+    for node in "${citus_clusters[@]}"; do
+        psql_as_owner "$node" "$database" <<<'CREATE EXTENSION citus'
+    done
+    psql_as_owner "$cluster" "$database" --output=/dev/null \
+        <<<"SELECT citus_set_coordinator_host('127.0.0.1', $(cat "$cluster/port"))"
+    for node in "${workers[@]}"; do
+        psql_as_owner "$cluster" "$database" --output=/dev/null \
+            <<<"SELECT citus_add_node('127.0.0.1', $(cat "$node/port"))"
+    done
+}
+
+# Starts a server that is connected to the first worker's database.
+launch_on_worker() {
+    # shellcheck disable=SC2154 # declared by start_engine
+    local nodes=($clusters_citus)
+    DATABASE_URL=$(cluster_url "${nodes[0]}" "$application_login" "$database")
+    start_server "$local_directory/bench/server-worker.log"
+    # The figures of the database are read from the coordinator.
+    declare -g engine_worker="$server_process $server_address $cluster" clusters_worker="$clusters_citus"
+}
+
+# Links identities of as many new people over tenants in turn, and records the rate and the processor time of a link
+# of each node: measure_spread ENGINE NAME TENANTS CONNECTIONS.
+measure_spread() {
+    local engine=$1 name="$1_$2" tenants=$3 width=$4 given="engine_$1" nodes="clusters_$1" answer node before=() number=0
+    read -r server_process server_address cluster <<<"${!given}"
+    read -ra citus_clusters <<<"${!nodes}"
+    mint_tokens apple "$name$round" "$links" "$scratch/spread.apple"
+    mint_tokens google "$name$round" "$links" "$scratch/spread.google"
+    sign_in_new_people '/t/bench-%d/v1/auth/sign-in/apple' "$scratch/spread.apple" "$scratch/spread" >/dev/null
+    requests_with_tokens POST '/t/bench-%d/v1/auth/link/google' "$scratch/spread.google" \
+        "$scratch/spread.access" >"$scratch/spread.linking"
+    settle
+    for node in "${citus_clusters[@]}"; do
+        psql_as_owner "$node" "$database" <<<'CHECKPOINT'
+        before+=("$(cluster=$node cpu_of_postgres)")
+    done
+    answer=$(send_all "$scratch/spread.linking" "$width" --warm-up "$warm_up" --expect 'linked successfully')
+    record_figures "$name" "$answer"
+    for node in "${citus_clusters[@]}"; do
+        record "${name}_node_${number}_cpu_us" "$((($(cluster=$node cpu_of_postgres) - before[number]) / links))"
+        number=$((number + 1))
+    done
+}
