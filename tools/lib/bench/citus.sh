@@ -3,17 +3,21 @@
 
 # A measurement each: its name, the number of tenants, and the number of connections.
 readonly citus_works=('one 1 640' 'ten 10 640' 'hundred 100 640' 'hundred_64 100 64')
+# The process, the address and the coordinator of each server, and the clusters of its engine.
+declare -A servers nodes
+# The load generator needs twice as many requests as connections, beyond the warm-up.
+readonly citus_links_min=2560
 
 # Starts both engines with a server on each, runs the rounds, and records the figures.
 measure_citus() {
-    local engine work name count width full=$links
+    local engine work name count width full=$((links < citus_links_min ? citus_links_min : links))
     start_engine plain
     start_engine citus
     # A server whose database is a worker's, which plans the statements itself.
     launch_on_worker
     for ((round = 0; round <= rounds; round++)); do
         # The first one is the warm-up.
-        links=$((round ? full : 1280))
+        links=$((round ? full : citus_links_min))
         for work in "${citus_works[@]}"; do
             read -r name count width <<<"$work"
             for engine in plain citus; do
@@ -56,8 +60,8 @@ start_engine() {
     done
     stop_child "$server_process" "$stop_seconds_max"
     start_server "$local_directory/bench/server-$1.log"
-    declare -g "engine_$1=$server_process $server_address $cluster" \
-        "clusters_$1=${citus_clusters[*]}"
+    servers[$1]="$server_process $server_address $cluster"
+    nodes[$1]=${citus_clusters[*]}
 }
 
 # Makes the last cluster the coordinator of the others.
@@ -77,20 +81,20 @@ join_nodes() {
 
 # Starts a server that is connected to the first worker's database.
 launch_on_worker() {
-    # shellcheck disable=SC2154 # declared by start_engine
-    local nodes=($clusters_citus)
-    DATABASE_URL=$(cluster_url "${nodes[0]}" "$application_login" "$database")
+    DATABASE_URL=$(cluster_url "${citus_clusters[0]}" "$application_login" "$database")
     start_server "$local_directory/bench/server-worker.log"
     # The figures of the database are read from the coordinator.
-    declare -g engine_worker="$server_process $server_address $cluster" clusters_worker="$clusters_citus"
+    servers[worker]="$server_process $server_address $cluster"
+    nodes[worker]=${nodes[citus]}
 }
 
 # Links identities of as many new people over tenants in turn, and records the rate and the processor time of a link
 # of each node: measure_spread ENGINE NAME TENANTS CONNECTIONS.
 measure_spread() {
-    local engine=$1 name="$1_$2" tenants=$3 width=$4 given="engine_$1" nodes="clusters_$1" answer node before=() number=0
-    read -r server_process server_address cluster <<<"${!given}"
-    read -ra citus_clusters <<<"${!nodes}"
+    local name="$1_$2" tenants=$3 width=$4 answer node before=() number=0
+    local server_log="$local_directory/bench/server-$1.log"
+    read -r server_process server_address cluster <<<"${servers[$1]}"
+    read -ra citus_clusters <<<"${nodes[$1]}"
     mint_tokens apple "$name$round" "$links" "$scratch/spread.apple"
     mint_tokens google "$name$round" "$links" "$scratch/spread.google"
     sign_in_new_people '/t/bench-%d/v1/auth/sign-in/apple' "$scratch/spread.apple" "$scratch/spread" >/dev/null
