@@ -9,12 +9,16 @@ struct DevelopmentLedger: Sendable {
     let server: ServerProcess
 
     /// Runs a body with a ledger that is removed afterwards.
+    ///
+    /// One that confirms addresses later has its providers from a file: passwords and codes by e-mail.
     static func with(
-        settings: [String: String] = [:],
+        settings: [String: String] = [:], confirmsLater: Bool = false,
         _ body: @MainActor @Sendable (DevelopmentLedger) async throws -> Void
     ) async throws {
-        let usual = ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""]
+        var usual = ["LEDGER_MODE": "development"]
+        if !confirmsLater { usual["LEDGER_PROVIDERS"] = "" }
         try await Deployment.with(settings: usual.merging(settings) { $1 }) { deployment in
+            if confirmsLater { try deployment.confirmLater() }
             let ledger = DevelopmentLedger(
                 deployment: deployment, server: try await deployment.serve())
             try await body(ledger)
@@ -32,7 +36,7 @@ struct DevelopmentLedger: Sendable {
         store: any TokenStore = InMemoryTokenStore(), time: any TimeSource = ManualTime()
     ) throws -> AuthSession {
         AuthSession(
-            try LedgerAddress(url), store: store, transport: transport, retries: .steady,
+            try LedgerAddress(url), store: store, transport: transport, retries: .patient,
             time: time)
     }
 
