@@ -11,11 +11,21 @@ import Testing
         _ body: (Deployment, ServerProcess) async throws -> Void
     ) async throws {
         try await Deployment.with(settings: ["LEDGER_MODE": "development"]) { deployment in
-            try deployment.configure(providers: Deployment.addressProviders)
+            try deployment.configure(
+                providers: Deployment.addressProviders,
+                members: #""token_external_ids":["auth0"],"#)
             let server = try await deployment.serve()
             try await body(deployment, server)
             #expect(try await server.stop() == 0)
         }
+    }
+
+    private func payload(of token: String) -> String {
+        let part = token.split(separator: ".").dropFirst().first ?? ""
+        let plain = part.replacing("-", with: "+").replacing("_", with: "/")
+        let padding = String(repeating: "=", count: (4 - part.count % 4) % 4)
+        return Data(base64Encoded: plain + padding)
+            .map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
     private static let auth0 = """
@@ -86,6 +96,9 @@ import Testing
 
             var ada = Device(server.client)
             #expect(try await ada.signIn(deployment.google, as: "ada").status == 200)
+            let payload = payload(of: ada.accessToken)
+            #expect(
+                payload.contains(#""external_ids":{"auth0":["google-oauth2|ada"]}"#), "\(payload)")
             let bob = try await server.client.call(
                 "POST", "/v1/auth/sign-in/password", ["email": "bob@x.test", "password": "U*U"])
             #expect(bob.status == 200, "\(bob)")
