@@ -40,6 +40,11 @@ import Testing
                 try await app.keepFactor(further.factorID)
             }
             #expect(unplanned.code == .factorNotFound)
+            try await ledger.plan(
+                "factors/\(further.factorID)/removal", of: app.state.profile?.userID)
+            #expect(try await app.factors().filter { $0.removalDue != nil }.count == 1)
+            let kept = try await app.keepFactor(further.factorID)
+            #expect(kept.count == 3 && kept.allSatisfy { $0.removalDue == nil })
             // The new codes were made after the phone.
             let others = try await app.removeFactor(enrolled.factorID)
             #expect(others.map(\.kind) == [.phone, .recoveryCodes])

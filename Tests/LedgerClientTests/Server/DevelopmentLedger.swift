@@ -48,6 +48,15 @@ struct DevelopmentLedger: Sendable {
         return .idToken(try #require(answer.text("id_token"), "\(answer)"), nonce: nonce)
     }
 
+    /// Plans a removal or an unlink in an account, as support does.
+    func plan(_ change: String, of account: String?) async throws {
+        let key = try await deployment.apiKey("support")
+        let planned = try await server.client.call(
+            "POST", "/v1/accounts/\(account ?? "")/\(change)", ["case": "T-1", "reason": "lost"],
+            token: key)
+        #expect(planned.status == 200, "\(planned)")
+    }
+
     /// Waits for a number of codes to an address, and returns the last one.
     func code(_ address: String, number: Int = 1) async throws -> String {
         try await eventually("code \(number)") {

@@ -45,6 +45,10 @@ import Testing
                 try await app.keepIdentity(identity.id)
             }
             #expect(unplanned.code == .providerNotLinked)
+            try await ledger.plan(
+                "identities/\(identity.id)/unlink", of: opened.profile.userID)
+            #expect(try await app.reload().identities.last?.unlinkDue != nil)
+            #expect(try await app.keepIdentity(identity.id) == named)
 
             let other = try ledger.app()
             try await other.signIn(at: "google", with: ledger.proof("google", "ada"))
