@@ -367,7 +367,7 @@ let package = Package(
             name: "LedgerClientTests",
             dependencies: [
                 "HTTP", "LedgerClient", "LedgerTestSupport", "LinkedAccounts", "LoopbackServers",
-                "ledger-example",
+                "Passkeys", "SoftwareAuthenticators", "ledger-example",
             ]),
         .testTarget(name: "FuzzTests", dependencies: ["LedgerTestSupport", "ledger-fuzz"]),
     ],

@@ -11,17 +11,21 @@ import Testing
         _ body: (Deployment, ServerProcess) async throws -> Void
     ) async throws {
         try await Deployment.with(settings: ["LEDGER_MODE": "development"]) { deployment in
-            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
-            _ = try deployment.write(
-                file.replacing(
-                    #"{"providers":["#,
-                    with: #"""
-                        {"providers":[{"name":"password","type":"password"},{"name":"email","type":"email"},
-                        """#), to: "providers.json")
+            try deployment.configure(
+                providers: Deployment.addressProviders,
+                members: #""token_external_ids":["auth0"],"#)
             let server = try await deployment.serve()
             try await body(deployment, server)
             #expect(try await server.stop() == 0)
         }
+    }
+
+    private func payload(of token: String) -> String {
+        let part = token.split(separator: ".").dropFirst().first ?? ""
+        let plain = part.replacing("-", with: "+").replacing("_", with: "/")
+        let padding = String(repeating: "=", count: (4 - part.count % 4) % 4)
+        return Data(base64Encoded: plain + padding)
+            .map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
     private static let auth0 = """
@@ -92,6 +96,9 @@ import Testing
 
             var ada = Device(server.client)
             #expect(try await ada.signIn(deployment.google, as: "ada").status == 200)
+            let payload = payload(of: ada.accessToken)
+            #expect(
+                payload.contains(#""external_ids":{"auth0":["google-oauth2|ada"]}"#), "\(payload)")
             let bob = try await server.client.call(
                 "POST", "/v1/auth/sign-in/password", ["email": "bob@x.test", "password": "U*U"])
             #expect(bob.status == 200, "\(bob)")
@@ -109,6 +116,63 @@ import Testing
             #expect(timeline.output.contains("got an external id"), "\(timeline.output)")
             let accesses = try await deployment.tool.run(["access-log"])
             #expect(accesses.output.contains("account.import"), "\(accesses.output)")
+        }
+    }
+
+    /// Records with conflicts among each other, so that each depends on the decisions about the earlier ones.
+    private static let entangled = """
+        {"user_id":"a|1","email":"one@x.test","email_verified":true,"identities":[{"user_id":"1","provider":"auth0"},{"user_id":"g1","provider":"google-oauth2"}]}
+        {"user_id":"a|2","identities":[{"user_id":"g1","provider":"google-oauth2"},{"user_id":"g2","provider":"google-oauth2"}]}
+        {"user_id":"a|1","blocked":true,"email":"dup@x.test","email_verified":false,"identities":[{"user_id":"dup","provider":"auth0"},{"user_id":"g3","provider":"google-oauth2"}]}
+        {"user_id":"a|4","blocked":true,"identities":[{"user_id":"held","provider":"google-oauth2"}]}
+        {"user_id":"a|5","identities":[{"user_id":"held","provider":"google-oauth2"},{"user_id":"p5","provider":"apple"}]}
+        {"user_id":"a|4","identities":[{"user_id":"p4","provider":"apple"}]}
+        {"user_id":"a|7","blocked":true,"identities":[{"user_id":"g2","provider":"google-oauth2"}]}
+        {"user_id":"a|7","email":"seven@x.test","email_verified":true,"identities":[{"user_id":"7","provider":"auth0"},{"user_id":"g2","provider":"google-oauth2"}],"password_hash":"\(bcrypt)"}
+        {"user_id":"a|9","email":"seven@x.test","email_verified":true,"identities":[{"user_id":"9","provider":"auth0"}],"password_hash":"\(bcrypt)"}
+        {"user_id":"a|10","identities":[{"user_id":"p4","provider":"apple"},{"user_id":"p4","provider":"apple"},{"user_id":"g10","provider":"google-oauth2"}]}
+        """
+
+    @Test func `a dry run has the numbers and the report of the import`() async throws {
+        try await with { deployment, server in
+            var held = Device(server.client)
+            #expect(try await held.signIn(deployment.google, as: "held").status == 200)
+            let first = Self.entangled.prefix(while: { $0 != "\n" })
+            let start = try deployment.write(String(first), to: "first.json")
+            let begun = try await deployment.tool.run(["import", "auth0", start, "--reason", "r"])
+            #expect(begun.status == 0, "\(begun)")
+            let path = try deployment.write(Self.entangled, to: "all.json")
+            func run(_ report: String, _ words: [String]) async throws -> (String, [String]) {
+                let file = deployment.path(report)
+                let ran = try await deployment.tool.run(
+                    ["import", "auth0", path, "--report", file] + words)
+                #expect(ran.status == 1, "\(ran)")
+                let lines = try String(contentsOfFile: file, encoding: .utf8)
+                return (
+                    ran.output.replacing("to import", with: "imported"),
+                    lines.split(separator: "\n").map(String.init)
+                )
+            }
+            let (numbers, report) = try await run("dry.jsonl", ["--dry-run"])
+            let (imported, actual) = try await run("real.jsonl", ["--reason", "the move"])
+            #expect(numbers == imported && report == actual)
+            #expect(
+                imported.contains(
+                    "accounts 5, external ids 5, identities 5, addresses 1, passwords 1"),
+                "\(imported)")
+            #expect(imported.contains("by external id: 2") && imported.contains("not imported: 3"))
+            // The first record was imported by an earlier run, and is of the file nevertheless.
+            #expect(
+                actual.contains(
+                    #"{"line":2,"problem":"identity_held","with":"file","provider":"google"}"#),
+                "\(actual)")
+            #expect(
+                actual.contains(
+                    #"{"line":5,"problem":"identity_held","with":"ledger","provider":"google"}"#),
+                "\(actual)")
+            #expect(imported.contains("address_held (file): 1"), "\(imported)")
+            let (again, _) = try await run("again.jsonl", ["--reason", "once more"])
+            #expect(again.contains("duplicate_id (file): 3"), "\(again)")
         }
     }
 

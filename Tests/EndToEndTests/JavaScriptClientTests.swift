@@ -16,12 +16,17 @@ import Testing
         try await run(["browser"])
     }
 
-    private func run(_ names: [String]) async throws {
-        let settings = [
-            "LEDGER_MODE": "development", "LEDGER_PROVIDERS": "",
-            "LEDGER_CORS_ORIGINS": "http://app.example",
+    @Test func `the client in Node, at a tenant that confirms addresses later`() async throws {
+        try await run(["later"], confirmsLater: true)
+    }
+
+    private func run(_ names: [String], confirmsLater: Bool = false) async throws {
+        var settings = [
+            "LEDGER_MODE": "development", "LEDGER_CORS_ORIGINS": "http://app.example",
         ]
+        if !confirmsLater { settings["LEDGER_PROVIDERS"] = "" }
         try await Deployment.with(settings: settings) { deployment in
+            if confirmsLater { try deployment.confirmLater() }
             let server = try await deployment.serve()
             let key = try await deployment.apiKey("support")
             let files = names.map { Self.tests.appendingPathComponent("\($0).test.js").path }

@@ -49,11 +49,13 @@ struct DocumentationTests {
     @Test func `the reference lists every call of a session`() throws {
         let page = try text("docs/swift-client.md")
         let folder = "Sources/LedgerClient/Session"
-        let source = try ["", "+SignIn", "+Links", "+Browser"].map {
+        let source = try [
+            "", "+SignIn", "+Links", "+Browser", "+Passkeys", "+Factors", "+Addresses",
+        ].map {
             try text("\(folder)/AuthSession\($0).swift")
         }.joined()
         let calls = source.matches(of: /public (?:nonisolated )?func (\w+)\(/).map(\.output.1)
-        #expect(calls.count > 20)
+        #expect(calls.count > 35)
         for call in calls { #expect(page.contains("`\(call)("), "\(call)") }
     }
 
@@ -62,7 +64,7 @@ struct DocumentationTests {
         let source = try text("Sources/LedgerClient/Errors/LedgerError.swift")
         let part = try #require(source.split(separator: "// The codes of this client.").last)
         let codes = part.matches(of: /Self\("(\w+)"\)/).map(\.output.1)
-        #expect(codes.count == 8)
+        #expect(codes.count == 9)
         for code in codes { #expect(page.contains("| `\(code)` |"), "\(code)") }
     }
 }

@@ -46,13 +46,47 @@ struct ValueTests {
         }
     }
 
+    private func passkeyOptions(_ challenge: String = "-_8") throws -> PasskeyRequestOptions {
+        try JSONDecoder().decode(
+            PasskeyRequestOptions.self,
+            from: Data(
+                """
+                {"challenge":"\(challenge)","timeout":1,"rpId":"example.com",
+                 "allowCredentials":[{"type":"public-key","id":"AQ"}],"userVerification":"preferred"}
+                """.utf8))
+    }
+
+    @Test func `the options of passkeys are read, and no malformed ones`() throws {
+        let options = try passkeyOptions()
+        #expect(options.challenge == Data([0xFB, 0xFF]))
+        #expect(options.allowedCredentials == [Data([1])])
+        #expect(options.relyingPartyID == "example.com" && options.userVerification == .preferred)
+        #expect(Base64URL.encode(options.challenge) == "-_8")
+        for challenge in ["*", "A"] {
+            #expect(throws: DecodingError.self) { try passkeyOptions(challenge) }
+        }
+    }
+
     @Test func `no text of a secret has its content`() throws {
         let sent = SentCode(challengeID: "c", expiresIn: 1)
+        let passkey = PasskeyChallenge(
+            challengeID: "SECRET", expiresIn: 1, options: try passkeyOptions()
+        ).answered(
+            by: PasskeyAssertion(
+                credentialID: Data(), clientDataJSON: Data(), authenticatorData: Data(),
+                signature: Data()))
         let proofs: [Proof] = [
             .idToken("SECRET", nonce: "SECRET"), .accessToken("SECRET"),
             .password(email: "SECRET", password: "SECRET"), .code(sent, "SECRET"),
             .newPassword(sent, code: "SECRET", password: "SECRET"), .anonymous(secret: "SECRET"),
-            .flow(code: "SECRET", verifier: "SECRET"),
+            .flow(code: "SECRET", verifier: "SECRET"), .passkey(passkey),
+        ]
+        let secret = AuthenticatorAppSecret(
+            secret: "SECRET", uri: "SECRET", expiresIn: 1, token: "SECRET")
+        let factors: [Any] = [
+            secret, passkey, FactorEnrolment(factorID: "f", recoveryCodes: ["SECRET"]),
+            FactorConfirmation.authenticatorApp(secret, code: "SECRET"),
+            FactorConfirmation.phone(sent, code: "SECRET"), FactorConfirmation.passkey(passkey),
         ]
         var state = StoredState()
         state.deviceToken = "SECRET"
@@ -66,6 +100,10 @@ struct ValueTests {
         for proof in proofs {
             text += "\(proof) \(String(reflecting: proof))"
             dump(proof, to: &text)
+        }
+        for factor in factors {
+            text += "\(factor) \(String(reflecting: factor))"
+            dump(factor, to: &text)
         }
         text += "\(state) \(String(reflecting: state)) \(error) \(String(reflecting: error))"
         dump(state, to: &text)

@@ -55,6 +55,24 @@ struct ProvidersFileTests {
         #expect(try second.oidc.check.nonceRequired)
     }
 
+    @Test func `a section names the systems whose ids stand in access tokens`() throws {
+        func file(_ sources: String) -> String {
+            "{\"providers\":[{\(Self.google)}],\"token_external_ids\":\(sources)}"
+        }
+        let sources = try parse(file("[\"auth0\",\"old-crm\"]"))[.default]?.tokenSources
+        #expect(sources?.map(\.description) == ["auth0", "old-crm"])
+        let without = try parse("{\"providers\":[{\(Self.google)}]}")
+        #expect(without[.default]?.tokenSources.isEmpty == true)
+        #expect(
+            fault(file("[\"auth0\",\"O\"]"))
+                == "token_external_ids[1] must be lower-case letters, digits, -, _ and .")
+        #expect(
+            fault(file("[\"auth0\",\"auth0\"]")) == "token_external_ids[1] is a duplicate")
+        #expect(fault(file("[]")) == "token_external_ids must not be empty")
+        let nine = (1...9).map { "\"s\($0)\"" }.joined(separator: ",")
+        #expect(fault(file("[\(nine)]")) == "token_external_ids has more than 8 elements")
+    }
+
     @Test func `the long form has a section for each tenant`() throws {
         let tenants = try parse(
             "{\"tenants\":{\"default\":{\"providers\":[{\(Self.google)}]},"

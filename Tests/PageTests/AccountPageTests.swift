@@ -21,11 +21,18 @@ import Testing
             environment: ["REAUTHENTICATION_SECONDS": seconds])
     }
 
+    @Test func `a person signs up, and confirms the address later`() async throws {
+        try await run(["later"], confirmsLater: true)
+    }
+
     private func run(
-        _ stories: [String], settings: [String: String] = [:], environment: [String: String] = [:]
+        _ stories: [String], settings: [String: String] = [:], environment: [String: String] = [:],
+        confirmsLater: Bool = false
     ) async throws {
-        let development = ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""]
+        var development = ["LEDGER_MODE": "development"]
+        if !confirmsLater { development["LEDGER_PROVIDERS"] = "" }
         try await Deployment.with(settings: development.merging(settings) { $1 }) { deployment in
+            if confirmsLater { try deployment.confirmLater() }
             #expect(try await deployment.tool.run(["tenant", "create", "acme"]).status == 0)
             let server = try await deployment.serve()
             let own = [

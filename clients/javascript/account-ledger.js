@@ -58,7 +58,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  *
  * @typedef {object} Factor
  * @property {string} factor_id
- * @property {"totp" | "phone" | "recovery_codes"} type
+ * @property {"totp" | "phone" | "passkey" | "recovery_codes"} type
  * @property {string} [hint]  The last digits of a phone number.
  * @property {string} [enrolled_at]
  * @property {number} [codes_left]  Of recovery codes.
@@ -292,7 +292,8 @@ class Transport {
       }
     });
     const body = parsed(text);
-    if (status === 200 && body) return body;
+    // 201 answers a sign-up that opens the account at once.
+    if ((status === 200 || status === 201) && body) return body;
     const { code, message, details } = body?.error ?? {};
     const seconds = retryAfter(headers);
     throw new AccountLedgerError({

@@ -74,13 +74,18 @@ package struct ImportAccount: Sendable {
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
         if let position = state.names[name] {
-            return Decision(.success(.accountImported(Success(.kept, position: position))))
+            return Decision(
+                .success(
+                    .accountImported(
+                        Success(
+                            .kept, position: position,
+                            account: state.ledger.names[position]?.account))))
         }
-        var importing = Importing(self, state, policy)
-        for identity in identities { importing.add(identity) }
-        for address in addresses { importing.add(address, at: now) }
+        let standings = standings(given: state, at: now, under: policy)
+        let importing = Importing(self, standings, policy)
         guard importing.isSupported else { return .refused(.unsupportedProvider) }
-        let success = importing.success
+        var success = importing.success
+        if isPreview { success.standings = standings }
         guard success.effect == .opened, !isPreview else {
             return Decision(.success(.accountImported(success)))
         }
@@ -95,6 +100,39 @@ package struct ImportAccount: Sendable {
                     disclosures: [Disclosure(.externalID, name.id)]),
             ] + importing.drafts + disabling,
             effects: [.accountNamed(name, nil)] + importing.effects)
+    }
+
+    /// Decides a preview again, as if accounts that are not in the ledger had parts of the account.
+    ///
+    /// - Parameters:
+    ///   - standings: Those that the preview found, with changes.
+    ///   - policy: The tenant's rules.
+    /// - Returns: The result, the linked subjects, and the addresses that the account would get.
+    package func preview(
+        of standings: Standings, under policy: TenantPolicy
+    ) -> (success: Success, subjects: Set<Subject>, addresses: [ProvedAddress]) {
+        let importing = Importing(self, standings, policy)
+        var success = importing.success
+        success.standings = standings
+        return (success, importing.subjects, importing.confirmed)
+    }
+
+    private func standings(
+        given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+    ) -> Standings {
+        Standings(
+            identities: identities.map {
+                guard let known = state.directory[$0.subject] else { return .free }
+                return state.ledger.identities[known]?.account.map { .held(by: $0) } ?? .givenUp
+            },
+            addresses: addresses.map {
+                switch state.standing(of: $0.address, at: now, under: policy) {
+                case .held(_, let holder): .held(by: holder.id)
+                // An import proves no address, so it takes none from an account that no longer uses it.
+                case .free(formerHolder: _?): .givenUp
+                case .free(formerHolder: nil): .free
+                }
+            })
     }
 
     /// The event after which nothing signs in to the account, as it was in the other system.
@@ -114,20 +152,26 @@ package struct ImportAccount: Sendable {
 /// The parts of an account that can be imported, while it is decided.
 private struct Importing {
     private let command: ImportAccount
-    private let state: DecisionState
     private let policy: TenantPolicy
     private(set) var drafts: [Decision.Draft] = []
     private(set) var effects: [Decision.Effect] = []
     private var linked: [ProviderName] = []
-    private var subjects: Set<Subject> = []
-    private var addressCount = 0
+    private(set) var subjects: Set<Subject> = []
+    private(set) var confirmed: [ProvedAddress] = []
     private var passwordCount = 0
     private var problems: [ImportAccount.Problem] = []
 
-    init(_ command: ImportAccount, _ state: DecisionState, _ policy: TenantPolicy) {
+    init(
+        _ command: ImportAccount, _ standings: ImportAccount.Standings, _ policy: TenantPolicy
+    ) {
         self.command = command
-        self.state = state
         self.policy = policy
+        for (identity, standing) in zip(command.identities, standings.identities) {
+            add(identity, standing)
+        }
+        for (address, standing) in zip(command.addresses, standings.addresses) {
+            add(address, standing)
+        }
     }
 
     /// Whether the tenant has a provider of the account.
@@ -139,19 +183,20 @@ private struct Importing {
     var success: ImportAccount.Success {
         ImportAccount.Success(
             linked.isEmpty ? .refused : .opened, identities: linked.count,
-            addresses: addressCount, passwords: passwordCount, problems: problems)
+            addresses: confirmed.count, passwords: passwordCount, problems: problems)
     }
 
-    mutating func add(_ identity: ImportAccount.Identity) {
+    private mutating func add(
+        _ identity: ImportAccount.Identity, _ standing: ImportAccount.Standing
+    ) {
         let provider = identity.subject.provider
         guard let type = policy.providers[provider]?.type, [.oidc, .oauth2].contains(type) else {
             return fail(.unsupportedProvider, provider)
         }
-        if let known = state.directory[identity.subject] {
-            let holder = state.ledger.identities[known]?.account
-            return fail(
-                holder == nil ? .identityGivenUp : .identityHeld, provider,
-                heldSince: holder.flatMap { state.ledger.accounts[$0] }?.openedPosition)
+        switch standing {
+        case .held(let holder): return fail(.identityHeld, provider, holder: holder)
+        case .givenUp: return fail(.identityGivenUp, provider)
+        case .free: break
         }
         // The same subject twice, or another one where the tenant has one of each provider.
         guard policy.severalPerProvider || !linked.contains(provider),
@@ -163,15 +208,15 @@ private struct Importing {
                 + (identity.email?.disclosures ?? []))
     }
 
-    mutating func add(_ address: ImportAccount.Address, at now: Timestamp) {
+    private mutating func add(
+        _ address: ImportAccount.Address, _ standing: ImportAccount.Standing
+    ) {
         let proved = address.address
-        switch state.standing(of: proved, at: now, under: policy) {
-        case .held(_, let holder):
-            return fail(
-                .addressHeld, address.ways.first?.provider, heldSince: holder.openedPosition)
-        // An import proves no address, so it takes none from an account that no longer uses it.
-        case .free(formerHolder: _?): return fail(.addressGivenUp, address.ways.first?.provider)
-        case .free(formerHolder: nil): break
+        switch standing {
+        case .held(let holder):
+            return fail(.addressHeld, address.ways.first?.provider, holder: holder)
+        case .givenUp: return fail(.addressGivenUp, address.ways.first?.provider)
+        case .free: break
         }
         let before = linked.count
         var passwords: [(IdentityID, NewPassword)] = []
@@ -217,7 +262,7 @@ private struct Importing {
     }
 
     private mutating func confirm(_ address: ProvedAddress) {
-        addressCount += 1
+        confirmed.append(address)
         let fact = AddressConfirmed(
             account: command.newAccount, address: address.newID, kind: address.kind,
             cause: .imported)
@@ -230,10 +275,10 @@ private struct Importing {
 
     private mutating func fail(
         _ obstacle: ImportAccount.Obstacle, _ provider: ProviderName?,
-        heldSince position: LogPosition? = nil
+        holder: AccountID? = nil
     ) {
         problems.append(
-            ImportAccount.Problem(obstacle, provider: provider, heldSince: position))
+            ImportAccount.Problem(obstacle, provider: provider, holder: holder))
     }
 }
 
@@ -267,14 +312,28 @@ extension ImportAccount: LedgerRequest {
     package struct Problem: Hashable, Sendable {
         package let obstacle: Obstacle
         package let provider: ProviderName?
-        /// The position at which the account that holds the identity or the address was opened.
-        package let heldSince: LogPosition?
+        /// The account that has the identity or the address.
+        package let holder: AccountID?
 
-        init(_ obstacle: Obstacle, provider: ProviderName?, heldSince: LogPosition?) {
+        init(_ obstacle: Obstacle, provider: ProviderName?, holder: AccountID?) {
             self.obstacle = obstacle
             self.provider = provider
-            self.heldSince = heldSince
+            self.holder = holder
         }
+    }
+
+    /// The account that has an identity or an address.
+    package enum Standing: Hashable, Sendable {
+        case free
+        case held(by: AccountID)
+        /// An account had it, and no longer has or uses it.
+        case givenUp
+    }
+
+    /// The accounts that have the parts of an account, in the order of the command.
+    package struct Standings: Hashable, Sendable {
+        package var identities: [Standing]
+        package var addresses: [Standing]
     }
 
     /// The result of the import of an account.
@@ -287,11 +346,15 @@ extension ImportAccount: LedgerRequest {
         package let problems: [Problem]
         /// The position of the `AccountNamed` of an account that has the external id already.
         package let position: LogPosition?
+        /// The account that got that id; merges do not change it.
+        package let account: AccountID?
+        /// The accounts that have its parts, in a preview.
+        package fileprivate(set) var standings: Standings?
 
         /// Describes a result; without an account there is nothing to count.
         package init(
             _ effect: Effect, identities: Int = 0, addresses: Int = 0, passwords: Int = 0,
-            problems: [Problem] = [], position: LogPosition? = nil
+            problems: [Problem] = [], position: LogPosition? = nil, account: AccountID? = nil
         ) {
             self.effect = effect
             self.identities = effect == .opened ? identities : 0
@@ -299,6 +362,7 @@ extension ImportAccount: LedgerRequest {
             self.passwords = effect == .opened ? passwords : 0
             self.problems = problems
             self.position = position
+            self.account = account
         }
     }
 

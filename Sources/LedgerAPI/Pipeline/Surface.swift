@@ -62,8 +62,8 @@ protocol Surface: Sendable {
         _ headers: HTTPHeaders, in tenant: TenantID, at now: Timestamp, _ services: APIServices
     ) -> Bool
 
-    /// Mints an access token for a session.
+    /// Mints an access token for a session of an account with these ids in other systems.
     func accessToken(
-        for grant: Grant, in tenant: TenantID, _ services: APIServices
+        for grant: Grant, names: [ExternalName], in tenant: TenantID, _ services: APIServices
     ) -> String
 }

@@ -33,15 +33,7 @@ package struct UserExport: Sendable {
     private static let names = Statement(
         "export_names",
         """
-        WITH RECURSIVE family (survivor, account_id, depth) AS (
-            SELECT k.account_id, k.account_id, 0 FROM unnest($2::uuid[]) AS k (account_id)
-            UNION ALL
-            SELECT f.survivor, a.account_id, f.depth + 1 FROM family f
-            CROSS JOIN LATERAL (
-                SELECT account_id FROM accounts
-                WHERE merged_into = f.account_id AND tenant_id = $1
-                OFFSET 0) a
-            WHERE f.depth < \(MergeAccounts.familyMax))
+        \(MergedAccounts.family)
         SELECT f.survivor, n.source, n.external_id FROM family f
         CROSS JOIN LATERAL (
             SELECT * FROM names WHERE tenant_id = $1 AND account_id = f.account_id

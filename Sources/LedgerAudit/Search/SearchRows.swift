@@ -102,16 +102,8 @@ enum SearchRows {
     static let absorbed = Statement(
         "search_absorbed",
         """
-        WITH RECURSIVE family (survivor_id, account_id, depth) AS (
-            SELECT k.account_id, k.account_id, 0 FROM unnest($2::uuid[]) AS k (account_id)
-            UNION ALL
-            SELECT f.survivor_id, a.account_id, f.depth + 1 FROM family f
-            CROSS JOIN LATERAL (
-                SELECT account_id FROM accounts
-                WHERE merged_into = f.account_id AND tenant_id = $1
-                OFFSET 0) a
-            WHERE f.depth < \(MergeAccounts.familyMax))
-        SELECT survivor_id, account_id FROM family WHERE depth > 0 ORDER BY 1, 2
+        \(MergedAccounts.family)
+        SELECT survivor, account_id FROM family WHERE depth > 0 ORDER BY 1, 2
         """)
 
     /// Finds the last account that an identity signed in to.
@@ -178,7 +170,7 @@ enum SearchRows {
     static func absorbed(_ result: QueryResult) throws(PostgresError) -> [AccountID: [AccountID]] {
         var rows: [AccountID: [AccountID]] = [:]
         for row in 0..<result.rowCount {
-            rows[AccountID(bits: try result.uuid(row, result.column("survivor_id"))), default: []]
+            rows[AccountID(bits: try result.uuid(row, result.column("survivor"))), default: []]
                 .append(
                     AccountID(bits: try result.uuid(row, result.column("account_id"))))
         }

@@ -100,6 +100,10 @@ extension LedgerError.Code {
     public static let providerConflict = Self("PROVIDER_CONFLICT")
     /// An account with a second factor is merged by its holder alone, as the account that remains.
     public static let secondFactorEnrolled = Self("SECOND_FACTOR_ENROLLED")
+    /// The account cannot have this second factor, or cannot do without it; `details` has the `reason`.
+    public static let factorRefused = Self("FACTOR_REFUSED")
+    /// The account has no such second factor.
+    public static let factorNotFound = Self("FACTOR_NOT_FOUND")
     /// The accounts to merge are one already.
     public static let sameAccount = Self("SAME_ACCOUNT")
     /// The accounts have changed since the preview of the merge, or it has expired.
@@ -129,7 +133,8 @@ extension LedgerError.Code {
         .invalidAccessToken, .invalidRefreshToken, .invalidProviderToken, .invalidCode,
         .invalidPassword, .reauthenticationRequired, .accountDisabled,
         .secondFactorRequired, .notFound, .accountNotFound, .providerNotLinked, .methodNotAllowed,
-        .providerConflict, .secondFactorEnrolled, .sameAccount, .mergePlanChanged, .mergeTooLarge,
+        .providerConflict, .secondFactorEnrolled, .factorRefused, .factorNotFound, .sameAccount,
+        .mergePlanChanged, .mergeTooLarge,
         .lengthRequired, .payloadTooLarge, .unsupportedMediaType, .idempotencyKeyReused,
         .rateLimited, .internalError, .unavailable, .rulesDiffer,
     ]
@@ -153,10 +158,12 @@ extension LedgerError.Code {
     public static let storeFailed = Self("STORE_FAILED")
     /// The browser came back without a proof, other than by a cancellation.
     public static let browserFailed = Self("BROWSER_FAILED")
+    /// The authenticator of a passkey did not respond, other than by a cancellation.
+    public static let authenticatorFailed = Self("AUTHENTICATOR_FAILED")
 
     /// The codes that no ledger sends.
     package static let ofClient: [Self] = [
         .noAnswer, .unexpectedAnswer, .cancelled, .cancelledByPerson, .noSession, .gateClosed,
-        .storeFailed, .browserFailed,
+        .storeFailed, .browserFailed, .authenticatorFailed,
     ]
 }

@@ -38,6 +38,12 @@ extension Sentences {
             .unexpectedAnswer: "Le service est injoignable. Vérifiez votre connexion.",
             .cancelledByPerson: "Vous avez annulé. Rien n’a été modifié.",
             .browserFailed: "Cette connexion est terminée. Recommencez.",
+            .authenticatorFailed: "Cette connexion est terminée. Recommencez.",
+            .factorRefused: """
+            Ce compte ne peut pas avoir ce second facteur, ou ne peut pas s’en \
+            passer.
+            """,
+            .factorNotFound: "Ce second facteur n’existe plus.",
             .providerNotLinked: "Ce compte n’est plus associé.",
             .rateLimited: "Trop de tentatives. Réessayez plus tard.",
             .unavailable: "Le service est occupé. Réessayez dans quelques secondes.",

@@ -41,6 +41,12 @@ extension Sentences {
             .unexpectedAnswer: "Der Dienst ist nicht erreichbar. Prüfen Sie Ihre Verbindung.",
             .cancelledByPerson: "Sie haben abgebrochen. Nichts wurde geändert.",
             .browserFailed: "Diese Anmeldung ist beendet. Beginnen Sie von vorn.",
+            .authenticatorFailed: "Diese Anmeldung ist beendet. Beginnen Sie von vorn.",
+            .factorRefused: """
+            Dieses Konto kann diesen zweiten Faktor nicht haben oder nicht \
+            entbehren.
+            """,
+            .factorNotFound: "Dieser zweite Faktor ist bereits entfernt.",
             .providerNotLinked: "Dies ist nicht mehr verknüpft.",
             .rateLimited: "Zu viele Versuche. Versuchen Sie es später erneut.",
             .unavailable: """

@@ -39,6 +39,12 @@ extension Sentences {
             .unexpectedAnswer: "No se puede acceder al servicio. Compruebe su conexión.",
             .cancelledByPerson: "Ha cancelado. No se ha cambiado nada.",
             .browserFailed: "Este inicio de sesión ha terminado. Empiece de nuevo.",
+            .authenticatorFailed: "Este inicio de sesión ha terminado. Empiece de nuevo.",
+            .factorRefused: """
+            Esta cuenta no puede tener este segundo factor o no puede prescindir \
+            de él.
+            """,
+            .factorNotFound: "Este segundo factor ya no existe.",
             .providerNotLinked: "Ya no está vinculada.",
             .rateLimited: "Demasiados intentos. Vuelva a intentarlo más tarde.",
             .unavailable: "El servicio está ocupado. Vuelva a intentarlo en unos segundos.",

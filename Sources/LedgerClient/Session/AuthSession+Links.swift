@@ -15,7 +15,8 @@ extension AuthSession {
     ) async throws(LedgerError) -> Profile {
         try await changeLinks(
             APICall(
-                route: .link, segments: [provider], body: proof.body, idempotencyKey: key))
+                route: .link, segments: [provider], body: proof.body, idempotencyKey: key)
+        ).0
     }
 
     /// Removes an identity from the account.
@@ -37,23 +38,53 @@ extension AuthSession {
             APICall(
                 route: .unlink, segments: [provider],
                 query: identity.map { [(name: "identity_id", value: $0)] } ?? [],
-                idempotencyKey: key))
+                idempotencyKey: key)
+        ).0
     }
 
-    private func changeLinks(_ call: APICall) async throws(LedgerError) -> Profile {
+    /// Adds a password with an address that is confirmed later, at a tenant with that rule.
+    ///
+    /// Elsewhere send a code with ``sendLinkCode(to:by:agreeingTo:)``, and link with
+    /// ``Proof/newPassword(_:code:password:)``.
+    ///
+    /// - Parameters:
+    ///   - email: The address.
+    ///   - password: The new password.
+    ///   - provider: The name of a provider of type `password`.
+    ///   - key: Makes the command act once, even if it is repeated after a restart; random if nil.
+    /// - Returns: The account with the password, and the code that confirms the address by a sign-in with
+    ///   ``Proof/code(_:_:)``; nil if it could not be sent, or the account has confirmed the address already.
+    /// - Throws: ``LedgerError/Code/providerConflict`` if the address is in use, ``LedgerError/Code/weakPassword``,
+    ///   ``LedgerError/Code/invalidCode`` where the tenant wants a code first,
+    ///   ``LedgerError/Code/reauthenticationRequired``, ``LedgerError/Code/rateLimited``.
+    @discardableResult
+    public func linkPassword(
+        email: String, password: String, at provider: String = "password", key: String? = nil
+    ) async throws(LedgerError) -> PasswordLink {
+        let (profile, answer) = try await changeLinks(
+            APICall(
+                route: .link, segments: [provider],
+                body: Proof.password(email: email, password: password).body, idempotencyKey: key))
+        return PasswordLink(
+            profile: profile, confirmation: answer.challengeID.map(SentCode.init(confirming:)))
+    }
+
+    private func changeLinks(
+        _ call: APICall
+    ) async throws(LedgerError) -> (Profile, LinkedProvidersAnswer) {
         try await following { keeper throws(LedgerError) in
             guard var profile = try await keeper.load().session?.profile else {
                 throw SessionKeeper.noSession
             }
             let answer = try await keeper.send(call, as: LinkedProvidersAnswer.self)
             do throws(LedgerError) {
-                return try await Self.profile(keeper)
+                return (try await Self.profile(keeper), answer)
             } catch {
                 // The change has happened, also if the account cannot be read now, or the session is over by it.
                 profile.linkedProviders = answer.linkedProviders
                 profile.identities.removeAll { !answer.linkedProviders.contains($0.provider) }
                 try await keeper.update(profile)
-                return profile
+                return (profile, answer)
             }
         }
     }

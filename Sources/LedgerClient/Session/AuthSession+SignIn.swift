@@ -37,10 +37,17 @@ extension AuthSession {
     public func completeSecondFactor(
         _ factor: SecondFactor, code: String, sent: SentCode? = nil
     ) async throws(LedgerError) -> SignIn {
+        var proof: [String: BodyValue] = ["code": .text(code)]
+        if let sent { proof["challenge_id"] = .text(sent.challengeID) }
+        return try await completeSecondFactor(factor, proof)
+    }
+
+    /// Sends a second step with the members of its proof.
+    func completeSecondFactor(
+        _ factor: SecondFactor, _ proof: [String: BodyValue]
+    ) async throws(LedgerError) -> SignIn {
         try await following { keeper throws(LedgerError) in
-            var body = try await keeper.secondStep(of: factor)
-            body["code"] = .text(code)
-            if let sent { body["challenge_id"] = .text(sent.challengeID) }
+            let body = try await keeper.secondStep(of: factor).merging(proof) { $1 }
             let result = try await keeper.signIn(APICall(route: .secondFactor, body: body))
             guard case .signedIn(let signIn) = result else {
                 throw LedgerError(.unexpectedAnswer, message: "A third step is asked for")
@@ -194,10 +201,7 @@ extension SessionKeeper {
         case .opened(let answer):
             let signIn = await open(answer, began)
             return .signedIn(
-                signIn,
-                confirmation: answer.challengeID.map {
-                    SentCode(challengeID: $0, expiresIn: SignUpAnswer.codeSeconds)
-                })
+                signIn, confirmation: answer.challengeID.map(SentCode.init(confirming:)))
         }
     }
 

@@ -119,9 +119,11 @@ public final class AuthSession {
         return try result.get()
     }
 
-    /// Reads the account and stores it.
-    nonisolated static func profile(_ keeper: SessionKeeper) async throws(LedgerError) -> Profile {
-        let answer = try await keeper.send(APICall(route: .account), as: AccountAnswer.self)
+    /// Reads the account, or sends a call whose answer is the account, and stores it.
+    nonisolated static func profile(
+        _ keeper: SessionKeeper, _ call: APICall = APICall(route: .account)
+    ) async throws(LedgerError) -> Profile {
+        let answer = try await keeper.send(call, as: AccountAnswer.self)
         guard let profile = answer.profile else {
             throw LedgerError(.unexpectedAnswer, message: "A time of the answer is malformed")
         }

@@ -18,6 +18,7 @@ extension Proof {
         case .anonymous(nil): [:]
         case .flow(let code, let verifier):
             ["flow_code": .text(code), "code_verifier": .text(verifier)]
+        case .passkey(let credential): credential.body
         }
     }
 
@@ -25,7 +26,7 @@ extension Proof {
     var usesDeviceToken: Bool {
         switch self {
         case .password, .code: true
-        case .idToken, .accessToken, .newPassword, .anonymous, .flow: false
+        case .idToken, .accessToken, .newPassword, .anonymous, .flow, .passkey: false
         }
     }
 }

@@ -23,11 +23,16 @@ struct SessionAnswer: Decodable, Sendable {
     }
 }
 
+extension SentCode {
+    /// The code that confirms an address of an account that is open already.
+    init(confirming challengeID: String) {
+        // The answer has no lifetime: it is that of every code.
+        self.init(challengeID: challengeID, expiresIn: 600)
+    }
+}
+
 /// The body of an answer to a sign-up: a session, or the challenge of the code that was sent.
 enum SignUpAnswer: Decodable, Sendable {
-    /// The lifetime of a code, in seconds.
-    static let codeSeconds = 600
-
     case opened(SessionAnswer)
     case sent(SentCode)
 
@@ -48,6 +53,7 @@ struct AccountAnswer: Decodable, Sendable {
         let email: String?
         let isEmailVerified: Bool?
         let unlinkDue: String?
+        let name: String?
 
         enum CodingKeys: String, CodingKey {
             case id = "identity_id"
@@ -56,6 +62,7 @@ struct AccountAnswer: Decodable, Sendable {
             case email
             case isEmailVerified = "email_verified"
             case unlinkDue = "unlink_due"
+            case name
         }
     }
 
@@ -78,7 +85,8 @@ struct AccountAnswer: Decodable, Sendable {
                 LedgerClient.Identity(
                     id: identity.id, provider: identity.provider, linkedAt: linkedAt,
                     email: identity.email, isEmailVerified: identity.isEmailVerified,
-                    unlinkDue: identity.unlinkDue.flatMap(ServerTime.date)))
+                    unlinkDue: identity.unlinkDue.flatMap(ServerTime.date),
+                    name: identity.name))
         }
         return profile
     }
@@ -87,9 +95,11 @@ struct AccountAnswer: Decodable, Sendable {
 /// The body of an answer that lists the providers of an account.
 struct LinkedProvidersAnswer: Decodable, Sendable {
     let linkedProviders: [String]
+    let challengeID: String?
 
     enum CodingKeys: String, CodingKey {
         case linkedProviders = "linked_providers"
+        case challengeID = "challenge_id"
     }
 }
 

@@ -5,6 +5,8 @@ enum BodyValue: Encodable, Sendable {
     case text(String)
     case flag(Bool)
     case texts([String: String])
+    case list([String])
+    indirect case object([String: BodyValue])
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -12,6 +14,8 @@ enum BodyValue: Encodable, Sendable {
         case .text(let text): try container.encode(text)
         case .flag(let flag): try container.encode(flag)
         case .texts(let texts): try container.encode(texts)
+        case .list(let texts): try container.encode(texts)
+        case .object(let members): try container.encode(members)
         }
     }
 }
@@ -178,13 +182,25 @@ struct RequestSender: Sendable {
         return encoder
     }()
 
-    private static let decoder = JSONDecoder()
+    private static let decoder: JSONDecoder = {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            guard let date = ServerTime.date(try container.decode(String.self)) else {
+                throw DecodingError.dataCorruptedError(
+                    in: container, debugDescription: "not a time of the API")
+            }
+            return date
+        }
+        return decoder
+    }()
 
     /// Reads the error of an answer; nil for a success.
     private static func refusal(_ response: TransportResponse, _ requestID: String) -> LedgerError?
     {
         let isSmall = response.body.count <= TransportResponse.bodyBytesMax
-        guard response.status != 200 || !isSmall else { return nil }
+        // 201 answers a sign-up that opens the account at once.
+        guard ![200, 201].contains(response.status) || !isSmall else { return nil }
         let error = isSmall ? try? decoder.decode(ErrorAnswer.self, from: response.body).error : nil
         let requestID = response.header("X-Request-Id") ?? requestID
         let seconds = retryAfter(response)

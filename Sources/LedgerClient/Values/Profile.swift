@@ -33,11 +33,13 @@ public struct Identity: Codable, Hashable, Sendable, Identifiable {
     public var isEmailVerified: Bool?
     /// The time at which it is unlinked, because support planned that; nil otherwise.
     public var unlinkDue: Date?
+    /// The name that the person gave to a passkey.
+    public var name: String?
 
     /// Describes an identity.
     public init(
         id: String, provider: String, linkedAt: Date, email: String? = nil,
-        isEmailVerified: Bool? = nil, unlinkDue: Date? = nil
+        isEmailVerified: Bool? = nil, unlinkDue: Date? = nil, name: String? = nil
     ) {
         self.id = id
         self.provider = provider
@@ -45,6 +47,7 @@ public struct Identity: Codable, Hashable, Sendable, Identifiable {
         self.email = email
         self.isEmailVerified = isEmailVerified
         self.unlinkDue = unlinkDue
+        self.name = name
     }
 }
 

@@ -16,6 +16,8 @@ public enum Proof: Sendable {
     case anonymous(secret: String? = nil)
     /// The code of a browser flow with the verifier of the client that began it.
     case flow(code: String, verifier: String)
+    /// The response of an authenticator of passkeys.
+    case passkey(PasskeyCredential)
 }
 
 extension Proof: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -29,6 +31,7 @@ extension Proof: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
         case .newPassword: "new password"
         case .anonymous: "anonymous secret"
         case .flow: "flow code"
+        case .passkey: "passkey"
         }
     }
 
@@ -90,6 +93,20 @@ public enum SignUpResult: Hashable, Sendable {
         case .codeSent(let code): code
         case .signedIn(_, let confirmation): confirmation
         }
+    }
+}
+
+/// A password that was linked with an address that is confirmed later.
+public struct PasswordLink: Hashable, Sendable {
+    /// The account with the password.
+    public var profile: Profile
+    /// The code that confirms the address; nil if none was sent.
+    public var confirmation: SentCode?
+
+    /// Describes a link.
+    public init(profile: Profile, confirmation: SentCode?) {
+        self.profile = profile
+        self.confirmation = confirmation
     }
 }
 

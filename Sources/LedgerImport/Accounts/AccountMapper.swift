@@ -12,7 +12,8 @@ package struct AccountMapper: Sendable {
     }
 
     private let format: ImportFormat
-    private let policy: TenantPolicy
+    /// The tenant's rules.
+    package let policy: TenantPolicy
     private let given: [String: ProviderName]
     private let names: AddressNames
     private let tenant: TenantID

@@ -37,6 +37,23 @@ package struct NameReads: NameReader {
         WHERE n.tenant_id = $1 AND n.source = $2 AND n.external_id = $3
         """)
 
+    /// The ids of an account and of those merged into it.
+    private static let namesOfAccount = Statement(
+        "names_of_account",
+        """
+        \(MergedAccounts.family)
+        SELECT \(own.sql), h.* FROM family m
+        CROSS JOIN LATERAL (
+            SELECT * FROM names
+            WHERE tenant_id = $1 AND account_id = m.account_id AND source = ANY ($3::text[])
+            OFFSET 0) n
+        LEFT JOIN LATERAL (
+            SELECT \(HeadLoad.list.sql) FROM ledger_head h
+            WHERE h.tenant_id = $1 AND n.mac IS NULL
+            OFFSET 0) h ON true
+        ORDER BY m.depth, n.position LIMIT $4
+        """)
+
     private let session: Postgres.Session
     private let macs: MACKeys?
     private let onFault: @Sendable (String) -> Void
@@ -62,39 +79,68 @@ package struct NameReads: NameReader {
     package func account(
         named name: ExternalName, in tenant: TenantID
     ) async throws(LedgerFault) -> NamedAccount? {
+        try await rows(
+            Self.statement,
+            [.text(tenant.description), .text(name.source.description), .text(name.id)],
+            of: tenant
+        ).first.map {
+            NamedAccount(
+                named: $0.held.account, survivor: $0.survivor, position: $0.held.position)
+        }
+    }
+
+    /// Returns ids of an account and of those merged into it.
+    package func names(
+        of account: AccountID, in sources: [NameSource], countMax: Int, of tenant: TenantID
+    ) async throws(LedgerFault) -> [ExternalName] {
+        try await rows(
+            Self.namesOfAccount,
+            [
+                .text(tenant.description), .uuids([account.bits]),
+                .texts(sources.map(\.description)), .int8(Int64(countMax)),
+            ], of: tenant
+        ).map(\.name)
+    }
+
+    private struct Row {
+        let held: HeldName
+        let name: ExternalName
+        let survivor: AccountID
+    }
+
+    /// Reads rows whose MACs are right.
+    private func rows(
+        _ statement: Statement, _ parameters: [Parameter], of tenant: TenantID
+    ) async throws(LedgerFault) -> [Row] {
         do {
             return try await session.run { [macs] connection in
-                let rows = try connection.query(
-                    Self.statement,
-                    [
-                        .text(tenant.description), .text(name.source.description), .text(name.id),
-                    ])
-                guard rows.rowCount > 0 else { return nil }
-                let (held, stored) = try Self.columns.read(rows, 0)
-                if let macs, try !Self.isRight(rows, held, stored, in: tenant, macs) {
-                    throw BatchFault.damaged("the external id of position \(held.position)")
+                let rows = try connection.query(statement, parameters)
+                return try (0..<rows.rowCount).map { row in
+                    let (held, name) = try Self.columns.read(rows, row)
+                    if let macs, try !Self.isRight(rows, row, held, name, in: tenant, macs) {
+                        throw BatchFault.damaged("the external id of position \(held.position)")
+                    }
+                    return Row(
+                        held: held, name: name,
+                        survivor: AccountID(bits: try rows.uuid(row, Self.survivor)))
                 }
-                return NamedAccount(
-                    named: held.account,
-                    survivor: AccountID(bits: try rows.uuid(0, Self.survivor)),
-                    position: held.position)
             }
         } catch {
-            onFault("reading an external id failed: \(error)")
+            onFault("reading external ids failed: \(error)")
             throw .unavailable
         }
     }
 
     /// Checks the MAC of a row; without one, a row is valid while its tenant is not protected.
     private static func isRight(
-        _ rows: QueryResult, _ held: HeldName, _ stored: ExternalName, in tenant: TenantID,
-        _ macs: MACKeys
+        _ rows: QueryResult, _ row: Int, _ held: HeldName, _ stored: ExternalName,
+        in tenant: TenantID, _ macs: MACKeys
     ) throws -> Bool {
-        if let mac = try rows.optionalBytes(0, mac) {
+        if let mac = try rows.optionalBytes(row, mac) {
             return macs.accept(mac, of: .name(held, stored, of: tenant))
         }
-        guard try !rows.isNull(0, head.tenant) else { return false }
-        return try HeadLoad.readMACs(rows, 0, of: tenant, keys: macs, columns: head)
+        guard try !rows.isNull(row, head.tenant) else { return false }
+        return try HeadLoad.readMACs(rows, row, of: tenant, keys: macs, columns: head)
             .acceptsRowsWithoutMACs
     }
 }

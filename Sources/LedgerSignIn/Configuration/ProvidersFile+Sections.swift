@@ -13,6 +13,7 @@ extension ProvidersFile {
         var confirmLater = false
         var messages = MessageSettings()
         var returnAddresses = ReturnAddresses()
+        var tokenSources: [NameSource] = []
     }
 
     private static let displayNameBytesMax = 64
@@ -22,7 +23,7 @@ extension ProvidersFile {
     ) throws(ProvidersFileFault) -> TenantSettings {
         try section.allow([
             "providers", "several_per_provider", "single_use_id_tokens", "erase_needs_two",
-            "confirm_later", "messages", "return_to", "app_name",
+            "confirm_later", "messages", "return_to", "app_name", "token_external_ids",
         ])
         let (value, location) = try section.required("providers")
         guard let entries = value.array else {
@@ -41,6 +42,7 @@ extension ProvidersFile {
             settings.messages = try messages(StrictObject(value, at: location))
         }
         settings.returnAddresses = try ReturnAddresses(section)
+        settings.tokenSources = try tokenSources(section)
         for (index, entry) in entries.enumerated() {
             let object = try StrictObject(entry, at: "\(location)[\(index)]")
             let provider = try provider(object, sharing: &keySets)
@@ -59,6 +61,28 @@ extension ProvidersFile {
             settings.providers.append(provider)
         }
         return settings
+    }
+
+    /// Reads the systems whose external ids stand in access tokens.
+    private static func tokenSources(
+        _ section: StrictObject
+    ) throws(ProvidersFileFault) -> [NameSource] {
+        guard section.has("token_external_ids") else { return [] }
+        let location = section.location(of: "token_external_ids")
+        var sources: [NameSource] = []
+        for text in try section.texts("token_external_ids") {
+            guard let source = NameSource(text) else {
+                throw ProvidersFileFault(
+                    "\(location)[\(sources.count)]",
+                    "must be lower-case letters, digits, -, _ and .")
+            }
+            sources.append(source)
+        }
+        guard sources.count <= TenantConfiguration.tokenSourcesMax else {
+            throw ProvidersFileFault(
+                location, "has more than \(TenantConfiguration.tokenSourcesMax) elements")
+        }
+        return sources
     }
 
     private static func provider(

@@ -46,7 +46,7 @@ package enum ProvidersFile {
             tenantPolicy.confirmLater = settings.confirmLater
             result[tenant] = TenantConfiguration(
                 providers: settings.providers, policy: tenantPolicy, messages: settings.messages,
-                returnAddresses: settings.returnAddresses)
+                returnAddresses: settings.returnAddresses, tokenSources: settings.tokenSources)
         }
         return result
     }

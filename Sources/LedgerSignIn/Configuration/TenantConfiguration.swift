@@ -11,6 +11,11 @@ package final class TenantConfiguration: Sendable {
     package let messages: MessageSettings
     /// The addresses to which browser flows may return.
     package let returnAddresses: ReturnAddresses
+    /// The systems whose external ids stand in access tokens.
+    package let tokenSources: [NameSource]
+
+    /// The maximum number of systems whose external ids stand in access tokens.
+    package static let tokenSourcesMax = 8
 
     /// Describes a tenant.
     ///
@@ -19,13 +24,15 @@ package final class TenantConfiguration: Sendable {
     ///   - policy: every rule but the providers, which are replaced.
     ///   - messages: the configuration of messages.
     ///   - returnAddresses: the addresses to which browser flows may return.
+    ///   - tokenSources: the systems whose external ids stand in access tokens.
     package init(
         providers: [ProviderConfiguration], policy: TenantPolicy,
         messages: MessageSettings = MessageSettings(),
-        returnAddresses: ReturnAddresses = ReturnAddresses()
+        returnAddresses: ReturnAddresses = ReturnAddresses(), tokenSources: [NameSource] = []
     ) {
         self.messages = messages
         self.returnAddresses = returnAddresses
+        self.tokenSources = tokenSources
         self.providers = Dictionary(providers.map { ($0.name, $0) }) { _, later in later }
         var policy = policy
         policy.providers = self.providers.mapValues(\.pin)

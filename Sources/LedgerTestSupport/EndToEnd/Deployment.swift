@@ -147,6 +147,29 @@ package final class Deployment: Sendable {
         """
     }
 
+    /// Providers of passwords and of codes by e-mail, for ``configure(providers:members:)``.
+    package static let addressProviders =
+        #"{"name":"password","type":"password"},{"name":"email","type":"email"}"#
+
+    /// Replaces the providers file by one in which the tenant has further providers, and further members.
+    ///
+    /// - Parameters:
+    ///   - providers: Objects of providers, separated by commas.
+    ///   - members: Members of the tenant with a comma after each, such as `"confirm_later":true,`.
+    /// - Throws: an error of the file system.
+    package func configure(providers: String, members: String = "") throws {
+        let file = Self.providersFile(google: google, apple: apple).replacing(
+            #"{"providers":["#, with: "{\(members)\"providers\":[\(providers),")
+        _ = try write(file, to: "providers.json")
+    }
+
+    /// Replaces the providers file by one whose tenant confirms addresses later.
+    ///
+    /// - Throws: an error of the file system.
+    package func confirmLater() throws {
+        try configure(providers: Self.addressProviders, members: #""confirm_later":true,"#)
+    }
+
     /// Returns the path of a file in the installation's own directory.
     package func path(_ name: String) -> String {
         directory + "/" + name

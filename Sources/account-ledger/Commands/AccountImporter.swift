@@ -49,9 +49,8 @@ struct AccountImporter: Sendable {
     func run(_ opened: AccountFile) async -> Outcome {
         var file = opened
         var outcome = Outcome()
-        var seen = SeenKeys()
+        var seen = EarlierAccounts()
         do throws(Fault) {
-            let start = try logEnd()
             let began = ContinuousClock.now
             var inFlight: [Submitted] = []
             var fault: Fault?
@@ -72,7 +71,7 @@ struct AccountImporter: Sendable {
                 {
                     inFlight.removeFirst()
                     // Batches in flight are counted also after a fault.
-                    let failed = await finish(oldest, since: start, &seen, &outcome.totals)
+                    let failed = await finish(oldest, &seen, &outcome.totals)
                     fault = fault ?? failed
                     progress(outcome.totals, began, isLast: inFlight.isEmpty && reads.isEmpty)
                 }
@@ -124,13 +123,11 @@ struct AccountImporter: Sendable {
     ///
     /// - Parameters:
     ///   - submitted: The batch.
-    ///   - start: The end of the log before the import.
-    ///   - seen: The keys of a dry run.
+    ///   - seen: The accounts of the file so far.
     ///   - totals: The numbers to add to.
     /// - Returns: A fault when an outcome is unknown.
     private func finish(
-        _ submitted: Submitted, since start: LogPosition, _ seen: inout SeenKeys,
-        _ totals: inout ImportTotals
+        _ submitted: Submitted, _ seen: inout EarlierAccounts, _ totals: inout ImportTotals
     ) async -> Fault? {
         var fault: Fault?
         var answers: [Sequencer.Answer] = []
@@ -155,9 +152,9 @@ struct AccountImporter: Sendable {
                     continue
                 }
                 do throws(Fault) {
-                    let success = try success(of: rest.popFirst())
-                    count(success, mapped, read, since: start, &totals)
-                    if isDryRun { compare(command, success, read, &seen, &totals) }
+                    var success = try success(of: rest.popFirst())
+                    if isDryRun { success = seen.preview(command, success, mapper.policy) }
+                    count(success, of: command, mapped.losses, read, &seen, &totals)
                 } catch {
                     fault = fault ?? error
                 }
@@ -184,14 +181,14 @@ struct AccountImporter: Sendable {
     }
 
     private func count(
-        _ success: ImportAccount.Success, _ mapped: AccountMapper.Mapped, _ read: Read,
-        since start: LogPosition, _ totals: inout ImportTotals
+        _ success: ImportAccount.Success, of command: ImportAccount, _ losses: [Loss],
+        _ read: Read, _ seen: inout EarlierAccounts, _ totals: inout ImportTotals
     ) {
         switch success.effect {
         case .kept:
             totals.kept += 1
             // The losses were reported when it was imported.
-            if let position = success.position, position >= start {
+            if let account = success.account, !seen.insert(account) {
                 note(.duplicateID, of: read, &totals)
             }
             return
@@ -200,61 +197,18 @@ struct AccountImporter: Sendable {
             totals.identities += success.identities
             totals.addresses += success.addresses
             totals.passwords += success.passwords
-            if mapped.command?.disabledReason != nil { totals.disabled += 1 }
+            if command.disabledReason != nil { totals.disabled += 1 }
         case .refused: totals.refused += 1
         }
-        note(mapped.losses, of: read, &totals)
+        note(losses, of: read, &totals)
         for problem in success.problems {
-            let place: ConflictPlace? =
-                switch problem.obstacle {
-                case .identityHeld, .addressHeld:
-                    problem.heldSince.map { $0 >= start ? .file : .ledger } ?? .ledger
-                case .unsupportedProvider, .identityGivenUp, .providerTaken, .addressGivenUp: nil
-                }
+            let place = problem.holder.map { seen.contains($0) ? ConflictPlace.file : .ledger }
             note(
                 ImportProblem(problem.obstacle.rawValue, place: place, provider: problem.provider),
                 of: read, &totals)
         }
         if success.effect == .refused { note(.noWay, of: read, &totals) }
-    }
-
-    /// Finds conflicts with earlier accounts of the file, which a dry run does not import.
-    private func compare(
-        _ command: ImportAccount, _ success: ImportAccount.Success, _ read: Read,
-        _ seen: inout SeenKeys, _ totals: inout ImportTotals
-    ) {
-        guard success.effect == .opened else { return }
-        guard seen.insert(command.name) else {
-            totals.opened -= 1
-            totals.kept += 1
-            totals.identities -= success.identities
-            totals.addresses -= success.addresses
-            totals.passwords -= success.passwords
-            return note(.duplicateID, of: read, &totals)
-        }
-        var left = success.identities
-        for identity in command.identities where !seen.insert(identity.subject) {
-            totals.identities -= 1
-            left -= 1
-            note(
-                ImportProblem(
-                    ImportAccount.Obstacle.identityHeld.rawValue, place: .file,
-                    provider: identity.subject.provider), of: read, &totals)
-        }
-        for address in command.addresses where !seen.insert(address.address.text) {
-            totals.addresses -= 1
-            totals.identities -= address.ways.count
-            totals.passwords -= address.ways.count { $0.password != nil }
-            left -= address.ways.count
-            note(
-                ImportProblem(
-                    ImportAccount.Obstacle.addressHeld.rawValue, place: .file,
-                    provider: address.ways.first?.provider), of: read, &totals)
-        }
-        guard left <= 0 else { return }
-        totals.opened -= 1
-        totals.refused += 1
-        note(.noWay, of: read, &totals)
+        if success.effect == .opened { seen.insert(command.newAccount) }
     }
 
     private func note(_ losses: [Loss], of read: Read, _ totals: inout ImportTotals) {
@@ -277,22 +231,5 @@ struct AccountImporter: Sendable {
         let seconds = Double((ContinuousClock.now - began).components.seconds)
         let rate = seconds > 0 ? ", \(Int(Double(count) / seconds)) a second" : ""
         Terminal.printError("\(count) records so far\(rate)")
-    }
-
-    /// Returns the end of the log: accounts that are opened after it are of this file.
-    private func logEnd() throws(Fault) -> LogPosition {
-        try SchemaCheck.withConnection(to: command.url) {
-            try LogEnd.read(of: command.tenant, on: $0)
-        }
-    }
-}
-
-/// The keys of the accounts that a dry run has read, as hashes: about 20 bytes each.
-private struct SeenKeys {
-    private var hashes: Set<Int> = []
-
-    /// Adds a key; false when it was added before.
-    mutating func insert(_ key: some Hashable) -> Bool {
-        hashes.insert(key.hashValue).inserted
     }
 }

@@ -47,9 +47,13 @@ struct SwiftClientTests {
         let changing = LedgerClient.Route.all.filter {
             $0.method != "GET" && $0.repetition == .always
         }
-        // A refresh gives the same answer again, a second sign-out does nothing, and a flow and a preview store
-        // nothing.
+        // A refresh gives the same answer again, a second sign-out does nothing, a second name is the same, and a flow,
+        // the challenge of a passkey and a preview store nothing.
         #expect(
-            Set(changing) == [.beginFlow, .refresh, .signOut, .previewMerge])
+            Set(changing) == [
+                .beginFlow, .refresh, .signOut, .previewMerge, .nameIdentity, .createPasskey,
+                .getPasskey, .createAccountPasskey, .getAccountPasskey, .createPasskeyFactor,
+                .secondFactorPasskey,
+            ])
     }
 }

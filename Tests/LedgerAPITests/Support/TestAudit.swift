@@ -11,6 +11,7 @@ struct TestAudit {
     let proofs: InMemoryProofs
     let verifier: NoteVerifier
     private let events: any EventReader
+    private let names: any NameReader
     /// The maximum number of open streams of a tenant.
     static let streamsMax = 2
 
@@ -23,13 +24,15 @@ struct TestAudit {
     private let clock: TestClock
 
     init(
-        _ ledger: InMemoryLedger, events: (any EventReader)?, clock: TestClock
+        _ ledger: InMemoryLedger, events: (any EventReader)?, names: (any NameReader)?,
+        clock: TestClock
     ) throws {
         self.clock = clock
         self.ledger = ledger
         conflicts = InMemoryConflicts(ledger)
         access = InMemoryAccess(now: { clock.now })
         self.events = events ?? InMemoryEvents(ledger)
+        self.names = names ?? InMemoryNames(ledger)
         streams = EventStreams(
             events: self.events, watch: InMemoryEvents(ledger), countMax: 2 * Self.streamsMax)
         let signer = NoteSigner(
@@ -44,7 +47,7 @@ struct TestAudit {
             keys: access, accesses: access, events: events, proofs: proofs, histories: ledger,
             searches: InMemorySearch(ledger), conflicts: conflicts, messages: messages,
             overviews: InMemoryOverview(ledger), holds: InMemoryHolds(ledger),
-            owners: InMemoryOwners(ledger), names: InMemoryNames(ledger),
+            owners: InMemoryOwners(ledger), names: names,
             bundles: InMemoryBundles(ledger, proofs: proofs),
             streams: streams, limiter: limiter)
     }

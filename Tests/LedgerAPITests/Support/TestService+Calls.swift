@@ -28,13 +28,15 @@ struct Person {
         isNew = session["is_new_user"] == .bool(true)
     }
 
-    /// The `amr` of the access token.
-    var methods: [String] {
-        let payload = accessToken.split(separator: ".").dropFirst().first
+    /// The claims of the access token.
+    var claims: JSONMembers? {
+        accessToken.split(separator: ".").dropFirst().first
             .flatMap { Base64URL.decode(String($0)) }
-        let words = payload.flatMap { JSONValue(parsing: $0)?.members?["amr"]?.array }
-        return words?.compactMap(\.string) ?? []
+            .flatMap { JSONValue(parsing: $0)?.members }
     }
+
+    /// The `amr` of the access token.
+    var methods: [String] { claims?["amr"]?.array?.compactMap(\.string) ?? [] }
 }
 
 extension TestService {
@@ -50,17 +52,19 @@ extension TestService {
             changes: unique.merging(claims) { _, given in given }, at: clock.now.seconds)
     }
 
-    /// Imports an account of the system `auth0` with an identity at Google.
-    func importAccount(named id: String, in tenant: TenantID = .default) async throws {
+    /// Imports an account of the system `auth0` with one identity; `number` makes its ids.
+    func importAccount(
+        named id: String, as person: Subject = subject("google", "imported"), number: UInt128 = 71,
+        in tenant: TenantID = .default
+    ) async throws {
         let identity = ImportAccount.Identity(
-            subject("google", "imported"), email: nil,
-            newID: IdentityID(at: clock.now, random: 71))
+            person, email: nil, newID: IdentityID(at: clock.now, random: number))
         let command = ImportAccount(
             externalName(id), identities: [identity], addresses: [], actor: .system,
-            newAccount: AccountID(at: clock.now, random: 72))
+            newAccount: AccountID(at: clock.now, random: number + 1))
         let reply = try await ledger.submit(
             Command(
-                id: CommandID(at: clock.now, random: 73), tenant: tenant,
+                id: CommandID(at: clock.now, random: number + 2), tenant: tenant,
                 origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
                 intent: command.intent))
         #expect(try ImportAccount.success(in: reply.get())?.effect == .opened)

@@ -59,6 +59,10 @@ struct TestService {
         var hasConsole = true
         /// Replaces the ledger's own.
         var events: (any EventReader)?
+        /// Replaces the ledger's own.
+        var names: (any NameReader)?
+        /// The systems whose external ids stand in access tokens.
+        var tokenSources: [NameSource] = []
     }
 
     let clock: TestClock
@@ -121,7 +125,8 @@ struct TestService {
         self.challenges = challenges
         names = InMemoryIdentityNames(ledger)
         staff = TestStaff(key: options.spendingKey, clock: clock)
-        var audit = try TestAudit(ledger, events: options.events, clock: clock)
+        var audit = try TestAudit(
+            ledger, events: options.events, names: options.names, clock: clock)
         audit.messages = options.messages
         self.audit = audit
         self.signingKey = signingKey
@@ -173,7 +178,8 @@ struct TestService {
                     TenantConfiguration(
                         providers: providers, policy: policy,
                         messages: MessageSettings(smsCountries: SMSCountries(["DE"])),
-                        returnAddresses: ReturnAddresses(loopbackPath: "/callback"))
+                        returnAddresses: ReturnAddresses(loopbackPath: "/callback"),
+                        tokenSources: options.tokenSources)
                 )
             })
         configured.replace(with: configurations)

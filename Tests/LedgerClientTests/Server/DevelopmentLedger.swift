@@ -9,12 +9,16 @@ struct DevelopmentLedger: Sendable {
     let server: ServerProcess
 
     /// Runs a body with a ledger that is removed afterwards.
+    ///
+    /// One that confirms addresses later has its providers from a file: passwords and codes by e-mail.
     static func with(
-        settings: [String: String] = [:],
+        settings: [String: String] = [:], confirmsLater: Bool = false,
         _ body: @MainActor @Sendable (DevelopmentLedger) async throws -> Void
     ) async throws {
-        let usual = ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""]
+        var usual = ["LEDGER_MODE": "development"]
+        if !confirmsLater { usual["LEDGER_PROVIDERS"] = "" }
         try await Deployment.with(settings: usual.merging(settings) { $1 }) { deployment in
+            if confirmsLater { try deployment.confirmLater() }
             let ledger = DevelopmentLedger(
                 deployment: deployment, server: try await deployment.serve())
             try await body(ledger)
@@ -32,7 +36,7 @@ struct DevelopmentLedger: Sendable {
         store: any TokenStore = InMemoryTokenStore(), time: any TimeSource = ManualTime()
     ) throws -> AuthSession {
         AuthSession(
-            try LedgerAddress(url), store: store, transport: transport, retries: .steady,
+            try LedgerAddress(url), store: store, transport: transport, retries: .patient,
             time: time)
     }
 
@@ -42,6 +46,15 @@ struct DevelopmentLedger: Sendable {
         let answer = try await server.client.call(
             "GET", "/dev/idp/\(provider)/token?name=\(name)\(suffix)")
         return .idToken(try #require(answer.text("id_token"), "\(answer)"), nonce: nonce)
+    }
+
+    /// Plans a removal or an unlink in an account, as support does.
+    func plan(_ change: String, of account: String?) async throws {
+        let key = try await deployment.apiKey("support")
+        let planned = try await server.client.call(
+            "POST", "/v1/accounts/\(account ?? "")/\(change)", ["case": "T-1", "reason": "lost"],
+            token: key)
+        #expect(planned.status == 200, "\(planned)")
     }
 
     /// Waits for a number of codes to an address, and returns the last one.

@@ -137,20 +137,14 @@ import Testing
             let app = try ledger.app()
             try await app.signIn(at: "apple", with: ledger.proof("apple", "ada"))
             let user = app.state.profile?.userID
-            let token = try await app.accessToken()
-            let client = ledger.server.client
-            let begun = try await client.call(
-                "POST", "/v1/account/factor-enrolments", ["type": "totp"], token: token)
-            let secret = try #require(begun.text("secret"))
-            let authenticator = try #require(AuthenticatorApp(base32: secret))
+            let other = try ledger.app()
+            try await other.signIn(at: "apple", with: ledger.proof("apple", "ada"))
+            let secret = try await other.beginAuthenticatorApp()
+            let authenticator = try #require(AuthenticatorApp(base32: secret.secret))
             let now = Int64(Date().timeIntervalSince1970)
-            let enrolled = try await client.call(
-                "POST", "/v1/account/factors",
-                [
-                    "enrolment_token": begun.text("enrolment_token") ?? "",
-                    "code": authenticator.code(at: now),
-                ], token: token)
-            let codes = try #require(enrolled.texts("recovery_codes"))
+            let enrolled = try await other.enrolFactor(
+                .authenticatorApp(secret, code: authenticator.code(at: now)))
+            let codes = enrolled.recoveryCodes
 
             // The first factor has ended the session.
             let over = try await refusal { () throws(LedgerError) in try await app.reload() }

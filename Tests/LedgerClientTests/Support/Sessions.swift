@@ -5,6 +5,8 @@ import Testing
 extension RetryPolicy {
     /// Without chance.
     static let steady = RetryPolicy { 1 }
+    /// The same for a server on a busy machine, where a password may take long.
+    static let patient = RetryPolicy(attemptTime: .seconds(60)) { 1 }
 }
 
 /// An app of a made-up ledger.

@@ -68,6 +68,20 @@ import Testing
         return account
     }
 
+    private func names(
+        of account: ImportAccount, in sources: [String] = ["auth0"], countMax: Int = 9,
+        _ database: ScratchDatabase
+    ) async throws -> [String] {
+        let reads = NameReads(url: database.runtimeURL, macs: SequencerFixture.strictKeyring.macs) {
+            Issue.record("\($0)")
+        }
+        let names = try await reads.names(
+            of: account.newAccount, in: sources.map { try #require(NameSource($0)) },
+            countMax: countMax, of: .default)
+        await reads.close()
+        return names.map(\.id)
+    }
+
     @Test func `an account is found by its external id, and a second import keeps it`() async throws
     {
         try await with { database, fixture in
@@ -108,6 +122,11 @@ import Testing
             _ = try await fixture.submit(merge(plan)).get()
             let found = try #require(try await found("bob", database))
             #expect(found.named == bob.newAccount && found.survivor == ada.newAccount)
+            #expect(try await names(of: ada, database) == ["ada", "bob"])
+            #expect(try await names(of: ada, countMax: 1, database) == ["ada"])
+            #expect(try await names(of: ada, in: ["keycloak"], database) == [])
+            #expect(
+                try await names(of: ada, in: ["keycloak", "auth0"], database) == ["ada", "bob"])
             let export = UserExport(
                 url: database.runtimeURL, keyring: SequencerFixture.strictKeyring, types: [:])
             let page = try await export.page(after: nil, in: .default)
@@ -128,6 +147,7 @@ import Testing
             ).get()
             #expect(try await database.rows("source]) FROM names") == [])
             #expect(try await found("ada", database) == nil)
+            #expect(try await names(of: ada, database) == [])
             #expect(try await imported(command("ada", 5), fixture).effect == .opened)
             #expect(try await findings(database) == [])
         }
@@ -192,6 +212,31 @@ import Testing
                 }
                 await reads.close()
             }
+        }
+    }
+
+    @Test(arguments: ["SET external_id = 'eve'", "SET mac = NULL", "SET account_id = ACCOUNT"])
+    func `an account has no id that no server gave it`(change: String) async throws {
+        try await with { database, fixture in
+            let (ada, bob) = (command("ada", 1), command("bob", 2))
+            _ = try await imported(ada, fixture)
+            _ = try await imported(bob, fixture)
+            let account = "'\(bob.newAccount)'"
+            try await database.asSuperuser.execute(
+                """
+                UPDATE names \(change.replacing("ACCOUNT", with: account))
+                WHERE external_id = 'ada'
+                """)
+            let target = change.contains("ACCOUNT") ? bob : ada
+            let reads = NameReads(
+                url: database.runtimeURL, macs: SequencerFixture.strictKeyring.macs
+            ) { _ in }
+            let source = try #require(NameSource("auth0"))
+            await #expect(throws: LedgerFault.unavailable) {
+                try await reads.names(
+                    of: target.newAccount, in: [source], countMax: 9, of: .default)
+            }
+            await reads.close()
         }
     }
 

@@ -92,7 +92,8 @@ import Testing
 
     @Test func `a repeated import keeps the account as it is, whatever it brings`() throws {
         var story = Story()
-        _ = try story.importing(story.command("ada", [subject("google", "ada")]))
+        let first = story.command("ada", [subject("google", "ada")])
+        _ = try story.importing(first)
         let again = try story.importing(
             story.command("ada", [subject("google", "other")], address: "ada@x.test"))
         #expect(again.success.effect == .kept && again.events == [])
@@ -100,7 +101,10 @@ import Testing
         let repeated = story.command("ada")
         #expect(
             try story.scenario.when(repeated)
-                == then(.accountImported(.init(.kept, position: position))))
+                == then(
+                    .accountImported(
+                        .init(.kept, position: position, account: again.success.account))))
+        #expect(again.success.account == first.newAccount)
     }
 
     @Test func `a preview decides the same and changes nothing`() throws {
@@ -110,15 +114,41 @@ import Testing
         #expect(success.effect == .opened && success.identities == 1 && events == [])
     }
 
+    @Test func `a preview is decided again as if another account had a part`() throws {
+        var story = Story()
+        let eve = AccountID(bits: 9)
+        let preview = story.command(
+            "ada", [subject("google", "a"), subject("google", "b")], address: "ada@x.test",
+            isPreview: true)
+        let (success, _) = try story.importing(preview)
+        #expect(success.problems.map(\.obstacle) == [.providerTaken])
+        var standings = try #require(success.standings)
+        #expect(standings.identities == [.free, .free] && standings.addresses == [.free])
+        let policy = story.scenario.given.policy
+        #expect(preview.preview(of: standings, under: policy).success == success)
+        standings.identities[0] = .held(by: eve)
+        // The account now gets its second identity of the provider.
+        let other = preview.preview(of: standings, under: policy)
+        #expect(other.success.problems.map(\.obstacle) == [.identityHeld])
+        #expect(other.success.problems.map(\.holder) == [eve])
+        #expect(other.subjects.contains(subject("google", "b")))
+        #expect(!other.subjects.contains(subject("google", "a")))
+        #expect(other.addresses.map(\.text) == ["ada@x.test"])
+        standings.identities = [.givenUp, .held(by: eve)]
+        standings.addresses = [.held(by: eve)]
+        let none = preview.preview(of: standings, under: policy)
+        #expect(none.success.effect == .refused && none.subjects.isEmpty)
+        #expect(none.addresses.isEmpty)
+    }
+
     @Test func `an identity of another account is left out, and never merges`() throws {
         var story = Story()
         let bob = try story.scenario.given.signIn(subject("google", "bob")).account
-        let opened = try #require(story.scenario.given.state.ledger.accounts[bob]).openedPosition
         let both = try story.importing(
             story.command("bob", [subject("google", "bob"), subject("apple", "bob")]))
         #expect(both.success.effect == .opened && both.success.identities == 1)
         #expect(both.success.problems.map(\.obstacle) == [.identityHeld])
-        #expect(both.success.problems.map(\.heldSince) == [opened])
+        #expect(both.success.problems.map(\.holder) == [bob])
         let alone = try story.importing(story.command("eve", [subject("google", "bob")]))
         #expect(alone.success.effect == .refused && alone.events == [])
     }

@@ -4,15 +4,18 @@ import LedgerTestSupport
 import Testing
 
 @Suite struct EntryEncodingTests {
+    private func golden(_ name: String) throws -> [UInt8] {
+        let file = try #require(
+            Bundle.module.url(forResource: name, withExtension: "json", subdirectory: "Golden"),
+            "no golden file of \(name)")
+        return Array(try Data(contentsOf: file))
+    }
+
     @Test(arguments: Examples.kinds)
     func `every version ever written is still read and written the same`(
         kind: Examples.Kind
     ) throws {
-        let name = kind.testDescription
-        let file = try #require(
-            Bundle.module.url(forResource: name, withExtension: "json", subdirectory: "Golden"),
-            "no golden file of \(name)")
-        let golden = Array(try Data(contentsOf: file))
+        let golden = try golden(kind.testDescription)
         let recorded = try EntryEncoding.decode(golden)
         #expect(recorded.event.name == kind.name)
         #expect(recorded.event.version == kind.version)
@@ -21,11 +24,7 @@ import Testing
     }
 
     @Test func `a relink by support is read and written unchanged`() throws {
-        let file = try #require(
-            Bundle.module.url(
-                forResource: "ProviderLinked.relink.v1", withExtension: "json",
-                subdirectory: "Golden"))
-        let golden = Array(try Data(contentsOf: file))
+        let golden = try golden("ProviderLinked.relink.v1")
         let recorded = try EntryEncoding.decode(golden)
         guard case .providerLinked(let fact) = recorded.event else {
             Issue.record("another event: \(recorded.event)")
@@ -45,11 +44,7 @@ import Testing
     func `an unlink that its holder did not ask for is read and written unchanged`(
         word: String, cause: ProviderUnlinked.Cause
     ) throws {
-        let file = try #require(
-            Bundle.module.url(
-                forResource: "ProviderUnlinked.\(word).v2", withExtension: "json",
-                subdirectory: "Golden"))
-        let golden = Array(try Data(contentsOf: file))
+        let golden = try golden("ProviderUnlinked.\(word).v2")
         let recorded = try EntryEncoding.decode(golden)
         guard case .providerUnlinked(let fact) = recorded.event else {
             Issue.record("another event: \(recorded.event)")
@@ -67,6 +62,23 @@ import Testing
                 try EntryEncoding.decode(Array(changed.utf8))
             }
         }
+    }
+
+    @Test func `a factor that was lost with a claimed address is read and written unchanged`()
+        throws
+    {
+        let golden = try golden("SecondFactorRemoved.address_lost.v1")
+        let recorded = try EntryEncoding.decode(golden)
+        guard case .secondFactorRemoved(let fact) = recorded.event else {
+            Issue.record("another event: \(recorded.event)")
+            return
+        }
+        #expect(fact.cause == .addressLost && fact.kind == .passkey && fact.version == 1)
+        #expect(fact.requiredDisclosures == [])
+        #expect(EntryEncoding.encode(recorded) == golden)
+        let changed = String(decoding: golden, as: UTF8.self)
+            .replacing("\"cause\":\"address_lost\"", with: "\"cause\":\"address\"")
+        #expect(throws: EntryFault.self) { try EntryEncoding.decode(Array(changed.utf8)) }
     }
 
     @Test(arguments: [

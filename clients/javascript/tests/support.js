@@ -31,6 +31,18 @@ export async function proof(provider, name, nonce) {
   return { id_token: await idToken(provider, name, nonce), ...(nonce && { nonce }) };
 }
 
+/** Waits for a message with a code to an address that gets one such message, and returns the code. */
+export async function sentCode(address) {
+  const end = performance.now() + 40_000;
+  while (performance.now() < end) {
+    const { messages } = await (await fetch(`${url}/dev/outbox`)).json();
+    const texts = messages.filter(({ to }) => to === address).map(({ text }) => /[0-9]{6}/.exec(text)?.[0]);
+    const code = texts.find((found) => found);
+    if (code) return code;
+  }
+  throw new Error(`no code was sent to ${address}`);
+}
+
 /** A client whose person has just signed in with Apple, and the person's name. */
 export async function signedIn(options = {}) {
   const name = newName();

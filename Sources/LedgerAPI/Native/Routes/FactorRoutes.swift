@@ -332,9 +332,11 @@ extension RouteCall {
             EnrolFactor(
                 caller: caller, factor: factor ?? made.factor, recoveryCodes: made.factor,
                 token: enrolment, challenge: challenge, refreshToken: digest, newSession: session))
-        return (
-            enrolled, made.codes,
-            enrolled.grant.map { sessionAnswer($0, refreshToken: token, isNewUser: false) }
-        )
+        var answer: SessionAnswer?
+        if let grant = enrolled.grant {
+            // Without the session the person signs in again; without the answer the recovery codes are lost.
+            answer = try? await sessionAnswer(grant, refreshToken: token, isNewUser: false)
+        }
+        return (enrolled, made.codes, answer)
     }
 }

@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Ledger
+internal import LedgerSignIn
 internal import LedgerWire
 
 extension RouteCall {
@@ -7,7 +8,7 @@ extension RouteCall {
     func session(
         _ grant: Grant, refreshToken: String, isNewUser: Bool, anonymousSecret: String? = nil,
         deviceToken: String? = nil, challenge: ChallengeID? = nil, status: Int = 200
-    ) -> HTTPResponse {
+    ) async throws(APIError) -> HTTPResponse {
         if page != nil {
             return .json(
                 PageSessionAnswer(isNewUser: isNewUser, challenge: challenge), status: 201,
@@ -15,23 +16,42 @@ extension RouteCall {
                     + [deviceToken].compactMap { $0.map(PageDeviceCookie.set) })
         }
         return .json(
-            sessionAnswer(
+            try await sessionAnswer(
                 grant, refreshToken: refreshToken, isNewUser: isNewUser,
                 anonymousSecret: anonymousSecret, deviceToken: deviceToken, challenge: challenge),
             status: status)
     }
 
     /// Returns the tokens of a session.
+    ///
+    /// - Throws: 503 when the account's external ids, which the tenant wants in access tokens, can't be read: a service
+    ///   could take a token without them for that of a person whom it does not know.
     func sessionAnswer(
         _ grant: Grant, refreshToken: String, isNewUser: Bool, anonymousSecret: String? = nil,
         deviceToken: String? = nil, challenge: ChallengeID? = nil
-    ) -> SessionAnswer {
+    ) async throws(APIError) -> SessionAnswer {
         SessionAnswer(
-            accessToken: surface.accessToken(for: grant, in: tenant, services),
+            accessToken: surface.accessToken(
+                for: grant, names: try await tokenNames(of: grant.account), in: tenant, services),
             refreshToken: refreshToken, expiresIn: services.accessTokens.lifetimeSeconds,
             userID: grant.account.description, isNewUser: isNewUser,
             linkedProviders: grant.linkedProviders.map(\.description),
             anonymousSecret: anonymousSecret, deviceToken: deviceToken,
             challengeID: challenge?.description)
+    }
+
+    /// The external ids of an account that its access tokens state.
+    private func tokenNames(
+        of account: AccountID
+    ) async throws(APIError) -> [ExternalName] {
+        let sources = configuration.tokenSources
+        guard !sources.isEmpty else { return [] }
+        do {
+            // One more than a token has, which shows whether it is complete.
+            return try await services.audit.names.names(
+                of: account, in: sources, countMax: TokenNames.countMax + 1, of: tenant)
+        } catch {
+            throw .faulted(error)
+        }
     }
 }

@@ -21,7 +21,9 @@ package struct AccessTokenClaims: Hashable, Sendable {
     }
 
     /// Returns the claims as JSON, including those that are only for other verifiers.
-    func payload(issuer: String, audience: String, methods: AuthenticationMethods) -> [UInt8] {
+    func payload(
+        issuer: String, audience: String, methods: AuthenticationMethods, names: TokenNames
+    ) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("iss", issuer)
@@ -38,6 +40,7 @@ package struct AccessTokenClaims: Hashable, Sendable {
             writer.name("amr")
             // RFC 8176 has no value for a federated sign-in; `fed` is what others use.
             writer.texts(methods.words)
+            names.write(to: &writer)
         }
         return writer.bytes
     }

@@ -99,14 +99,17 @@ package final class AccessTokens: Sendable {
     }
 
     /// Issues a token for a session and caches it.
-    package func issue(for grant: Grant, in tenant: TenantID, at now: Timestamp) -> String {
+    package func issue(
+        for grant: Grant, names: TokenNames = .none, in tenant: TenantID, at now: Timestamp
+    ) -> String {
         let claims = AccessTokenClaims(
             caller: Caller(account: grant.account, session: grant.session), tenant: tenant,
             authenticatedAt: grant.authenticatedAt.seconds, issuedAt: now.seconds,
             expiresAt: now.seconds + lifetimeSeconds)
         let keys = keys.withLock(\.self)
         let token = keys.signer.sign(
-            claims.payload(issuer: issuer, audience: audience, methods: grant.methods))
+            claims.payload(
+                issuer: issuer, audience: audience, methods: grant.methods, names: names))
         keys.known.remember(claims, of: token)
         return token
     }
