@@ -240,6 +240,44 @@ import Testing
         }
     }
 
+    @Test func `an import that loses its connection goes on`() async throws {
+        try await with { deployment, _ in
+            let count = 6000
+            let text = (0..<count).map {
+                #"{"user_id":"g|\#($0)","identities":[{"user_id":"\#($0)","provider":"google-oauth2"}]}"#
+            }.joined(separator: "\n")
+            let path = try deployment.write(text, to: "many.json")
+            let running = try RunningProcess(
+                executable: CommandLineTool.executable,
+                arguments: ["import", "auth0", path, "--reason", "the move"],
+                environment: deployment.tool.environment)
+            let session = Session(url: deployment.superuserURL, applicationName: "test")
+            // The server's, too, which waits for commands.
+            try await eventually("some accounts to be imported") {
+                let ended = try await session.run {
+                    try $0.query(
+                        Statement(
+                            "test_end",
+                            """
+                            SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                            WHERE application_name = 'account-ledger sequencer'
+                                AND datname = current_database() AND EXISTS (SELECT FROM names)
+                            """)
+                    ).int8(0, 0)
+                }
+                return ended > 0 ? true : nil
+            }
+            #expect(try await running.exitStatus(within: .seconds(240)) == 0)
+            let names = try await session.run {
+                try $0.query(Statement("test_names", "SELECT count(*) FROM names")).int8(0, 0)
+            }
+            #expect(names == count)
+            await session.close()
+            let verified = try await deployment.tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified)")
+        }
+    }
+
     /// Returns the accounts by what signs in to them, without their ids.
     private func users(_ deployment: Deployment) async throws -> [String] {
         let session = Session(url: deployment.superuserURL, applicationName: "test")

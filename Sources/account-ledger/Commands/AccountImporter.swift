@@ -25,6 +25,7 @@ struct AccountImporter: Sendable {
     /// A batch whose commands were submitted.
     private struct Submitted {
         let reads: [Read]
+        let commands: [Command]
         let answers: AsyncStream<[Sequencer.Answer]>
     }
 
@@ -37,6 +38,9 @@ struct AccountImporter: Sendable {
     /// The number of accounts that one task maps.
     private static let mappedTogether = 64
     private static let recordsPerLine = 10_000
+    /// The number of times that commands with an unknown outcome are repeated, and the pause before each.
+    private static let repetitions = 3
+    private static let pause = Duration.seconds(1)
 
     let command: AdministeredCommand
     let sequencer: Sequencer
@@ -116,7 +120,28 @@ struct AccountImporter: Sendable {
             continuation.yield(all)
             continuation.finish()
         }
-        return Submitted(reads: reads, answers: answers)
+        return Submitted(reads: reads, commands: commands, answers: answers)
+    }
+
+    /// Waits for the answers of a batch.
+    ///
+    /// Commands whose outcome is unknown, because the connection was lost, are repeated: an account that was imported
+    /// is kept then.
+    private func answers(to submitted: Submitted) async -> [Sequencer.Answer] {
+        var answers: [Sequencer.Answer] = []
+        for await all in submitted.answers { answers = all }
+        for _ in 0..<Self.repetitions {
+            let unknown = answers.indices.filter { answers[$0] == .failure(.unavailable) }
+            guard !unknown.isEmpty else { break }
+            _ = try? await Task.sleep(for: Self.pause)
+            let again = await withCheckedContinuation { continuation in
+                sequencer.submit(unknown.map { submitted.commands[$0] }) {
+                    continuation.resume(returning: $0)
+                }
+            }
+            for (index, answer) in zip(unknown, again) { answers[index] = answer }
+        }
+        return answers
     }
 
     /// Waits for the answers of a batch, and counts them.
@@ -130,9 +155,7 @@ struct AccountImporter: Sendable {
         _ submitted: Submitted, _ seen: inout EarlierAccounts, _ totals: inout ImportTotals
     ) async -> Fault? {
         var fault: Fault?
-        var answers: [Sequencer.Answer] = []
-        for await all in submitted.answers { answers = all }
-        var rest = answers[...]
+        var rest = await answers(to: submitted)[...]
         for read in submitted.reads {
             totals.records += 1
             switch read.record {
