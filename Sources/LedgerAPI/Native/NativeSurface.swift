@@ -70,7 +70,7 @@ struct NativeSurface: Surface {
     }
 
     func accessToken(
-        for grant: Grant, names: [ExternalName], in tenant: TenantID, _ services: APIServices
+        for grant: Grant, names: [ExternalName]?, in tenant: TenantID, _ services: APIServices
     ) -> String {
         services.accessTokens.issue(
             for: grant, names: TokenNames(names), in: tenant, at: services.now())

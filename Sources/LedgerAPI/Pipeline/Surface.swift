@@ -64,6 +64,6 @@ protocol Surface: Sendable {
 
     /// Mints an access token for a session of an account with these ids in other systems.
     func accessToken(
-        for grant: Grant, names: [ExternalName], in tenant: TenantID, _ services: APIServices
+        for grant: Grant, names: [ExternalName]?, in tenant: TenantID, _ services: APIServices
     ) -> String
 }

@@ -54,7 +54,19 @@ package struct NameReads: NameReader {
         ORDER BY m.depth, n.position LIMIT $4
         """)
 
+    private struct Reading {
+        let parameters: [Parameter]
+        let tenant: TenantID
+    }
+
+    /// The settings of the primary, since a sign-in or a refresh waits for the ids.
+    private static let settings =
+        ConnectionSettings.primary + ConnectionSettings.limits(idle: 2, lock: 1, statement: 1)
+        + ConnectionSettings.lookups
+
     private let session: Postgres.Session
+    /// The reads for tokens; those that wait together share a round trip.
+    private let tokenReads: GroupedCalls<Reading, Result<[Row], BatchFault>>
     private let macs: MACKeys?
     private let onFault: @Sendable (String) -> Void
 
@@ -67,7 +79,24 @@ package struct NameReads: NameReader {
     package init(url: String, macs: MACKeys?, onFault: @escaping @Sendable (String) -> Void) {
         self.macs = macs
         self.onFault = onFault
-        session = Session.forReads(url: url, named: "names", seconds: 5)
+        let session = Postgres.Session(
+            url: url, applicationName: "account-ledger names", connectTimeout: .seconds(2),
+            runDeadline: .seconds(3)
+        ) { try $0.execute(Self.settings) }
+        self.session = session
+        tokenReads = GroupedCalls { readings in
+            try await session.run { connection in
+                let results = try connection.pipeline(
+                    readings.map { Call(Self.namesOfAccount, $0.parameters) })
+                return try zip(readings, results).map { reading, rows in
+                    do {
+                        return .success(try Self.read(rows, of: reading.tenant, macs))
+                    } catch let fault as BatchFault {
+                        return .failure(fault)
+                    }
+                }
+            }
+        }
     }
 
     /// Closes the connection; the next read opens a new one.
@@ -93,13 +122,17 @@ package struct NameReads: NameReader {
     package func names(
         of account: AccountID, in sources: [NameSource], countMax: Int, of tenant: TenantID
     ) async throws(LedgerFault) -> [ExternalName] {
-        try await rows(
-            Self.namesOfAccount,
-            [
+        let reading = Reading(
+            parameters: [
                 .text(tenant.description), .uuids([account.bits]),
                 .texts(sources.map(\.description)), .int8(Int64(countMax)),
-            ], of: tenant
-        ).map(\.name)
+            ], tenant: tenant)
+        do {
+            return try await tokenReads.run(reading).get().map(\.name)
+        } catch {
+            onFault("reading external ids failed: \(error)")
+            throw .unavailable
+        }
     }
 
     private struct Row {
@@ -114,20 +147,24 @@ package struct NameReads: NameReader {
     ) async throws(LedgerFault) -> [Row] {
         do {
             return try await session.run { [macs] connection in
-                let rows = try connection.query(statement, parameters)
-                return try (0..<rows.rowCount).map { row in
-                    let (held, name) = try Self.columns.read(rows, row)
-                    if let macs, try !Self.isRight(rows, row, held, name, in: tenant, macs) {
-                        throw BatchFault.damaged("the external id of position \(held.position)")
-                    }
-                    return Row(
-                        held: held, name: name,
-                        survivor: AccountID(bits: try rows.uuid(row, Self.survivor)))
-                }
+                try Self.read(connection.query(statement, parameters), of: tenant, macs)
             }
         } catch {
             onFault("reading external ids failed: \(error)")
             throw .unavailable
+        }
+    }
+
+    private static func read(
+        _ rows: QueryResult, of tenant: TenantID, _ macs: MACKeys?
+    ) throws -> [Row] {
+        try (0..<rows.rowCount).map { row in
+            let (held, name) = try columns.read(rows, row)
+            if let macs, try !isRight(rows, row, held, name, in: tenant, macs) {
+                throw BatchFault.damaged("the external id of position \(held.position)")
+            }
+            return Row(
+                held: held, name: name, survivor: AccountID(bits: try rows.uuid(row, survivor)))
         }
     }
 

@@ -33,7 +33,7 @@ struct ChangeAddressRoute: Route {
         let grant = try await call.submit(
             ChangeAddress(
                 renewal, from: request.present, to: proof, newFormer: call.services.newID()))
-        return try await call.session(
+        return await call.session(
             grant, refreshToken: token, isNewUser: false,
             deviceToken: call.services.codes.deviceToken(
                 for: proof.address, nil, presented: nil, in: call.tenant))

@@ -334,8 +334,7 @@ extension RouteCall {
                 token: enrolment, challenge: challenge, refreshToken: digest, newSession: session))
         var answer: SessionAnswer?
         if let grant = enrolled.grant {
-            // Without the session the person signs in again; without the answer the recovery codes are lost.
-            answer = try? await sessionAnswer(grant, refreshToken: token, isNewUser: false)
+            answer = await sessionAnswer(grant, refreshToken: token, isNewUser: false)
         }
         return (enrolled, made.codes, answer)
     }

@@ -202,7 +202,7 @@ struct ChangePasswordRoute: Route {
         let hash = try await call.hashed(new)
         let (renewal, token) = try call.renewal(of: caller, password: version)
         let grant = try await call.submit(ChangePassword(renewal, to: hash))
-        return try await call.session(grant, refreshToken: token, isNewUser: false)
+        return await call.session(grant, refreshToken: token, isNewUser: false)
     }
 }
 

@@ -31,13 +31,13 @@ struct RefreshRoute: Route {
         let refreshed = try await call.submit(command)
         switch refreshed.exchange {
         case .fresh:
-            return try await call.session(
+            return await call.session(
                 refreshed.grant, refreshToken: successor, isNewUser: false)
         case .repeated(let sealed):
             guard let earlier = RefreshTokens.open(sealed, with: presented, in: call.tenant) else {
                 throw .faulted(.internalFailure)
             }
-            return try await call.session(
+            return await call.session(
                 refreshed.grant, refreshToken: earlier, isNewUser: false)
         }
     }

@@ -8,7 +8,7 @@ extension RouteCall {
     func session(
         _ grant: Grant, refreshToken: String, isNewUser: Bool, anonymousSecret: String? = nil,
         deviceToken: String? = nil, challenge: ChallengeID? = nil, status: Int = 200
-    ) async throws(APIError) -> HTTPResponse {
+    ) async -> HTTPResponse {
         if page != nil {
             return .json(
                 PageSessionAnswer(isNewUser: isNewUser, challenge: challenge), status: 201,
@@ -16,7 +16,7 @@ extension RouteCall {
                     + [deviceToken].compactMap { $0.map(PageDeviceCookie.set) })
         }
         return .json(
-            try await sessionAnswer(
+            await sessionAnswer(
                 grant, refreshToken: refreshToken, isNewUser: isNewUser,
                 anonymousSecret: anonymousSecret, deviceToken: deviceToken, challenge: challenge),
             status: status)
@@ -24,15 +24,15 @@ extension RouteCall {
 
     /// Returns the tokens of a session.
     ///
-    /// - Throws: 503 when the account's external ids, which the tenant wants in access tokens, can't be read: a service
-    ///   could take a token without them for that of a person whom it does not know.
+    /// The session is committed: when the account's external ids, which the tenant wants in access tokens, can't be
+    /// read, the token says that it lacks them.
     func sessionAnswer(
         _ grant: Grant, refreshToken: String, isNewUser: Bool, anonymousSecret: String? = nil,
         deviceToken: String? = nil, challenge: ChallengeID? = nil
-    ) async throws(APIError) -> SessionAnswer {
+    ) async -> SessionAnswer {
         SessionAnswer(
             accessToken: surface.accessToken(
-                for: grant, names: try await tokenNames(of: grant.account), in: tenant, services),
+                for: grant, names: await tokenNames(of: grant.account), in: tenant, services),
             refreshToken: refreshToken, expiresIn: services.accessTokens.lifetimeSeconds,
             userID: grant.account.description, isNewUser: isNewUser,
             linkedProviders: grant.linkedProviders.map(\.description),
@@ -40,18 +40,12 @@ extension RouteCall {
             challengeID: challenge?.description)
     }
 
-    /// The external ids of an account that its access tokens state.
-    private func tokenNames(
-        of account: AccountID
-    ) async throws(APIError) -> [ExternalName] {
+    /// The external ids of an account that its access tokens state; nil when they can't be read.
+    private func tokenNames(of account: AccountID) async -> [ExternalName]? {
         let sources = configuration.tokenSources
         guard !sources.isEmpty else { return [] }
-        do {
-            // One more than a token has, which shows whether it is complete.
-            return try await services.audit.names.names(
-                of: account, in: sources, countMax: TokenNames.countMax + 1, of: tenant)
-        } catch {
-            throw .faulted(error)
-        }
+        // One more than a token has, which shows whether it is complete.
+        return try? await services.audit.names.names(
+            of: account, in: sources, countMax: TokenNames.countMax + 1, of: tenant)
     }
 }

@@ -156,7 +156,7 @@ extension RouteCall {
         await endReplacedSession()
         // A device is not known to an address that is only claimed: strangers could collect tokens, and guess codes.
         let address = proof.email?.isVerified == false ? nil : proof.address
-        return try await self.session(
+        return await self.session(
             opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
             anonymousSecret: newSecret,
             deviceToken: services.codes.deviceToken(

@@ -17,8 +17,12 @@ package struct TokenNames: Sendable {
     /// States no ids.
     package static let none = TokenNames([])
 
-    /// States these ids, which are in order.
-    package init(_ names: [ExternalName]) {
+    /// States these ids, which are in order; nil states that they are unknown.
+    package init(_ names: [ExternalName]?) {
+        guard let names else {
+            isComplete = false
+            return
+        }
         var byteCount = 2
         for (index, name) in names.enumerated() {
             let place = ids.firstIndex { $0.source == name.source }
