@@ -30,6 +30,8 @@ struct Workers: Sendable {
     private let watch: LockHolderWatch
     /// One for the whole process, so that each refusal is reported once.
     let fence = SchemaFence()
+    /// The nodes of the tenants on Citus, as the workers learn them.
+    private let nodes = TenantNodes()
 
     init(
         _ configuration: ServeConfiguration, keys: Keys,
@@ -37,8 +39,10 @@ struct Workers: Sendable {
         log: Log
     ) {
         let url = configuration.databaseURL
-        let fence = fence
-        access = AccessGate(url: url, macs: keys.wrapping.macs, fence: fence) { text in
+        let (fence, nodes) = (fence, nodes)
+        access = AccessGate(
+            url: url, macs: keys.wrapping.macs, fence: fence, nodes: nodes
+        ) { text in
             log.write(.error, "access fault", ["detail": .text(text)])
         }
         let advances = AdvanceSignal()
@@ -46,7 +50,7 @@ struct Workers: Sendable {
         let recent = RecentEvents()
         let projector = Projector(
             url: url, keyring: keys.wrapping,
-            recent: recent,
+            recent: recent, nodes: nodes,
             onAdvance: { if $0.projection == .userProviders { advances.raise() } },
             onFault: { log.write(.error, "projector fault", ["detail": .text($0)]) })
         let sealer = configuration.sealerDirectory.map { directory in
@@ -79,6 +83,7 @@ struct Workers: Sendable {
         var sequencing = SequencerConfiguration(url: url)
         sequencing.queueLimit = configuration.queueLimit
         sequencing.fence = fence
+        sequencing.nodes = nodes
         sequencing.refusesOtherRules = true
         sequencing.noticeLanguage = { tenants($0)?.noticeLanguage }
         sequencer = Sequencer(
@@ -101,7 +106,8 @@ struct Workers: Sendable {
                 log.write(.error, "sequencer fault", ["detail": .text(text)])
             })
         reads = AccountReads(
-            url: url, fence: fence, advances: advances, onBehind: { projector.wakeUrgently() },
+            url: url, fence: fence, nodes: nodes, advances: advances,
+            onBehind: { projector.wakeUrgently() },
             onFault: { log.write(.error, "reader fault", ["detail": .text($0)]) })
         sweeper = Sweeper(url: url) { text in
             log.write(.warning, "sweeper fault", ["detail": .text(text)])
