@@ -14,6 +14,9 @@ package final class TenantNodes: Sendable {
     /// The number of lanes beside the first one.
     private static let lanesMax: Int32 = 16
     private static let tenantsMax = 100_000
+    /// The number of connections that share the commands of a node's tenants: a transaction has those of one tenant and
+    /// mostly waits for the node.
+    private static let connectionsPerNode: UInt32 = 4
 
     private struct State {
         var nodes: [TenantID: (lane: Int, since: ContinuousClock.Instant)] = [:]
@@ -39,6 +42,14 @@ package final class TenantNodes: Sendable {
         state.withLock { $0.nodes[tenant]?.lane ?? 0 }
     }
 
+    /// Returns the lane of a tenant's commands, one of several for its node.
+    package func commandLane(of tenant: TenantID) -> Int {
+        let lane = lane(of: tenant)
+        guard lane > 0 else { return 0 }
+        let hash = tenant.description.utf8.reduce(0 as UInt32) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        return lane * Int(Self.connectionsPerNode) + Int(hash % Self.connectionsPerNode)
+    }
+
     /// Looks up the node of a tenant on Citus, unless that was done lately.
     func learn(_ tenant: TenantID, on connection: Connection) throws(PostgresError) {
         let now = ContinuousClock.now
@@ -49,9 +60,14 @@ package final class TenantNodes: Sendable {
         let result = try connection.query(Self.lookup, [.text(tenant.description)])
         let lane =
             result.rowCount == 1 ? Int(1 + abs(try result.int4(0, 0)) % Self.lanesMax) : 0
+        note(tenant, lane: lane)
+    }
+
+    /// Notes the lane of a tenant's node.
+    func note(_ tenant: TenantID, lane: Int) {
         state.withLock { state in
             if state.nodes.count >= Self.tenantsMax { state.nodes.removeAll() }
-            state.nodes[tenant] = (lane: lane, since: now)
+            state.nodes[tenant] = (lane: lane, since: .now)
         }
     }
 

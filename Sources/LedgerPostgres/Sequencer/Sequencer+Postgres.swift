@@ -19,12 +19,12 @@ package struct SequencerConfiguration: Sendable {
     package var noticeLanguage: @Sendable (TenantID) -> MessageLanguage? = { _ in nil }
     /// The check that refuses a schema of another version.
     package var fence = SchemaFence()
-    /// The nodes of the tenants on Citus; with them, the commands of each node have a connection of their own.
+    /// The nodes of the tenants on Citus; with them, the commands of each node have connections of their own.
     package var nodes: TenantNodes?
 
     fileprivate var laneOf: (@Sendable (TenantID) -> Int)? {
         guard let nodes else { return nil }
-        return { nodes.lane(of: $0) }
+        return { nodes.commandLane(of: $0) }
     }
 
     /// Creates a configuration with the default limits.

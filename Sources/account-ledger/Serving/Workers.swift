@@ -34,7 +34,7 @@ struct Workers: Sendable {
     private let nodes = TenantNodes()
 
     init(
-        _ configuration: ServeConfiguration, keys: Keys,
+        _ configuration: ServeConfiguration, engine: DatabaseEngine, keys: Keys,
         tenants: @escaping @Sendable (TenantID) -> TenantConfiguration?, faults: LastFault,
         log: Log
     ) {
@@ -49,12 +49,14 @@ struct Workers: Sendable {
         let commits = commits
         let recent = RecentEvents()
         let projector = Projector(
-            url: url, keyring: keys.wrapping,
+            url: url, configuration: engine.projecting, keyring: keys.wrapping,
             recent: recent, nodes: nodes,
             onAdvance: { if $0.projection == .userProviders { advances.raise() } },
             onFault: { log.write(.error, "projector fault", ["detail": .text($0)]) })
         let sealer = configuration.sealerDirectory.map { directory in
-            Sealer(url: url, directory: directory, macs: keys.wrapping.macs, log: log)
+            Sealer(
+                url: url, configuration: engine.sealing, directory: directory,
+                macs: keys.wrapping.macs, log: log)
         }
         let erasure = ErasureWorker(url: url, recent: recent) { text in
             log.write(.warning, "erasure fault", ["detail": .text(text)])
@@ -62,6 +64,7 @@ struct Workers: Sendable {
         var delivering = WebhookConfiguration(
             now: { .now }, send: { [sender] in await sender.send($0) })
         delivering.retries = RetrySchedule(delays: configuration.webhookRetries)
+        engine.slow(&delivering)
         let webhooks = WebhookDispatcher(
             url: url, configuration: delivering, keyring: keys.wrapping,
             onFault: { log.write(.error, "webhook fault", ["detail": .text($0)]) })
