@@ -134,19 +134,28 @@ package enum AllTenants {
 
     // MARK: Projections
 
-    static let projectionsBehind = Statement(
-        "projections_behind",
-        """
-        SELECT h.tenant_id, t.name, t.generation, t.version, p.position, h.next_position
-        FROM ledger_head h CROSS JOIN projection_tables t
-        LEFT JOIN LATERAL (
-            SELECT * FROM projections
-            WHERE tenant_id = h.tenant_id AND name = t.name AND generation = t.generation
-            OFFSET 0) p ON true
-        WHERE t.name = ANY ($1::text[]) AND t.state <> 'building' AND (p.position IS NULL
-            OR (p.position < h.next_position AND p.failure IS NULL AND p.version = t.version))
-        ORDER BY h.tenant_id, p.position NULLS FIRST, t.name, t.generation
-        """)
+    static let projectionsBehind = projectionsBehind("projections_behind", "true")
+    // Asks only the nodes that hold the tenants.
+    static let projectionsBehindOfSome = projectionsBehind(
+        "projections_behind_of_some", "tenant_id = ANY ($2::text[])")
+
+    private static func projectionsBehind(_ name: String, _ tenants: String) -> Statement {
+        Statement(
+            name,
+            """
+            SELECT h.tenant_id, t.name, t.generation, t.version, p.position, h.next_position
+            FROM (SELECT tenant_id, next_position FROM ledger_head WHERE \(tenants)) h
+            CROSS JOIN projection_tables t
+            LEFT JOIN LATERAL (
+                SELECT * FROM projections
+                WHERE tenant_id = h.tenant_id AND name = t.name AND generation = t.generation
+                    AND \(tenants)
+                OFFSET 0) p ON true
+            WHERE t.name = ANY ($1::text[]) AND t.state <> 'building' AND (p.position IS NULL
+                OR (p.position < h.next_position AND p.failure IS NULL AND p.version = t.version))
+            ORDER BY h.tenant_id, p.position NULLS FIRST, t.name, t.generation
+            """)
+    }
 
     static let figuresBehind = Statement(
         "figures_behind",

@@ -66,16 +66,21 @@ package final class InMemoryChallenges: ChallengeStore {
         }
     }
 
-    /// Counts one more try of a challenge and returns the challenge.
-    package func countTry(
-        of id: ChallengeID, in tenant: TenantID, at now: Timestamp
-    ) async throws(LedgerFault) -> StoredChallenge? {
+    /// Counts one more try of a challenge, and compares its code.
+    package func tryCode(
+        of id: ChallengeID, in tenant: TenantID, at now: Timestamp,
+        _ compare: @escaping @Sendable (StoredChallenge) -> ComparedCode
+    ) async throws(LedgerFault) -> TriedCode? {
         state.withLock { state in
             guard let known = state.challenges[id], known.stored.tenant == tenant,
                 known.stored.expiresAt > now, known.tries < StoredChallenge.triesMax
             else { return nil }
             state.challenges[id]?.tries += 1
-            return known.stored
+            let compared = compare(known.stored)
+            var counted = state
+            let wait = Self.count(compared.counts, in: &counted, at: now)
+            if !compared.isRight { state = counted }
+            return TriedCode(compared, of: known.stored, wait: wait)
         }
     }
 

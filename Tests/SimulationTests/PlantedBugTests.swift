@@ -12,6 +12,7 @@ import Testing
                 Issue.record("\(bug) was not found in \(Self.seedsMax) seeds")
                 continue
             }
+            print("PLANTED", bug, report.parameters.seed)
             // The failure is due to the bug, not to the seed.
             let sound = await BlockingExecutor.simulations.run { Simulation.run(report.parameters) }
             #expect(sound.contradictions == [], "\(bug)")

@@ -109,15 +109,22 @@ package protocol ChallengeStore: Sendable {
         at now: Timestamp
     ) async throws(LedgerFault) -> Int64?
 
-    /// Counts one more try of a challenge and returns the challenge.
+    /// Counts one more try of a challenge, and compares its code.
     ///
-    /// The try is counted before the caller can compare the code, so that the number of codes that can be
-    /// compared is bounded however many are tried at once.
+    /// The try is stored before the result is returned, and a wrong one raises the counts of the comparison in the same
+    /// transaction, so that the number of codes that can be compared is bounded however many are tried at once.
     ///
+    /// - Parameters:
+    ///   - id: The id of the challenge.
+    ///   - tenant: Its tenant.
+    ///   - now: The time of the request.
+    ///   - compare: Compares the code with that of the challenge.
     /// - Returns: nil when there is no such challenge, it has ended, or it was tried too often.
-    func countTry(
-        of id: ChallengeID, in tenant: TenantID, at now: Timestamp
-    ) async throws(LedgerFault) -> StoredChallenge?
+    /// - Throws: `unavailable` when the store fails.
+    func tryCode(
+        of id: ChallengeID, in tenant: TenantID, at now: Timestamp,
+        _ compare: @escaping @Sendable (StoredChallenge) -> ComparedCode
+    ) async throws(LedgerFault) -> TriedCode?
 
     /// Adds one to counts, unless one of them has reached its limit.
     ///
@@ -126,6 +133,6 @@ package protocol ChallengeStore: Sendable {
         _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
     ) async throws(LedgerFault) -> Int64?
 
-    /// Subtracts what ``count(_:in:at:)`` added, because the code was right.
+    /// Subtracts what ``count(_:in:at:)`` added, because the secret was right.
     func uncount(_ counts: [CodeCount], in tenant: TenantID) async throws(LedgerFault)
 }

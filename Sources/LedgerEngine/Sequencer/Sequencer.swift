@@ -3,7 +3,7 @@ import Synchronization
 
 /// Accepts commands in order of arrival, decides them in batches and answers after the commit.
 ///
-/// One connection, one transaction at a time (group commit). Several processes may each run one on
+/// One connection, one transaction at a time (group commit); on Citus one of each node. Several processes may each run one on
 /// the same database: the tenant's head row orders them. A batch that the database refuses is
 /// retried in halves, so that a poisoned command does not fail its neighbours.
 package final class Sequencer: CommandQueue {
@@ -19,9 +19,15 @@ package final class Sequencer: CommandQueue {
     /// thread would cost more than it saves.
     private static let inlineDeliveryMax = 2
 
+    /// Commands that wait for one connection.
+    private struct Lane: Sendable {
+        let queue: BatchQueue<Pending>
+        let store: any BatchStore
+    }
+
     private let batchLimit: Int
-    private let queue: BatchQueue<Pending>
-    private let store: any BatchStore
+    private let lanes: Lanes<Lane>
+    private let laneOf: (@Sendable (TenantID) -> Int)?
     private let decider: BatchDecider
     private let onCommit: @Sendable ([TenantRecordings]) -> Void
     private let onFault: @Sendable (String) -> Void
@@ -38,28 +44,35 @@ package final class Sequencer: CommandQueue {
     ///   - batchLimit: The maximum number of commands in one transaction.
     ///   - waitMax: The maximum wait of a command before it starts.
     ///   - now: The clock of the waits.
-    ///   - store: Executes the batches.
+    ///   - laneOf: Returns the lane of a tenant's commands; nil for one lane.
+    ///   - store: Makes the store of a lane, which executes its batches.
     ///   - decider: Decides the commands of a batch.
     ///   - onCommit: Called with the appended events after each commit that has any; must not block.
     ///   - onFault: Called with one line, free of personal data, for each failed batch.
     package init(
         queueLimit: Int, batchLimit: Int, waitMax: Duration = AnswerTime.waitMax,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
-        store: any BatchStore, decider: BatchDecider,
+        laneOf: (@Sendable (TenantID) -> Int)? = nil,
+        store: @escaping @Sendable @autoclosure () -> any BatchStore, decider: BatchDecider,
         onCommit: @escaping @Sendable ([TenantRecordings]) -> Void,
         onFault: @escaping @Sendable (String) -> Void
     ) {
         self.batchLimit = batchLimit
-        self.store = store
+        self.laneOf = laneOf
         self.decider = decider
         self.onCommit = onCommit
         self.onFault = onFault
-        queue = BatchQueue(limit: queueLimit, waitMax: waitMax, now: now)
+        lanes = Lanes {
+            Lane(
+                queue: BatchQueue(limit: queueLimit, waitMax: waitMax, now: now), store: store())
+        } close: {
+            $0.queue.close()
+        }
     }
 
     /// The current statistics of the sequencer.
     package var statistics: SequencerStatistics {
-        counters.statistics(queueDepth: queue.depth)
+        counters.statistics(queueDepth: lanes.all.reduce(0) { $0 + $1.queue.depth })
     }
 
     /// Whether all batches of the last seconds failed because of the database.
@@ -70,7 +83,7 @@ package final class Sequencer: CommandQueue {
     package func submit(_ command: Command) async throws(LedgerFault) -> Result<Reply, Refusal> {
         let answer: Answer = await withCheckedContinuation { continuation in
             let pending = Pending(command: command) { continuation.resume(returning: $0) }
-            if !queue.add(pending) {
+            if !queue(of: command.tenant).add(pending) {
                 continuation.resume(returning: .failure(.overloaded))
             }
         }
@@ -89,45 +102,59 @@ package final class Sequencer: CommandQueue {
         let answers = GroupAnswers(count: commands.count, answered)
         for (index, command) in commands.enumerated() {
             let pending = Pending(command: command) { answers.set($0, at: index) }
-            if !queue.add(pending) { answers.set(.failure(.overloaded), at: index) }
+            if !queue(of: command.tenant).add(pending) {
+                answers.set(.failure(.overloaded), at: index)
+            }
         }
     }
 
     /// Processes commands until ``close()`` was called and all accepted commands are answered.
     package func run() async {
-        await withTaskExecutorPreference(store.taskExecutor) {
-            await withDiscardingTaskGroup { deliveries in
-                while await queue.wait() {
-                    await process(queue.take(max: batchLimit), &deliveries)
-                }
-            }
-        }
-        await store.close()
+        guard laneOf != nil else { return await run(lanes.first) }
+        await lanes.run { await self.run($0) }
     }
 
     /// Refuses new commands and lets ``run()`` end.
     package func close() {
-        queue.close()
+        lanes.closeAll()
+    }
+
+    private func queue(of tenant: TenantID) -> BatchQueue<Pending> {
+        lanes.lane(laneOf?(tenant) ?? 0).queue
+    }
+
+    private func run(_ lane: Lane) async {
+        await withTaskExecutorPreference(lane.store.taskExecutor) {
+            await withDiscardingTaskGroup { deliveries in
+                while await lane.queue.wait() {
+                    await process(lane.queue.take(max: batchLimit), in: lane, &deliveries)
+                }
+            }
+        }
+        await lane.store.close()
     }
 
     private func process(
-        _ dequeued: BatchQueue<Pending>.Dequeued, _ deliveries: inout DiscardingTaskGroup
+        _ dequeued: BatchQueue<Pending>.Dequeued, in lane: Lane,
+        _ deliveries: inout DiscardingTaskGroup
     ) async {
         // First, because commands that are not started have nothing to wait for.
         fail(dequeued.late, with: .overloaded, because: "they waited too long")
         let batch = dequeued.batch
         guard !batch.isEmpty else { return }
-        if store.takesOneTenant {
+        if lane.store.takesOneTenant {
             let parts = Self.byTenant(batch)
             guard parts.count == 1 else {
-                for part in parts { await process(queue.separatingLate(part), &deliveries) }
+                for part in parts {
+                    await process(lane.queue.separatingLate(part), in: lane, &deliveries)
+                }
                 return
             }
         }
         let start = ContinuousClock.now
         let commands = batch.map { $0.element.command }
         do throws(BatchFault) {
-            let outcome = try await store.transact(BatchKeys(commands)) {
+            let outcome = try await lane.store.transact(BatchKeys(commands)) {
                 [decider] loaded throws(BatchFault) in
                 try decider.decide(commands, in: loaded)
             }
@@ -142,12 +169,12 @@ package final class Sequencer: CommandQueue {
             }
             delivering.add(1, ordering: .relaxed)
             // The next batch need not wait until all clients have their answers.
-            deliveries.addTask(executorPreference: store.deliveryExecutor) {
+            deliveries.addTask(executorPreference: lane.store.deliveryExecutor) {
                 self.deliver(outcome, to: batch)
                 self.delivering.subtract(1, ordering: .releasing)
             }
         } catch {
-            await recover(batch, from: error, since: start, &deliveries)
+            await recover(batch, from: error, since: start, in: lane, &deliveries)
         }
     }
 
@@ -191,7 +218,7 @@ package final class Sequencer: CommandQueue {
 
     private func recover(
         _ batch: [Queued<Pending>], from fault: BatchFault, since start: ContinuousClock.Instant,
-        _ deliveries: inout DiscardingTaskGroup
+        in lane: Lane, _ deliveries: inout DiscardingTaskGroup
     ) async {
         guard fault.isOfOneCommand else {
             counters.refused(since: start)
@@ -205,8 +232,9 @@ package final class Sequencer: CommandQueue {
         // may still be refused.
         counters.split()
         let middle = batch.count / 2
-        await process(queue.separatingLate(Array(batch[..<middle])), &deliveries)
-        await process(queue.separatingLate(Array(batch[middle...])), &deliveries)
+        for half in [batch[..<middle], batch[middle...]] {
+            await process(lane.queue.separatingLate(Array(half)), in: lane, &deliveries)
+        }
     }
 
     /// Logs nothing without a reason: the fault was logged before.

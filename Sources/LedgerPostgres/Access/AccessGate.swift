@@ -12,6 +12,12 @@ package final class AccessGate: Sendable {
         case key(APIKeyID, TenantID, Answer<StoredAPIKey?>)
         case record(AccessRecord, TenantID, Answer<Void>)
 
+        var tenant: TenantID {
+            switch self {
+            case .key(_, let tenant, _), .record(_, let tenant, _): tenant
+            }
+        }
+
         func fail(with fault: LedgerFault) {
             switch self {
             case .key(_, _, let answer): answer.resume(returning: .failure(fault))
@@ -24,8 +30,16 @@ package final class AccessGate: Sendable {
     private static let batchLimit = 128
 
     private let tenantCalls = TenantCalls()
-    private let queue: BatchQueue<Pending>
-    private let session: Postgres.Session
+    /// Requests that wait for one connection: one for all tenants, on Citus one for those of each node.
+    private struct Lane: Sendable {
+        let queue: BatchQueue<Pending>
+        let session: Postgres.Session
+        /// Whether the connection reaches Citus, as found when it was opened.
+        let isSharded: SharedFlag
+    }
+
+    private let lanes: Lanes<Lane>
+    private let nodes: TenantNodes
     private let fence: SchemaFence
     private let macs: MACKeys
     private let onFault: @Sendable (String) -> Void
@@ -37,36 +51,51 @@ package final class AccessGate: Sendable {
     ///   - macs: Authenticate API keys; not needed for writing only.
     ///   - queueLimit: The maximum number of waiting requests; more are refused as overload.
     ///   - fence: Refuses a schema of another version.
+    ///   - nodes: The nodes of the tenants on Citus.
     ///   - onFault: Called with one line, free of personal data, for each failed batch and each API
     ///     key with a wrong MAC.
     package init(
         url: String, macs: MACKeys = MACKeys(current: nil), queueLimit: Int = 1024,
-        fence: SchemaFence = SchemaFence(),
+        fence: SchemaFence = SchemaFence(), nodes: TenantNodes = TenantNodes(),
         onFault: @escaping @Sendable (String) -> Void
     ) {
-        queue = BatchQueue(limit: queueLimit)
+        self.nodes = nodes
         self.macs = macs
         self.onFault = onFault
         self.fence = fence
-        session = Postgres.Session(
-            url: url, applicationName: LockHolderName.access.rawValue, connectTimeout: .seconds(2),
-            runDeadline: AnswerTime.transactionMax
-        ) { try $0.execute(PostgresBatchStore.settings) }
+        lanes = Lanes {
+            let isSharded = SharedFlag()
+            let session = Postgres.Session(
+                url: url, applicationName: LockHolderName.access.rawValue,
+                connectTimeout: .seconds(2), runDeadline: AnswerTime.transactionMax
+            ) {
+                try $0.execute(PostgresBatchStore.settings)
+                isSharded.set(try DatabaseEngine(of: $0) == .citus)
+            }
+            return Lane(
+                queue: BatchQueue(limit: queueLimit), session: session, isSharded: isSharded)
+        } close: {
+            $0.queue.close()
+        }
     }
 
     /// Works until ``close()`` was called and all accepted requests are answered.
     package func run() async {
-        await withTaskExecutorPreference(session.taskExecutor) {
-            while await queue.wait() {
-                await answer(queue.take(max: Self.batchLimit))
-            }
-        }
-        await session.close()
+        await lanes.run { await self.run($0) }
     }
 
     /// Refuses new requests and lets ``run()`` end.
     package func close() {
-        queue.close()
+        lanes.closeAll()
+    }
+
+    private func run(_ lane: Lane) async {
+        await withTaskExecutorPreference(lane.session.taskExecutor) {
+            while await lane.queue.wait() {
+                await answer(lane.queue.take(max: Self.batchLimit), in: lane)
+            }
+        }
+        await lane.session.close()
     }
 
     /// Returns the current key with an id, whether or not it is valid.
@@ -92,16 +121,30 @@ package final class AccessGate: Sendable {
     }
 
     private func add(_ pending: Pending) {
-        if !queue.add(pending) { pending.fail(with: .overloaded) }
+        let lane = lanes.lane(nodes.lane(of: pending.tenant))
+        if !lane.queue.add(pending) { pending.fail(with: .overloaded) }
     }
 
-    private func answer(_ dequeued: BatchQueue<Pending>.Dequeued) async {
+    /// On Citus the requests of each tenant are answered by themselves, so that a failure is one of theirs.
+    private func answer(_ dequeued: BatchQueue<Pending>.Dequeued, in lane: Lane) async {
         fail(dequeued.late, with: .overloaded, because: "they waited too long")
         let batch = dequeued.batch.map(\.element)
         guard !batch.isEmpty else { return }
+        let parts = Dictionary(grouping: dequeued.batch) { $0.element.tenant }
+        if lane.isSharded.value, parts.count > 1 {
+            for part in parts.values {
+                await answer(lane.queue.separatingLate(part), in: lane)
+            }
+            return
+        }
         let found: [Int: StoredAPIKey?]
         do {
-            found = try await session.run { try self.execute(batch, on: $0) }
+            found = try await lane.session.run { [nodes] connection in
+                if lane.isSharded.value, let tenant = parts.keys.first {
+                    try nodes.learn(tenant, on: connection)
+                }
+                return try self.execute(batch, on: connection)
+            }
         } catch {
             return fail(dequeued.batch, with: .unavailable, because: OtherSchema.logText(of: error))
         }

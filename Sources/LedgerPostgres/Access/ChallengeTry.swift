@@ -7,6 +7,7 @@ struct ChallengeTry {
     let challenge: ChallengeID
     let tenant: TenantID
     let now: Timestamp
+    let compare: @Sendable (StoredChallenge) -> ComparedCode
 
     private static let list: SelectList = [
         "c.tries", "c.challenge_id", "c.provider", "c.session_id", "c.plan", "c.digest",
@@ -44,14 +45,21 @@ struct ChallengeTry {
 
     /// The outcome of a counted try: nil for an unknown, expired or exhausted challenge.
     struct Outcome {
-        let challenge: StoredChallenge?
+        let tried: TriedCode?
+    }
+
+    private struct Compared {
+        let index: Int
+        let code: ComparedCode
+        let challenge: StoredChallenge
     }
 
     /// Counts tries in an open transaction and returns the outcome of each; nil for a locked challenge.
     static func count(
         _ tries: [ChallengeTry], keyring: WrappingKeyring, on connection: Connection
     ) throws -> [Outcome?] {
-        var outcomes: [Outcome?] = Array(repeating: Outcome(challenge: nil), count: tries.count)
+        var outcomes: [Outcome?] = Array(repeating: Outcome(tried: nil), count: tries.count)
+        var compared: [Compared] = []
         for (tenant, indices) in Dictionary(grouping: tries.indices, by: { tries[$0].tenant }) {
             let all = Dictionary(grouping: indices) { tries[$0].challenge }
             let name = Parameter.text(tenant.description)
@@ -64,12 +72,15 @@ struct ChallengeTry {
                 let id = ChallengeID(bits: try locked.uuid(row, list["c.challenge_id"]))
                 let before = try locked.int4(row, list["c.tries"])
                 let challenge = try read(locked, row, id, tenant, keyring)
-                let compared = all[id, default: []].prefix(
-                    StoredChallenge.triesMax - Int(before))
+                let left = all[id, default: []].prefix(StoredChallenge.triesMax - Int(before))
                 counted.insert(id)
                 calls.append(
-                    Call(count, [name, .uuid(id.bits), .int4(before + Int32(compared.count))]))
-                for index in compared { outcomes[index] = Outcome(challenge: challenge) }
+                    Call(count, [name, .uuid(id.bits), .int4(before + Int32(left.count))]))
+                guard let challenge else { continue }
+                compared += left.map {
+                    Compared(
+                        index: $0, code: tries[$0].compare(challenge), challenge: challenge)
+                }
             }
             if !calls.isEmpty { _ = try connection.pipeline(calls) }
             let missing = all.keys.filter { !counted.contains($0) }
@@ -82,7 +93,31 @@ struct ChallengeTry {
                 for index in all[id, default: []] { outcomes[index] = nil }
             }
         }
+        try count(compared, of: tries, in: &outcomes, on: connection)
         return outcomes
+    }
+
+    /// Counts the wrong codes, and accepts the right ones unless a count has reached its limit.
+    private static func count(
+        _ compared: [Compared], of tries: [ChallengeTry], in outcomes: inout [Outcome?],
+        on connection: Connection
+    ) throws {
+        for isRight in [false, true] {
+            let part = compared.filter { $0.code.isRight == isRight }
+            let countings = part.map {
+                CodeCounting(
+                    counts: $0.code.counts, tenant: tries[$0.index].tenant,
+                    now: tries[$0.index].now)
+            }
+            let waits =
+                isRight
+                ? try CodeCounting.waits(countings, on: connection)
+                : try CodeCounting.add(countings, on: connection)
+            for (one, wait) in zip(part, waits) {
+                outcomes[one.index] = Outcome(
+                    tried: TriedCode(one.code, of: one.challenge, wait: wait))
+            }
+        }
     }
 
     private static func read(

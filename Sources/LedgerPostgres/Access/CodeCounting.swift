@@ -42,6 +42,17 @@ struct CodeCounting {
         RETURNING c.scope, c.count, c.ends_at
         """
 
+    private static let counted = Statement(
+        "counted_codes",
+        """
+        SELECT c.scope, c.count, c.ends_at
+        FROM unnest($2::bytea[]) AS k (scope)
+        CROSS JOIN LATERAL (
+            SELECT scope, count, ends_at FROM code_counts
+            WHERE tenant_id = $1 AND scope = k.scope AND ends_at > $3
+            OFFSET 0) c
+        """)
+
     private static let subtract = Statement(
         "uncount_code",
         """
@@ -66,23 +77,12 @@ struct CodeCounting {
                     .int4s(added.values.map(\.count)), .timestamp(now.microseconds),
                     .int4s(added.values.map(\.seconds)),
                 ])
-            var counted: [Digest: (count: Int, ends: Timestamp)] = [:]
-            for row in 0..<result.rowCount {
-                let scope = try result.digest(row, result.column("scope"))
-                let after = try result.int4(row, result.column("count"))
-                let ends = try result.timestamp(row, result.column("ends_at"))
-                counted[scope] = (
-                    count: Int(after - (added[scope]?.count ?? 0)),
-                    ends: Timestamp(microseconds: ends)
-                )
-            }
+            var counted = try read(result)
+            for (scope, row) in added { counted[scope]?.count -= Int(row.count) }
             var refused: [CodeCounting] = []
             for index in indices {
-                let reached = requests[index].counts.compactMap { count in
-                    counted[count.scope].flatMap { $0.count >= count.limit ? $0.ends : nil }
-                }
-                if let ends = reached.max() {
-                    waits[index] = max(1, ends.seconds - requests[index].now.seconds)
+                waits[index] = requests[index].wait(given: counted)
+                if waits[index] != nil {
                     refused.append(requests[index])
                 } else {
                     for count in requests[index].counts { counted[count.scope]?.count += 1 }
@@ -91,6 +91,48 @@ struct CodeCounting {
             try subtract(refused, on: connection)
         }
         return waits
+    }
+
+    /// Returns for each request nil, or the seconds to wait when one of its counts has reached its limit.
+    static func waits(_ requests: [CodeCounting], on connection: Connection) throws -> [Int64?] {
+        var waits: [Int64?] = Array(repeating: nil, count: requests.count)
+        for (tenant, indices) in ordered(requests) {
+            let scopes = Set(indices.flatMap { requests[$0].counts.map(\.scope) })
+            guard !scopes.isEmpty else { continue }
+            let now = indices.map { requests[$0].now }.max() ?? Timestamp(microseconds: 0)
+            let counted = try read(
+                connection.query(
+                    Self.counted,
+                    [
+                        .text(tenant.description), .byteArrays(scopes.map(\.bytes)),
+                        .timestamp(now.microseconds),
+                    ]))
+            for index in indices { waits[index] = requests[index].wait(given: counted) }
+        }
+        return waits
+    }
+
+    private static func read(
+        _ result: QueryResult
+    ) throws -> [Digest: (count: Int, ends: Timestamp)] {
+        var counted: [Digest: (count: Int, ends: Timestamp)] = [:]
+        for row in 0..<result.rowCount {
+            let scope = try result.digest(row, result.column("scope"))
+            counted[scope] = (
+                count: Int(try result.int4(row, result.column("count"))),
+                ends: Timestamp(
+                    microseconds: try result.timestamp(row, result.column("ends_at")))
+            )
+        }
+        return counted
+    }
+
+    /// Returns the seconds to wait when one of the counts has reached its limit; nil otherwise.
+    private func wait(given counted: [Digest: (count: Int, ends: Timestamp)]) -> Int64? {
+        let reached = counts.compactMap { count in
+            counted[count.scope].flatMap { $0.count >= count.limit ? $0.ends : nil }
+        }
+        return reached.max().map { max(1, $0.seconds - now.seconds) }
     }
 
     /// Lowers counts.

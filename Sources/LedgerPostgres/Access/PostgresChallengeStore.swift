@@ -100,12 +100,15 @@ package final class PostgresChallengeStore: ChallengeStore {
         return wait
     }
 
-    /// Counts one more try of a challenge and returns the challenge.
-    package func countTry(
-        of id: ChallengeID, in tenant: TenantID, at now: Timestamp
-    ) async throws(LedgerFault) -> StoredChallenge? {
+    /// Counts one more try of a challenge, and compares its code.
+    package func tryCode(
+        of id: ChallengeID, in tenant: TenantID, at now: Timestamp,
+        _ compare: @escaping @Sendable (StoredChallenge) -> ComparedCode
+    ) async throws(LedgerFault) -> TriedCode? {
         try await stored {
-            try await tries.run(ChallengeTry(challenge: id, tenant: tenant, now: now)).challenge
+            try await tries.run(
+                ChallengeTry(challenge: id, tenant: tenant, now: now, compare: compare)
+            ).tried
         }
     }
 

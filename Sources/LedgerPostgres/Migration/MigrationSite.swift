@@ -86,8 +86,8 @@ struct MigrationSite {
                 )
                 """)
             try lockHeads()
-            try connection.execute(migration.sql)
-            if isLast { try connection.execute(MigrationScripts.functions) }
+            try execute(migration.sql)
+            if isLast { try execute(MigrationScripts.functions) }
             _ = try connection.query(
                 Self.record,
                 [
@@ -101,6 +101,12 @@ struct MigrationSite {
                 try connection.execute("ALTER EVENT TRIGGER \(quoteIdentifier(name)) ENABLE ALWAYS")
             }
         }
+    }
+
+    /// Executes the statements of a script; on Citus one by one.
+    private func execute(_ script: String) throws {
+        guard shards != nil else { return try connection.execute(script) }
+        for statement in SQLScript(script).statements { try connection.execute(statement) }
     }
 
     /// Waits for appends in progress and blocks new ones until the migration is committed.

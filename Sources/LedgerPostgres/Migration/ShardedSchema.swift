@@ -35,9 +35,6 @@ struct ShardedSchema {
         "SELECT name || '_' || generation AS place FROM projection_tables ORDER BY 1")
     private static let tableExists = Statement(
         "sharded_table_exists", "SELECT to_regclass($1::text) IS NOT NULL")
-    private static let distributeTable = Statement(
-        "shard_table",
-        "SELECT create_distributed_table($1::text::regclass, $2, colocate_with => $3)")
     private static let replicate = Statement(
         "replicate_table", "SELECT create_reference_table($1::text::regclass)")
     private static let distributeFunction = Statement(
@@ -81,7 +78,8 @@ struct ShardedSchema {
         try turnOffCompilation()
         var missing: [Placement] = []
         for placement in try placements() where try !isDistributed(placement.table) {
-            missing.append(placement)
+            // A later migration makes the table.
+            if try exists(placement.table) { missing.append(placement) }
         }
         guard !missing.isEmpty else { return }
         try refuseRows(in: missing.filter { $0.column != nil }.map(\.table))
@@ -123,7 +121,7 @@ struct ShardedSchema {
         }
         let isAlone = placement.table == Self.first || Self.own[placement.table] != nil
         _ = try connection.query(
-            Self.distributeTable,
+            DatabaseEngine.distributeTable,
             [.text(placement.table), .text(column), .text(isAlone ? "none" : Self.first)])
     }
 
@@ -140,18 +138,20 @@ struct ShardedSchema {
     }
 
     private func refuseRows() throws {
-        guard try connection.query(Self.tableExists, [.text("projection_tables")]).bool(0, 0)
-        else { return }
+        guard try exists("projection_tables") else { return }
         try refuseRows(in: try placements().filter { $0.column != nil }.map(\.table))
     }
 
     private func refuseRows(in tables: [String]) throws {
-        for table in tables where try connection.query(Self.tableExists, [.text(table)]).bool(0, 0)
-        {
+        for table in tables where try exists(table) {
             let found = try connection.query(
                 Statement("sharded_rows_\(table)", "SELECT EXISTS (SELECT FROM \(table))"))
             if try found.bool(0, 0) { throw MigrationError.tablesHaveRows(table) }
         }
+    }
+
+    private func exists(_ table: String) throws -> Bool {
+        try connection.query(Self.tableExists, [.text(table)]).bool(0, 0)
     }
 
     private func isDistributed(_ table: String) throws -> Bool {

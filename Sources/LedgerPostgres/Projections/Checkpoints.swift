@@ -69,13 +69,21 @@ package enum Checkpoints {
             AND p.version = t.version AND p.failure IS NOT NULL
         """)
 
-    /// Returns the tables of some projections that are behind the log, by tenant, and creates missing
-    /// checkpoints.
+    /// Returns the tables of some projections that are behind the log, by tenant, for all tenants or some of them,
+    /// and creates missing checkpoints.
     static func backlogs(
-        of projections: Set<ProjectionName>, on connection: Connection
+        of projections: Set<ProjectionName>, in tenants: [TenantID]? = nil,
+        on connection: Connection
     ) throws(PostgresError) -> [ProjectionBacklog] {
-        let result = try connection.query(
-            AllTenants.projectionsBehind, [.texts(projections.map(\.rawValue).sorted())])
+        let names = Parameter.texts(projections.map(\.rawValue).sorted())
+        let result =
+            if let tenants {
+                try connection.query(
+                    AllTenants.projectionsBehindOfSome,
+                    [names, .texts(tenants.map(\.description))])
+            } else {
+                try connection.query(AllTenants.projectionsBehind, [names])
+            }
         var backlogs: [ProjectionBacklog] = []
         var new: [(tenant: TenantID, table: ProjectionTable)] = []
         var tables: [ProjectionBacklog.Behind] = []

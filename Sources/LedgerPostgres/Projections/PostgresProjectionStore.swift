@@ -17,20 +17,26 @@ struct PostgresProjectionStore: ProjectionStore {
     private let session: Postgres.Session
     private let disclosures: DisclosureReader
     private let recent: RecentEvents
+    private let nodes: TenantNodes?
     private let cache = AccountStateCache()
     /// The checkpoints that the open transaction has locked.
     private let held = LockedMarkers()
 
-    /// Creates a store over a session that has no other user; positions found in `recent` are not read from
-    /// the log.
-    init(session: Postgres.Session, disclosures: DisclosureReader, recent: RecentEvents) {
+    /// Creates a store over a session that has no other user.
+    ///
+    /// Positions found in `recent` are not read from the log; `nodes` are those of the tenants on Citus.
+    init(
+        session: Postgres.Session, disclosures: DisclosureReader, recent: RecentEvents,
+        nodes: TenantNodes? = nil
+    ) {
         self.session = session
+        self.nodes = nodes
         self.disclosures = disclosures
         self.recent = recent
     }
 
     /// Creates a projector's store with a connection of its own.
-    init(url: String, keyring: WrappingKeyring, recent: RecentEvents) {
+    init(url: String, keyring: WrappingKeyring, recent: RecentEvents, nodes: TenantNodes?) {
         let session = Postgres.Session(
             url: url, applicationName: LockHolderName.projector.rawValue,
             statementDeadline: .seconds(11)
@@ -41,15 +47,41 @@ struct PostgresProjectionStore: ProjectionStore {
             try $0.execute(Self.settings)
         }
         self.init(
-            session: session, disclosures: DisclosureReader(keyring: keyring), recent: recent)
+            session: session, disclosures: DisclosureReader(keyring: keyring), recent: recent,
+            nodes: nodes)
     }
 
     var taskExecutor: (any TaskExecutor)? { session.taskExecutor }
 
+    /// Returns the tables of every tenant that are behind; while a node of Citus fails, those of the other nodes.
     func backlogs(of projections: Set<ProjectionName>) async throws -> [ProjectionBacklog] {
+        guard let nodes, !nodes.reachable().isEmpty else {
+            return try await backlogs(of: projections, in: nil)
+        }
+        if !nodes.allFailed {
+            do {
+                return try await backlogs(of: projections, in: nil)
+            } catch is ProjectionDelay {
+                nodes.noteFailureOfAll()
+            }
+        }
+        var found: [ProjectionBacklog] = []
+        for (lane, tenants) in nodes.reachable() {
+            do {
+                found += try await backlogs(of: projections, in: tenants)
+            } catch is ProjectionDelay {
+                nodes.noteFailure(of: lane)
+            }
+        }
+        return found
+    }
+
+    private func backlogs(
+        of projections: Set<ProjectionName>, in tenants: [TenantID]?
+    ) async throws -> [ProjectionBacklog] {
         try await session.step { connection in
             try Self.mappingErrors { () throws(PostgresError) in
-                try Checkpoints.backlogs(of: projections, on: connection)
+                try Checkpoints.backlogs(of: projections, in: tenants, on: connection)
             }
         }
     }

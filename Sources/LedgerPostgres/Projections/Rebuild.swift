@@ -67,7 +67,7 @@ package struct Rebuild: Sendable {
         _ name: ProjectionName, in tenant: TenantID, on connection: Connection
     ) throws(PostgresError) -> RebuildReport {
         let live = try ProjectionTables.served(name, on: connection)
-        let table = RefoldTable(live)
+        let table = RefoldTable(live, on: try DatabaseEngine(of: connection))
         try connection.execute(table.creation)
         try Checkpoints.make([(tenant: tenant, table: live)], on: connection)
         var load = BulkLoad(

@@ -56,6 +56,15 @@ struct RebuildLease: Sendable {
         RETURNING 1
         """)
 
+    // Only where the transaction has held the lease since before it lapsed.
+    private static let extend = Statement(
+        "rebuild_extend",
+        """
+        UPDATE projection_tables
+        SET builder_until = statement_timestamp() + make_interval(secs => $3::int)
+        WHERE name = $1 AND builder = $2
+        """)
+
     private static let check = Statement(
         "rebuild_check",
         """
@@ -97,6 +106,9 @@ struct RebuildLease: Sendable {
 
     /// Writes in a transaction that holds the lease.
     ///
+    /// On Citus the lock of a row of a reference table keeps out every writer of the table, renewals included. No
+    /// process can end the lease then, so a long transaction extends it at its end.
+    ///
     /// - Throws: the body's error, or that of ``hold(on:)``, with nothing written.
     func write<Value>(
         on connection: Connection, _ body: () throws(PostgresError) -> Value
@@ -104,7 +116,13 @@ struct RebuildLease: Sendable {
         _ = try connection.query(.begin)
         do throws(PostgresError) {
             try hold(on: connection)
+            let begun = ContinuousClock.now
             let value = try body()
+            if ContinuousClock.now - begun >= Self.renewalInterval,
+                try DatabaseEngine(of: connection) == .citus
+            {
+                _ = try connection.query(Self.extend, key + [.int4(Self.seconds)])
+            }
             _ = try connection.query(.commit)
             return value
         } catch {

@@ -6,6 +6,9 @@ import Postgres
 struct RefoldTable {
     let name: String
     private let live: String
+    /// The live rows that are compared: on Citus a copy, because one statement cannot join what is on two nodes.
+    private let compared: String
+    private let engine: DatabaseEngine
     /// The columns of the primary key after the tenant.
     private let key: [String]
     /// The column that holds the account of a row.
@@ -13,8 +16,10 @@ struct RefoldTable {
     private let position: String
     private let projection: ProjectionName
 
-    init(_ table: ProjectionTable) {
+    init(_ table: ProjectionTable, on engine: DatabaseEngine) {
         live = table.description
+        self.engine = engine
+        compared = engine == .citus ? "pg_temp.live_\(live)" : live
         // Qualified, so that a table with this name in another schema is never used.
         name = "pg_temp.refold_\(live)"
         projection = table.projection
@@ -34,11 +39,19 @@ struct RefoldTable {
 
     /// The statement that creates the table.
     var creation: String {
-        """
-        CREATE TEMPORARY TABLE IF NOT EXISTS \(name) (LIKE \(live) INCLUDING DEFAULTS);
-        TRUNCATE \(name);
-        \(projection.withoutStatistics(in: name));
-        """
+        (engine == .citus ? [name, compared] : [name]).map { table in
+            """
+            CREATE TEMPORARY TABLE IF NOT EXISTS \(table) (LIKE \(live) INCLUDING DEFAULTS);
+            TRUNCATE \(table);
+            \(projection.withoutStatistics(in: table));
+            """
+        }.joined(separator: "\n")
+    }
+
+    private var copy: Statement {
+        Statement(
+            "\(compared)_copy",
+            "INSERT INTO \(compared) SELECT * FROM \(live) WHERE tenant_id = $1")
     }
 
     private var sameKey: String {
@@ -48,7 +61,7 @@ struct RefoldTable {
     private var bothSides: String {
         """
         FROM (SELECT * FROM \(name) WHERE tenant_id = $1) r
-        FULL JOIN (SELECT * FROM \(live) WHERE tenant_id = $1) l ON \(sameKey)
+        FULL JOIN (SELECT * FROM \(compared) WHERE tenant_id = $1) l ON \(sameKey)
         WHERE r IS DISTINCT FROM l
         """
     }
@@ -80,7 +93,8 @@ struct RefoldTable {
     }
 
     private var deleteWrong: Statement {
-        Statement(
+        guard engine == .postgres else { return deleteWrongOnCitus }
+        return Statement(
             "\(name)_delete_wrong",
             """
             DELETE FROM \(live) l WHERE l.tenant_id = $1
@@ -89,7 +103,22 @@ struct RefoldTable {
             """)
     }
 
+    private var deleteWrongOnCitus: Statement {
+        Statement(
+            "\(name)_delete_wrong",
+            """
+            WITH wrong AS MATERIALIZED (
+                SELECT \(key.map { "l.\($0)" }.joined(separator: ", "))
+                FROM \(compared) l WHERE l.tenant_id = $1
+                    AND NOT EXISTS (SELECT 1 FROM \(name) r
+                        WHERE r.tenant_id = $1 AND \(sameKey) AND r IS NOT DISTINCT FROM l))
+            DELETE FROM \(live) l USING wrong r WHERE l.tenant_id = $1 AND \(sameKey)
+            """)
+    }
+
     private var insertMissing: Statement {
+        // The copy still has the rows that were deleted.
+        let isSame = sameKey + (engine == .citus ? " AND r IS NOT DISTINCT FROM l" : "")
         let columns = projection.table.columns.map(\.name).filter { $0 != "tenant_id" }
         let values = columns.map { "r.\($0)" }.joined(separator: ", ")
         return Statement(
@@ -97,7 +126,7 @@ struct RefoldTable {
             """
             INSERT INTO \(live) (tenant_id, \(columns.joined(separator: ", ")))
             SELECT $1, \(values) FROM \(name) r
-            WHERE r.tenant_id = $1 AND NOT EXISTS (SELECT 1 FROM \(live) l WHERE l.tenant_id = $1 AND \(sameKey))
+            WHERE r.tenant_id = $1 AND NOT EXISTS (SELECT 1 FROM \(compared) l WHERE l.tenant_id = $1 AND \(isSame))
             """)
     }
 
@@ -108,6 +137,7 @@ struct RefoldTable {
         _ report: inout RebuildReport, on connection: Connection
     ) throws(PostgresError) {
         let tenant = Parameter.text(report.tenant.description)
+        if engine == .citus { _ = try connection.query(copy, [tenant]) }
         let counts = try connection.query(count, [tenant])
         report.missing = try counts.int8(0, counts.column("missing"))
         report.surplus = try counts.int8(0, counts.column("surplus"))

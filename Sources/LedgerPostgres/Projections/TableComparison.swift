@@ -48,6 +48,7 @@ struct TableComparison: Sendable {
         let new = new
         let settled = settled
         let found = try connection.transaction(Self.begin) {
+            try DatabaseEngine(of: connection).readEachNodeOnce(on: connection)
             let positions = try TableExchange.positions(old, new, on: connection)
                 .filter { !settled.contains($0.tenant) }
             let comparable = positions.filter { $0.isComparable }

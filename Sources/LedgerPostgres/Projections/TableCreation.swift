@@ -52,7 +52,8 @@ enum TableCreation {
 
     /// Creates the next table, with the primary key and the grants of the live one and no other index.
     ///
-    /// An erasure finds an account's rows by the key, however far the table has been loaded.
+    /// An erasure finds an account's rows by the key, however far the table has been loaded. On Citus the table is
+    /// distributed before its first row, so that nothing of a tenant is outside its shards.
     static func make(
         _ projection: ProjectionName, beside old: ProjectionTable, under lease: RebuildLease,
         on connection: Connection
@@ -61,6 +62,7 @@ enum TableCreation {
             projection: projection, generation: old.generation + 1, version: projection.version)
         let storage = projection == .userProviders ? " WITH (fillfactor = 90)" : ""
         let key = try connection.query(key, [.text(old.description)]).text(0, 0)
+        let engine = try DatabaseEngine(of: connection)
         try lease.write(on: connection) { () throws(PostgresError) in
             try connection.execute(
                 """
@@ -91,6 +93,15 @@ enum TableCreation {
                     END LOOP;
                 END
                 $grant$;
+                """)
+            // On every shard with the key and the grants of the table as they are now.
+            if engine == .citus {
+                _ = try connection.query(
+                    DatabaseEngine.distributeTable,
+                    [.text(new.description), .text("tenant_id"), .text("ledger_head")])
+            }
+            try connection.execute(
+                """
                 INSERT INTO projection_tables (name, generation, version, state)
                 VALUES ('\(projection)', \(new.generation), \(new.version), 'building');
                 """)
@@ -137,14 +148,13 @@ enum TableCreation {
     ) throws {
         let indexes = new.projection.indexes.map { index in
             "CREATE INDEX \(new)_\(index.name) ON \(new) (\(index.columns))"
-                + (index.rows.map { " WHERE \($0)" } ?? "") + ";"
+                + (index.rows.map { " WHERE \($0)" } ?? "")
         }
+        let searched =
+            new.projection == .userProviders ? SearchedEmail.index(on: new.description) : []
         try lease.write(on: connection) { () throws(PostgresError) in
-            try connection.execute(
-                """
-                \(new.projection == .userProviders ? SearchedEmail.index(on: new.description) : "")
-                \(indexes.joined(separator: "\n"))
-                """)
+            // One by one: Citus sends the whole text of some to every node.
+            for statement in searched + indexes { try connection.execute(statement) }
         }
         // In a transaction of its own, so that it knows the columns without statistics.
         try connection.execute("ANALYZE \(new)")

@@ -34,9 +34,17 @@ package final class AccountReads: AccountReader {
     /// first, as when another process folds.
     private static let pause = Duration.milliseconds(20)
 
-    private let queue: BatchQueue<Pending>
+    /// Reads that wait for one connection: one for all tenants, on Citus one for those of each node.
+    private struct Lane: Sendable {
+        let queue: BatchQueue<Pending>
+        let session: Postgres.Session
+        /// Whether the connection reaches Citus, as found when it was opened.
+        let isSharded: SharedFlag
+    }
+
+    private let lanes: Lanes<Lane>
+    private let nodes: TenantNodes
     private let advances: AdvanceSignal
-    private let session: Postgres.Session
     private let query = AccountQuery()
     private let fence: SchemaFence
     private let delivery = BlockingExecutor(label: "account-ledger reads")
@@ -49,25 +57,36 @@ package final class AccountReads: AccountReader {
     ///   - url: The runtime role's URL.
     ///   - queueLimit: The maximum number of waiting reads; more are refused as overload.
     ///   - fence: Refuses a schema of another version.
+    ///   - nodes: The nodes of the tenants on Citus.
     ///   - advances: Raised after each commit that moved the checkpoint of `user_providers`: reads
     ///     that wait for the projection are retried then.
     ///   - onBehind: Called when a read has to wait for the projection; must not block.
     ///   - onFault: Called with one line, free of personal data, for each failed query.
     package init(
         url: String, queueLimit: Int = 4096, fence: SchemaFence = SchemaFence(),
-        advances: AdvanceSignal = AdvanceSignal(),
+        nodes: TenantNodes = TenantNodes(), advances: AdvanceSignal = AdvanceSignal(),
         onBehind: @escaping @Sendable () -> Void = {},
         onFault: @escaping @Sendable (String) -> Void
     ) {
-        queue = BatchQueue(limit: queueLimit)
+        self.nodes = nodes
         self.fence = fence
         self.advances = advances
         self.onBehind = onBehind
         self.onFault = onFault
-        session = Postgres.Session(
-            url: url, applicationName: "account-ledger reader", connectTimeout: .seconds(2),
-            runDeadline: AnswerTime.transactionMax
-        ) { try $0.execute(PostgresBatchStore.settings) }
+        lanes = Lanes {
+            let isSharded = SharedFlag()
+            let session = Postgres.Session(
+                url: url, applicationName: "account-ledger reader", connectTimeout: .seconds(2),
+                runDeadline: AnswerTime.transactionMax
+            ) {
+                try $0.execute(PostgresBatchStore.settings)
+                isSharded.set(try DatabaseEngine(of: $0) == .citus)
+            }
+            return Lane(
+                queue: BatchQueue(limit: queueLimit), session: session, isSharded: isSharded)
+        } close: {
+            $0.queue.close()
+        }
     }
 
     package func identities(
@@ -78,7 +97,7 @@ package final class AccountReads: AccountReader {
             let seen = advances.count
             let answer = await withCheckedContinuation { continuation in
                 let pending = Pending(tenant: tenant, caller: caller, answer: continuation)
-                if !queue.add(pending, since: start) {
+                if !lanes.lane(nodes.lane(of: tenant)).queue.add(pending, since: start) {
                     continuation.resume(returning: .failure(.overloaded))
                 }
             }
@@ -98,31 +117,48 @@ package final class AccountReads: AccountReader {
 
     /// Works until ``close()`` was called and all accepted reads are answered.
     package func run() async {
-        await withTaskExecutorPreference(session.taskExecutor) {
-            await withDiscardingTaskGroup { deliveries in
-                while await queue.wait() {
-                    await answer(queue.take(max: Self.batchLimit), &deliveries)
-                }
-            }
-        }
-        await session.close()
+        await lanes.run { await self.run($0) }
     }
 
     /// Refuses new reads and lets ``run()`` end.
     package func close() {
-        queue.close()
+        lanes.closeAll()
     }
 
+    private func run(_ lane: Lane) async {
+        await withTaskExecutorPreference(lane.session.taskExecutor) {
+            await withDiscardingTaskGroup { deliveries in
+                while await lane.queue.wait() {
+                    await answer(lane.queue.take(max: Self.batchLimit), in: lane, &deliveries)
+                }
+            }
+        }
+        await lane.session.close()
+    }
+
+    /// On Citus the reads of each tenant are answered by themselves, so that a failure is one of theirs.
     private func answer(
-        _ dequeued: BatchQueue<Pending>.Dequeued, _ deliveries: inout DiscardingTaskGroup
+        _ dequeued: BatchQueue<Pending>.Dequeued, in lane: Lane,
+        _ deliveries: inout DiscardingTaskGroup
     ) async {
         fail(dequeued.late, with: .overloaded, because: "they waited too long")
         let batch = dequeued.batch
         guard !batch.isEmpty else { return }
+        let parts = Dictionary(grouping: batch) { $0.element.tenant }
+        if lane.isSharded.value, parts.count > 1 {
+            for part in parts.values {
+                await answer(lane.queue.separatingLate(part), in: lane, &deliveries)
+            }
+            return
+        }
         let answers: [Answer]
         do {
-            answers = try await session.run { [query, fence] in
-                try query.answers(to: batch.map(\.element), behind: fence, on: $0)
+            answers = try await lane.session.run { [query, fence, nodes] connection in
+                if lane.isSharded.value, let tenant = parts.keys.first {
+                    try nodes.learn(tenant, on: connection)
+                }
+                return try query.answers(
+                    to: batch.map(\.element), behind: fence, on: connection)
             }
         } catch {
             return fail(batch, with: .unavailable, because: OtherSchema.logText(of: error))

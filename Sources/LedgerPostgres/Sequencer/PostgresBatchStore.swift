@@ -21,6 +21,7 @@ package final class PostgresBatchStore: BatchStore {
     /// Whether the connection reaches Citus, as found when it was opened.
     private let isSharded = SharedFlag()
     private let tenantCalls = TenantCalls()
+    private let nodes: TenantNodes?
 
     /// Configures the store; does not connect yet.
     ///
@@ -28,10 +29,12 @@ package final class PostgresBatchStore: BatchStore {
     ///   - url: The runtime role's URL.
     ///   - keyring: Wraps the keys of new accounts.
     ///   - fence: The check of the schema's version.
+    ///   - nodes: Learns the nodes of the tenants on Citus.
     ///   - noticeLanguage: Returns the language of a tenant's notices; nil for a tenant without addresses.
     ///   - signInWindowSeconds: Returns the period over which a tenant's sign-ins are counted.
     init(
         url: String, keyring: WrappingKeyring, fence: SchemaFence = SchemaFence(),
+        nodes: TenantNodes? = nil,
         noticeLanguage: @escaping @Sendable (TenantID) -> MessageLanguage? = { _ in nil },
         signInWindowSeconds: @escaping @Sendable (TenantID) -> Int64
     ) {
@@ -45,6 +48,7 @@ package final class PostgresBatchStore: BatchStore {
         }
         self.keyring = keyring
         self.fence = fence
+        self.nodes = nodes
         self.noticeLanguage = noticeLanguage
         self.signInWindowSeconds = signInWindowSeconds
     }
@@ -101,6 +105,8 @@ package final class PostgresBatchStore: BatchStore {
         if isSharded.value, tenant == nil {
             throw BatchFault.store("several tenants in a batch on Citus", isOfOneCommand: true)
         }
+        // For its next commands, which then wait for no other node.
+        if isSharded.value, let tenant { try nodes?.learn(tenant, on: connection) }
         // The same statements, on Citus with the tenant as a scalar.
         let form = { [isSharded, tenantCalls] (calls: [Call]) in
             guard isSharded.value, let tenant else { return calls }
@@ -173,7 +179,7 @@ package final class PostgresBatchStore: BatchStore {
 }
 
 /// A flag that several threads read.
-private final class SharedFlag: Sendable {
+final class SharedFlag: Sendable {
     private let flag = Atomic(false)
 
     var value: Bool { flag.load(ordering: .relaxed) }

@@ -19,6 +19,13 @@ package struct SequencerConfiguration: Sendable {
     package var noticeLanguage: @Sendable (TenantID) -> MessageLanguage? = { _ in nil }
     /// The check that refuses a schema of another version.
     package var fence = SchemaFence()
+    /// The nodes of the tenants on Citus; with them, the commands of each node have connections of their own.
+    package var nodes: TenantNodes?
+
+    fileprivate var laneOf: (@Sendable (TenantID) -> Int)? {
+        guard let nodes else { return nil }
+        return { nodes.commandLane(of: $0) }
+    }
 
     /// Creates a configuration with the default limits.
     package init(url: String) {
@@ -48,9 +55,10 @@ extension Sequencer {
         self.init(
             queueLimit: configuration.queueLimit, batchLimit: configuration.batchLimit,
             waitMax: configuration.waitMax,
+            laneOf: configuration.laneOf,
             store: PostgresBatchStore(
                 url: configuration.url, keyring: keyring, fence: configuration.fence,
-                noticeLanguage: configuration.noticeLanguage,
+                nodes: configuration.nodes, noticeLanguage: configuration.noticeLanguage,
                 signInWindowSeconds: decider.signInWindowSeconds),
             decider: decider, onCommit: onCommit, onFault: onFault)
     }

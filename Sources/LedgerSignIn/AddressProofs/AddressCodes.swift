@@ -174,19 +174,23 @@ package final class AddressCodes: Sendable {
         from network: String, at now: Timestamp
     ) async throws(CodeFailure) -> (challenge: StoredChallenge, names: [AddressName]) {
         guard let id = body.challenge, body.code.utf8.count == Self.digits else { throw .wrong }
-        let counted = try await stored { () async throws(LedgerFault) in
-            try await self.store.countTry(of: id, in: tenant, at: now)
+        let tried = try await stored { () async throws(LedgerFault) in
+            try await self.store.tryCode(of: id, in: tenant, at: now) { challenge in
+                let digest = self.digest(of: body.code, for: challenge)
+                return ComparedCode(
+                    isRight: digest.map {
+                        constantTimeEqual($0.bytes, challenge.codeDigest.bytes)
+                    } ?? false,
+                    counts: self.tryCounts(of: body, for: challenge, use, from: network))
+            }
         }
-        guard let challenge = counted else { throw .wrong }
-        let counts = tryCounts(of: body, for: challenge, use, from: network)
-        let wait = try await count(counts, in: tenant, at: now)
-        if let wait { throw .limited(retryAfterSeconds: wait) }
-        guard let digest = digest(of: body.code, for: challenge),
-            constantTimeEqual(digest.bytes, challenge.codeDigest.bytes)
-        else { throw .wrong }
-        try await uncount(counts, in: tenant)
-        guard challenge.provider == provider, use.accepts(challenge) else { throw .wrong }
-        return (challenge, names(of: challenge.address, challenge.name.kind, in: tenant))
+        switch tried {
+        case .limited(let wait): throw .limited(retryAfterSeconds: wait)
+        case nil, .wrong: throw .wrong
+        case .right(let challenge):
+            guard challenge.provider == provider, use.accepts(challenge) else { throw .wrong }
+            return (challenge, names(of: challenge.address, challenge.name.kind, in: tenant))
+        }
     }
 
     /// Adds one to counts, unless one of them has reached its limit; returns the seconds to wait then.

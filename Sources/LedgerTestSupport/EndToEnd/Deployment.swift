@@ -63,12 +63,14 @@ package final class Deployment: Sendable {
     ///   - runtimeURL: the new login's URL of it.
     ///   - password: the new login's password, if it needs one.
     ///   - settings: environment variables that add to or replace the usual ones.
+    ///   - prepare: prepares the new database before it is migrated.
     ///   - body: the use of the installation.
     /// - Returns: the result of the body.
     /// - Throws: an error of the setup or the body.
     package static func with<Value>(
         clusterAt url: String, superuserURL: String, runtimeURL: String, password: String? = nil,
-        settings: [String: String], _ body: (Deployment) async throws -> Value
+        settings: [String: String], prepare: () async throws -> Void = {},
+        _ body: (Deployment) async throws -> Value
     ) async throws -> Value {
         let session = Session(url: url, applicationName: "deployment")
         try await session.run { connection in
@@ -77,6 +79,7 @@ package final class Deployment: Sendable {
             try connection.execute("CREATE DATABASE ledger")
         }
         await session.close()
+        try await prepare()
         let deployment = try Deployment(
             superuserURL: superuserURL, runtimeURL: runtimeURL, settings: settings)
         return try await provide(deployment) { deployment in

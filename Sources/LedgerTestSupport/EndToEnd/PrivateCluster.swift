@@ -10,16 +10,18 @@ package final class PrivateCluster: Sendable {
     private let directory: String
     private let binaries: String
     private let environment: [String: String]
+    private let settings: [String]
 
     /// Runs the body with a running cluster, which is removed afterwards.
     ///
-    /// `environment` is added to the server's required variables.
+    /// `environment` is added to the server's required variables, `settings` to those of its configuration.
     ///
     /// - Throws: an error of the setup or the body.
     package static func with<Value>(
-        environment: [String: String] = [:], _ body: (PrivateCluster) async throws -> Value
+        environment: [String: String] = [:], settings: [String] = [],
+        _ body: (PrivateCluster) async throws -> Value
     ) async throws -> Value {
-        let cluster = try await PrivateCluster(environment: environment)
+        let cluster = try await PrivateCluster(environment: environment, settings: settings)
         do {
             let value = try await body(cluster)
             try await cluster.remove()
@@ -30,8 +32,9 @@ package final class PrivateCluster: Sendable {
         }
     }
 
-    private init(environment: [String: String]) async throws {
+    private init(environment: [String: String], settings: [String]) async throws {
         self.environment = environment
+        self.settings = settings
         binaries = try Self.newestBinaries()
         (port, directory) = try Self.reserve((0..<100).map { _ in .random(in: Self.ports) })
         url = "postgresql://owner@127.0.0.1:\(port)/postgres"
@@ -82,7 +85,7 @@ package final class PrivateCluster: Sendable {
             [
                 "-D", directory + "/data", "-p", "\(port)", "-k", directory, "-c",
                 "listen_addresses=127.0.0.1",
-            ])
+            ] + settings.flatMap { ["-c", $0] })
         let process = try RunningProcess(
             executable: command.executable, arguments: command.arguments,
             environment: environment.merging(["LC_ALL": "C.UTF-8"]) { $1 })
@@ -114,6 +117,14 @@ package final class PrivateCluster: Sendable {
     /// - Throws: `TestTimeout` with the server's output.
     package func stop(mode: String) async throws {
         try await server("pg_ctl", ["-D", directory + "/data", "-m", mode, "-w", "stop"])
+    }
+
+    /// Kills every process of the server at once, as a power failure would.
+    ///
+    /// - Throws: `TestTimeout`.
+    package func kill() async throws {
+        for id in processes { Foundation.kill(id, SIGKILL) }
+        try await eventually("the server's processes to end") { processes.isEmpty ? true : nil }
     }
 
     /// Replaces all occurrences of bytes in a file of the stopped cluster by as many others.
@@ -209,16 +220,18 @@ package final class PrivateCluster: Sendable {
 
     /// The processor time of the server and its children, including ended ones.
     package var cpuSeconds: Double {
-        guard
-            let data = try? FileManager.default.destinationOfSymbolicLink(
-                atPath: "/proc/\(postmaster)/cwd")
-        else { return 0 }
-        let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return processes.compactMap { Int32($0) }.reduce(0) { sum, id in
+        processes.reduce(0) {
+            $0 + CPUTime.seconds(of: $1, withEndedChildren: $1 == postmaster)
+        }
+    }
+
+    /// The server and its children: the processes that work in the data directory.
+    private var processes: [Int32] {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return all.compactMap { Int32($0) }.filter { id in
             let link = "/proc/\(id)/cwd"
             let cwd = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
-            guard cwd == data else { return sum }
-            return sum + CPUTime.seconds(of: id, withEndedChildren: id == postmaster)
+            return cwd == directory + "/data"
         }
     }
 

@@ -48,10 +48,12 @@ extension FaultTrial {
 }
 
 extension Traffic {
-    /// Returns sessions that can no longer be refreshed, and links to wrong accounts.
-    fileprivate func brokenGuarantees(on client: WireClient) async throws -> [String] {
+    /// Returns sessions that can no longer be refreshed, and links to wrong accounts, on a server if not on the one
+    /// of each session.
+    func brokenGuarantees(on server: WireClient? = nil) async throws -> [String] {
         var broken: [String] = []
         for session in openSessions.shuffled().prefix(60) {
+            let client = server ?? session.target
             let refreshed = try await client.call(
                 "POST", "/v1/auth/refresh", ["refresh_token": session.refreshToken])
             if refreshed.status != 200 {

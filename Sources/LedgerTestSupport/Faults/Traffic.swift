@@ -8,6 +8,8 @@ internal import Synchronization
 package final class Traffic: Sendable {
     /// A session that must still be valid, and the identities that must sign in to its account.
     struct OpenSession: Sendable {
+        /// The server and the tenant, as its clients reach them.
+        let target: WireClient
         let subject: String
         let userID: String
         let refreshToken: String
@@ -50,7 +52,12 @@ package final class Traffic: Sendable {
 
     /// Sends all further requests to these servers, those of each client to one of them.
     package func aim(at servers: [ServerProcess]) {
-        state.withLock { $0.targets = servers.map(\.client) }
+        aim(at: servers.map(\.client))
+    }
+
+    /// Sends all further requests by these clients, those of each person by one of them.
+    package func aim(at clients: [WireClient]) {
+        state.withLock { $0.targets = clients }
     }
 
     /// The counts of answers so far.
@@ -62,9 +69,14 @@ package final class Traffic: Sendable {
 
     /// Checks whether each server has acknowledged a command and answered a read sent after a time.
     package func isServed(since moment: ContinuousClock.Instant) -> Bool {
+        isServed(state.withLock(\.targets), since: moment)
+    }
+
+    /// Checks that of some clients.
+    func isServed(_ targets: [WireClient], since moment: ContinuousClock.Instant) -> Bool {
         state.withLock { state in
-            !state.targets.isEmpty
-                && state.targets.allSatisfy { target in
+            !targets.isEmpty
+                && targets.allSatisfy { target in
                     [state.newestCommand, state.newestRead].allSatisfy {
                         ($0[target.base] ?? moment) > moment
                     }
@@ -80,6 +92,11 @@ package final class Traffic: Sendable {
     /// The longest time between two acknowledged commands of a server.
     var longestPause: Duration {
         state.withLock { $0.pauses.longest(of: $0.targets.map(\.base), at: .now) }
+    }
+
+    /// The longest time between two acknowledged commands of a client.
+    func longestPause(of client: WireClient) -> Duration {
+        state.withLock { $0.pauses.longest(of: client.base, at: .now) }
     }
 
     /// Returns the time since a server acknowledged a command.

@@ -37,7 +37,8 @@ struct TrafficPerson {
                 .signOut, "POST", "/v1/auth/sign-out", [:], on: target, token: accessToken)
         default:
             traffic.add(
-                Traffic.OpenSession(subject: subject, userID: userID, refreshToken: fresh))
+                Traffic.OpenSession(
+                    target: target, subject: subject, userID: userID, refreshToken: fresh))
         }
     }
 

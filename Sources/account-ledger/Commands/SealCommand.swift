@@ -179,9 +179,12 @@ enum SealCommand {
 
 extension Sealer {
     /// Creates a sealer that logs its faults, and a contradiction to a signature as an error.
-    convenience init(url: String, directory: SealerDirectory, macs: MACKeys?, log: Log) {
+    convenience init(
+        url: String, configuration: SealerConfiguration = SealerConfiguration(),
+        directory: SealerDirectory, macs: MACKeys?, log: Log
+    ) {
         self.init(
-            url: url, record: directory, macs: macs,
+            url: url, configuration: configuration, record: directory, macs: macs,
             onFault: { log.write(.warning, "sealer fault", ["detail": .text($0)]) },
             onRefusal: { tenant, refusal in
                 log.write(

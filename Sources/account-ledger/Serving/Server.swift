@@ -98,7 +98,8 @@ struct Server: Sendable {
             configuration.messaging.publicURL
             ?? (configuration.mode == .development ? base : nil)
         workers = Workers(
-            configuration, keys: keys, tenants: { tenants[$0] }, faults: faults, log: log)
+            configuration, engine: opened.engine, keys: keys, tenants: { tenants[$0] },
+            faults: faults, log: log)
         codes = AddressCodes(
             current: secrets.currentID, keys: secrets.keys,
             store: PostgresChallengeStore(

@@ -10,6 +10,7 @@ import Postgres
 /// the head are ignored, and other damage is listed by tenant.
 struct TenantOpenings: Sendable {
     private let url: String
+    let engine: DatabaseEngine
     /// The first event of each tenant that has a readable one.
     let facts: [TenantID: LedgerOpened]
     /// The time of the upgrade from a release whose digests of requests had no keys.
@@ -31,6 +32,7 @@ struct TenantOpenings: Sendable {
 
     private init(url: String, macs: MACKeys?, _ connection: Connection) throws {
         self.url = url
+        engine = try DatabaseEngine(of: connection)
         var facts: [TenantID: LedgerOpened] = [:]
         var rotations: [TenantID: [KeyRotated]] = [:]
         var damage: [String: String] = [:]

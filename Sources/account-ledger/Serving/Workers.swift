@@ -30,27 +30,33 @@ struct Workers: Sendable {
     private let watch: LockHolderWatch
     /// One for the whole process, so that each refusal is reported once.
     let fence = SchemaFence()
+    /// The nodes of the tenants on Citus, as the workers learn them.
+    private let nodes = TenantNodes()
 
     init(
-        _ configuration: ServeConfiguration, keys: Keys,
+        _ configuration: ServeConfiguration, engine: DatabaseEngine, keys: Keys,
         tenants: @escaping @Sendable (TenantID) -> TenantConfiguration?, faults: LastFault,
         log: Log
     ) {
         let url = configuration.databaseURL
-        let fence = fence
-        access = AccessGate(url: url, macs: keys.wrapping.macs, fence: fence) { text in
+        let (fence, nodes) = (fence, nodes)
+        access = AccessGate(
+            url: url, macs: keys.wrapping.macs, fence: fence, nodes: nodes
+        ) { text in
             log.write(.error, "access fault", ["detail": .text(text)])
         }
         let advances = AdvanceSignal()
         let commits = commits
         let recent = RecentEvents()
         let projector = Projector(
-            url: url, keyring: keys.wrapping,
-            recent: recent,
+            url: url, configuration: engine.projecting, keyring: keys.wrapping,
+            recent: recent, nodes: nodes,
             onAdvance: { if $0.projection == .userProviders { advances.raise() } },
             onFault: { log.write(.error, "projector fault", ["detail": .text($0)]) })
         let sealer = configuration.sealerDirectory.map { directory in
-            Sealer(url: url, directory: directory, macs: keys.wrapping.macs, log: log)
+            Sealer(
+                url: url, configuration: engine.sealing, directory: directory,
+                macs: keys.wrapping.macs, log: log)
         }
         let erasure = ErasureWorker(url: url, recent: recent) { text in
             log.write(.warning, "erasure fault", ["detail": .text(text)])
@@ -58,6 +64,7 @@ struct Workers: Sendable {
         var delivering = WebhookConfiguration(
             now: { .now }, send: { [sender] in await sender.send($0) })
         delivering.retries = RetrySchedule(delays: configuration.webhookRetries)
+        engine.slow(&delivering)
         let webhooks = WebhookDispatcher(
             url: url, configuration: delivering, keyring: keys.wrapping,
             onFault: { log.write(.error, "webhook fault", ["detail": .text($0)]) })
@@ -79,6 +86,7 @@ struct Workers: Sendable {
         var sequencing = SequencerConfiguration(url: url)
         sequencing.queueLimit = configuration.queueLimit
         sequencing.fence = fence
+        sequencing.nodes = nodes
         sequencing.refusesOtherRules = true
         sequencing.noticeLanguage = { tenants($0)?.noticeLanguage }
         sequencer = Sequencer(
@@ -101,7 +109,8 @@ struct Workers: Sendable {
                 log.write(.error, "sequencer fault", ["detail": .text(text)])
             })
         reads = AccountReads(
-            url: url, fence: fence, advances: advances, onBehind: { projector.wakeUrgently() },
+            url: url, fence: fence, nodes: nodes, advances: advances,
+            onBehind: { projector.wakeUrgently() },
             onFault: { log.write(.error, "reader fault", ["detail": .text($0)]) })
         sweeper = Sweeper(url: url) { text in
             log.write(.warning, "sweeper fault", ["detail": .text(text)])

@@ -41,7 +41,9 @@ import Testing
     /// - Returns: The number of rows that were read.
     private func read(on connection: Connection, isFilled: Bool) throws -> Int64 {
         let tries = [
-            ChallengeTry(challenge: ChallengeID(bits: 7), tenant: .default, now: Self.now)
+            ChallengeTry(challenge: ChallengeID(bits: 7), tenant: .default, now: Self.now) { _ in
+                ComparedCode(isRight: true, counts: [])
+            }
         ]
         let counting = CodeCounting(
             counts: ["7", "8"].map { CodeCount(scope: sha256(Array($0.utf8)), limit: 100) },
@@ -49,6 +51,7 @@ import Testing
         return try connection.transaction {
             _ = try ChallengeTry.count(
                 tries, keyring: SequencerFixture.keyring, on: connection)
+            _ = try CodeCounting.waits([counting], on: connection)
             _ = try CodeCounting.add([counting], on: connection)
             try CodeCounting.subtract([counting], on: connection)
             let name = AddressName(kind: .email, digest: sha256(Array("7".utf8)), key: "key")

@@ -98,6 +98,7 @@ import Testing
     private func stopAtErasures(_ table: String, in database: ScratchDatabase) async throws {
         try await database.asSuperuser.execute(
             """
+            \(TestCluster.workers.isEmpty ? "" : "SET citus.enable_unsafe_triggers = on;")
             CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
                 $$ BEGIN RAISE EXCEPTION 'a test'; END $$;
             CREATE TRIGGER refuse BEFORE DELETE ON \(table)

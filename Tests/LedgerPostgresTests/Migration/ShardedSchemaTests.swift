@@ -1,10 +1,18 @@
-import LedgerPostgres
 import LedgerTestSupport
 import Postgres
 import Testing
 
+@testable import LedgerPostgres
+
 /// The schema on Citus, whose nodes `tools/test --citus` starts.
 @Suite(.enabled(if: !TestCluster.workers.isEmpty)) struct ShardedSchemaTests {
+    /// The tables of the coordinator alone.
+    private static let local = """
+        SELECT c.relname::text FROM pg_class c
+        WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+            AND c.oid NOT IN (SELECT logicalrelid FROM pg_dist_partition)
+        """
+
     @Test func `an empty database gets every table on shards, and a second run changes nothing`()
         async throws
     {
@@ -13,12 +21,7 @@ import Testing
             #expect(first.repaired == [])
             #expect(first.guards.level == .separateRoles)
             #expect(first.guards.sentence.contains("not available on Citus"))
-            let local = """
-                SELECT c.relname::text FROM pg_class c
-                WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
-                    AND c.oid NOT IN (SELECT logicalrelid FROM pg_dist_partition)
-                """
-            #expect(try await database.asSuperuser.texts(local) == [])
+            #expect(try await database.asSuperuser.texts(Self.local) == [])
             let apart = """
                 SELECT p.logicalrelid::text FROM pg_dist_partition p
                 WHERE p.partmethod = 'h' AND p.colocationid <> (
@@ -45,6 +48,35 @@ import Testing
             #expect(found.repaired.count == 1)
             #expect(found.repaired.first?.hasPrefix("the shard events_") == true)
             #expect(try await database.migrate().repaired == [])
+        }
+    }
+
+    @Test func `a ledger of a former schema is migrated with its rows, and goes on`() async throws {
+        try await ScratchDatabase.with(isMigrated: false) { database in
+            let known = 37
+            let former = Migrator(
+                ownerURL: database.ownerURL, runtimeURL: database.runtimeURL,
+                migrations: Array(Migration.embedded.prefix(known)))
+            try await database.asSuperuser.with { _ in try former.applySchema() }
+            try await database.asSuperuser.execute(
+                """
+                INSERT INTO addresses (tenant_id, address_id, kind, digest, key_id, account_id, position)
+                SELECT 'tenant-' || n, gen_random_uuid(), 'email', sha256(n::text::bytea), 'key',
+                    gen_random_uuid(), n
+                FROM generate_series(1, 20) n
+                """)
+            let rows = "SELECT count(*)::text || ' ' || count(DISTINCT tenant_id) FROM addresses"
+            #expect(try await database.asSuperuser.texts(rows) == ["20 20"])
+            let migrated = try await database.migrate()
+            #expect(migrated.applied == Migration.embedded.map(\.version).filter { $0 > known })
+            #expect(try await database.asSuperuser.texts(rows + " WHERE NOT claimed") == ["20 20"])
+            #expect(try await database.asSuperuser.texts(Self.local) == [])
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                _ = try await story.signIn("apple", "ada")
+                try await database.fold()
+            }
+            #expect(try await database.userProviders() == ["apple|ada|-"])
         }
     }
 

@@ -149,7 +149,7 @@ import Testing
                 _ = try await story.signIn("apple", "bob")
                 try await database.fold()
                 try await database.asSuperuser.execute(
-                    "UPDATE user_providers SET email = 'x@y.z' WHERE provider_id = 'ada'")
+                    "UPDATE user_providers_1 SET email = 'x@y.z' WHERE provider_id = 'ada'")
                 let error = await #expect(throws: OnlineRebuildFault.self) {
                     try await database.rebuildOnline(.userProviders)
                 }

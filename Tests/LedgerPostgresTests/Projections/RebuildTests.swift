@@ -23,10 +23,10 @@ import Testing
             let before = try await database.userProviders()
             try await database.asSuperuser.execute(
                 """
-                DELETE FROM user_providers WHERE provider_id = 'ada-g';
-                UPDATE user_providers SET email = 'mallory@example.com' WHERE provider_id = 'ada';
-                INSERT INTO user_providers SELECT tenant_id, user_id, 'facebook', 'mallory', NULL,
-                    gen_random_uuid(), linked_at, 6 FROM user_providers WHERE provider_id = 'ada';
+                DELETE FROM user_providers_1 WHERE provider_id = 'ada-g';
+                UPDATE user_providers_1 SET email = 'mallory@example.com' WHERE provider_id = 'ada';
+                INSERT INTO user_providers_1 SELECT tenant_id, user_id, 'facebook', 'mallory', NULL,
+                    gen_random_uuid(), linked_at, 6 FROM user_providers_1 WHERE provider_id = 'ada';
                 UPDATE projections SET failure = 'position 8: an old failure'
                 WHERE name = 'user_providers'
                 """)
@@ -47,8 +47,8 @@ import Testing
         try await withStory { database in
             try await database.asSuperuser.execute(
                 """
-                DELETE FROM account_audit WHERE position = 4;
-                UPDATE account_audit SET providers_after = '{}' WHERE position = 7
+                DELETE FROM account_audit_1 WHERE position = 4;
+                UPDATE account_audit_1 SET providers_after = '{}' WHERE position = 7
                 """)
             let rebuild = Rebuild(url: database.runtimeURL, keyring: SequencerFixture.keyring)
             let report = try await rebuild.run(.accountAudit, in: .default)
