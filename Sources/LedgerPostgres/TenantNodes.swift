@@ -8,7 +8,7 @@ import Synchronization
 /// out of date costs waiting, nothing else. On plain Postgres every tenant is in lane 0.
 package final class TenantNodes: Sendable {
     /// The time for which a node is left out after it has failed.
-    private static let leaveOut = Duration.seconds(5)
+    private static let leaveOut = Duration.seconds(30)
     /// The time after which the node of a tenant is looked up again.
     private static let remember = Duration.seconds(60)
     /// The number of lanes beside the first one.

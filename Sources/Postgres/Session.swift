@@ -63,14 +63,15 @@ package actor Session {
     /// As ``run(_:)``, but a transaction that the body leaves open stays open for the next call.
     ///
     /// For a single caller with exclusive use of the session. A body that continues a transaction
-    /// must check that it is still open: a connection that was lost in between has been replaced.
+    /// must check that it is still open: a connection that was lost in between has been replaced. `limit` is the
+    /// time for all calls of the body, without connecting; nil for no limit.
     ///
     /// - Throws: as ``run(_:)``, after rolling back.
     package func step<Value: Sendable>(
-        _ body: @Sendable (Connection) throws -> Value
+        within limit: Duration? = nil, _ body: @Sendable (Connection) throws -> Value
     ) throws -> Value {
         let connection = try liveConnection(until: nil)
-        connection.deadline = nil
+        connection.deadline = limit.map { .now + $0 }
         do {
             let value = try body(connection)
             replaceIfLost(connection)

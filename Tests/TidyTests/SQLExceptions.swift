@@ -51,6 +51,9 @@ struct SQLException {
             "Citus sends the rows to the node of a table's column, which is restricted to the tenant",
             ["count_codes"]),
         SQLException(
+            .scalarTenant, "copies one tenant's rows into a temporary table",
+            ["RefoldTable.*_copy"]),
+        SQLException(
             .scalarTenant, "asks whether a table that is not distributed has any row",
             ["ShardedSchema.sharded_rows_*"]),
         SQLException(

@@ -14,6 +14,9 @@ struct PostgresProjectionStore: ProjectionStore {
         + ConnectionSettings.limits(idle: 2, lock: 2, statement: 10)
         + ConnectionSettings.lookups
 
+    /// The time to list what is behind, while nodes of Citus are known.
+    private static let listingMax = Duration.seconds(3)
+
     private let session: Postgres.Session
     private let disclosures: DisclosureReader
     private let recent: RecentEvents
@@ -60,26 +63,37 @@ struct PostgresProjectionStore: ProjectionStore {
         }
         if !nodes.allFailed {
             do {
-                return try await backlogs(of: projections, in: nil)
-            } catch is ProjectionDelay {
+                return try await backlogs(of: projections, in: nil, within: Self.listingMax)
+            } catch let error where Self.mayBeOfNode(error) {
                 nodes.noteFailureOfAll()
             }
         }
         var found: [ProjectionBacklog] = []
         for (lane, tenants) in nodes.reachable() {
             do {
-                found += try await backlogs(of: projections, in: tenants)
-            } catch is ProjectionDelay {
+                found += try await backlogs(
+                    of: projections, in: tenants, within: Self.listingMax)
+            } catch let error where Self.mayBeOfNode(error) {
                 nodes.noteFailure(of: lane)
             }
         }
         return found
     }
 
+    /// Whether a node may be the reason of an error: the coordinator was reached.
+    ///
+    /// One that waits for a silent node does not even answer a statement that it has cancelled.
+    private static func mayBeOfNode(_ error: any Error) -> Bool {
+        switch error {
+        case PostgresError.timedOut, PostgresError.connectionLost: true
+        default: error is ProjectionDelay
+        }
+    }
+
     private func backlogs(
-        of projections: Set<ProjectionName>, in tenants: [TenantID]?
+        of projections: Set<ProjectionName>, in tenants: [TenantID]?, within limit: Duration? = nil
     ) async throws -> [ProjectionBacklog] {
-        try await session.step { connection in
+        try await session.step(within: limit) { connection in
             try Self.mappingErrors { () throws(PostgresError) in
                 try Checkpoints.backlogs(of: projections, in: tenants, on: connection)
             }

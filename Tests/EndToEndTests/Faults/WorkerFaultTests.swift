@@ -7,8 +7,9 @@ import Testing
 ///
 /// One after another, because each looks at times and has clusters of its own.
 @Suite(.serialized, .enabled(if: !TestCluster.workers.isEmpty)) struct WorkerFaultTests {
-    /// The longest time without commands of the tenants on the worker that has not failed.
-    private static let longestPause = Duration.seconds(13)
+    /// The longest time without commands of the tenants on the worker that has not failed, beside other tests: on a
+    /// quiet machine it is seconds.
+    private static let longestPause = Duration.seconds(30)
 
     private static func expectSurvived(
         _ outcome: WorkerTrial.Outcome, sourceLocation: SourceLocation = #_sourceLocation

@@ -20,12 +20,18 @@ import Testing
             ])
     }
 
-    @Test func `no statement of a migration is lost or cut`() {
+    @Test func `no statement of a migration is cut`() {
+        let verbs: Set = [
+            "ALTER", "COMMENT", "CREATE", "DELETE", "DO", "DROP", "GRANT", "INSERT", "REVOKE",
+            "SELECT", "SET", "UPDATE", "WITH",
+        ]
         for migration in Migration.embedded {
             let statements = SQLScript(migration.sql).statements
             #expect(!statements.isEmpty, "\(migration.name)")
             for statement in statements {
-                #expect(statement.split(separator: "$").count % 2 == 1, "\(migration.name)")
+                let lines = statement.split(separator: "\n").filter { !$0.hasPrefix("--") }
+                let verb = lines.first?.split(separator: " ").first.map(String.init) ?? ""
+                #expect(verbs.contains(verb), "\(migration.name): \(statement.prefix(60))")
             }
         }
     }
