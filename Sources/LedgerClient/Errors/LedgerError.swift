@@ -122,6 +122,8 @@ extension LedgerError.Code {
     public static let unavailable = Self("UNAVAILABLE")
     /// The server's configuration is not that of the tenant.
     public static let rulesDiffer = Self("RULES_DIFFER")
+    /// The tenant is being moved to another database, or was.
+    public static let tenantMoved = Self("TENANT_MOVED")
 
     /// The codes of the ledger's error table that a call of this client can get.
     package static let ofLedger: [Self] = [
@@ -131,7 +133,7 @@ extension LedgerError.Code {
         .secondFactorRequired, .notFound, .accountNotFound, .providerNotLinked, .methodNotAllowed,
         .providerConflict, .secondFactorEnrolled, .sameAccount, .mergePlanChanged, .mergeTooLarge,
         .lengthRequired, .payloadTooLarge, .unsupportedMediaType, .idempotencyKeyReused,
-        .rateLimited, .internalError, .unavailable, .rulesDiffer,
+        .rateLimited, .internalError, .unavailable, .rulesDiffer, .tenantMoved,
     ]
 }
 

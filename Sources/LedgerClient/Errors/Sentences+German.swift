@@ -51,5 +51,8 @@ extension Sentences {
             .rulesDiffer: """
             Der Dienst ist ausgelastet. Versuchen Sie es in einigen Sekunden erneut.
             """,
+            .tenantMoved: """
+            Der Dienst ist ausgelastet. Versuchen Sie es in einigen Sekunden erneut.
+            """,
         ])
 }
