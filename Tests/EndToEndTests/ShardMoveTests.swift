@@ -89,7 +89,7 @@ import Testing
             var device = Device(server.client)
             let signedIn = try await device.signIn(deployment.apple, as: subject)
             guard signedIn.status == 200 else {
-                #expect(signedIn.status == 503)
+                #expect(signedIn.status == 503, "\(server.log.suffix(1_500))")
                 continue
             }
             opened.append((subject: subject, user: device.userID))

@@ -133,7 +133,7 @@ package final class TenantCopy {
     /// Waits until processes have noticed the mark, and transactions that began before it have ended.
     ///
     /// - Throws: `TenantCopyFault` after ending the stop, if an erasure is unfinished or a transaction does not end.
-    package func awaitQuiet(noticed: Duration = Tenants.noticeMax + .seconds(1)) async throws {
+    package func awaitQuiet(noticed: Duration = TenantMove.noticeMax + .seconds(1)) async throws {
         try await Task.sleep(for: noticed)
         do {
             let start = ContinuousClock.now

@@ -18,6 +18,9 @@ package struct TenantMove: Hashable, Sendable {
         case discarded
     }
 
+    /// The longest time after which a process notices a mark; commands notice it at once.
+    package static let noticeMax = Duration.seconds(2)
+
     /// The stage.
     package let state: State
     /// The other database, as ``DatabaseIdentity`` names it.

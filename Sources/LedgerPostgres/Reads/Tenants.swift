@@ -4,8 +4,6 @@ import Synchronization
 
 /// The tenants with a head row, cached once they are found, without those that are being moved.
 package final class Tenants: TenantDirectory {
-    /// The longest time after which a process notices that a tenant is moved; commands notice at once.
-    package static let noticeMax = Duration.seconds(2)
     /// The age from which the moved tenants are read again.
     private static let noticeAfter = Duration.seconds(1)
     /// The time for which the absence of a tenant is cached.
@@ -72,7 +70,7 @@ package final class Tenants: TenantDirectory {
 
     /// Reads which tenants are moved, at most once a second, and refuses one of them.
     ///
-    /// - Throws: `LedgerFault.tenantMoved`; `.unavailable` if it is not known for the last ``noticeMax``.
+    /// - Throws: `LedgerFault.tenantMoved`; `.unavailable` if it is not known for the last ``TenantMove/noticeMax``.
     private func refuseMoved(_ tenant: TenantID) async throws(LedgerFault) {
         let now = ContinuousClock.now
         let wait: Task<Bool, Never>? = known.withLock { known in
@@ -81,7 +79,7 @@ package final class Tenants: TenantDirectory {
             let reading = known.reading ?? Task { await self.readMoves() }
             known.reading = reading
             guard let age else { return reading }
-            return age < Self.noticeMax ? nil : reading
+            return age < TenantMove.noticeMax ? nil : reading
         }
         if let wait {
             guard await wait.value else { throw .unavailable }

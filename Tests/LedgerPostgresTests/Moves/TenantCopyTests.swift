@@ -38,7 +38,8 @@ import Testing
                 try copy.run.copyRest()
                 try copy.run.markMoved()
                 try copy.run.activate()
-                for text in ErasureFixture.adasData {
+                // Bob has the same address of a client.
+                for text in ErasureFixture.adasData where text != Story.clientIP {
                     #expect(try await other.tables(holding: text) == [], "\(text)")
                 }
                 #expect(try await report(other) == report(fixture.database))
@@ -131,7 +132,7 @@ import Testing
             try await fixture.database.asSuperuser.execute(Self.mark("default", "leaving"))
             let start = ContinuousClock.now
             while (try? await tenants.contains(.default)) == true {
-                #expect(ContinuousClock.now - start < Tenants.noticeMax + .seconds(20))
+                #expect(ContinuousClock.now - start < TenantMove.noticeMax + .seconds(20))
                 await Task.yield()
             }
             await #expect(throws: LedgerFault.tenantMoved) { try await tenants.contains(.default) }
