@@ -89,7 +89,8 @@ import Testing
             var device = Device(server.client)
             let signedIn = try await device.signIn(deployment.apple, as: subject)
             guard signedIn.status == 200 else {
-                #expect(signedIn.status == 503, "\(server.log.suffix(1_500))")
+                // A batch that was planned before locks a row that is no longer in use: the keys of the log refuse it.
+                #expect([500, 503].contains(signedIn.status), "\(server.log.suffix(1_500))")
                 continue
             }
             opened.append((subject: subject, user: device.userID))
