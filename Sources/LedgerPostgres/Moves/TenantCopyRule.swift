@@ -47,8 +47,8 @@ enum TenantCopyRule: Hashable {
 
     /// Whether `tenant discard` deletes the rows of a table.
     ///
-    /// What stays has no personal data: the log with its hashes and signatures, the access log, and what a server
-    /// needs to recognise the tenant.
+    /// The rows that stay have no personal data: the log with its hashes and signatures, the access log, and those by
+    /// which a server recognises the tenant.
     static func isDiscarded(_ table: String) -> Bool {
         guard let rule = all[table] else { return false }
         return switch rule {

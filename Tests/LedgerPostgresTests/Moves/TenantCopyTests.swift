@@ -212,7 +212,7 @@ import Testing
                     .default, from: second.source, to: second.target, run: 7)
                 #expect(throws: TenantCopyFault.superseded) { try second.run.activate() }
                 _ = try await fixture.sequencer.signIn(carol)
-                // What was abandoned is continued.
+                // The abandoned copy is continued.
                 let third = try Sides(fixture.database, other)
                 #expect(try third.run.copyAhead() > 0)
                 try third.run.stop()
