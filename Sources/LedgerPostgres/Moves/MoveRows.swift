@@ -34,8 +34,26 @@ enum MoveRows {
         "move_mark",
         """
         INSERT INTO tenant_moves AS m (tenant_id, state, peer, run) VALUES ($1::text, $2, $3, $4)
-        ON CONFLICT (tenant_id) DO UPDATE SET run = excluded.run WHERE m.state = excluded.state
+        ON CONFLICT (tenant_id) DO UPDATE SET run = excluded.run
+            WHERE m.state = excluded.state AND m.peer = excluded.peer
+        RETURNING 1
         """)
+    private static let takeOver = Statement(
+        "move_take_over",
+        """
+        UPDATE tenant_moves SET run = $4
+        WHERE tenant_id = $1::text AND state = $2 AND peer = $3
+        RETURNING 1
+        """)
+    private static let hold = Statement(
+        "move_hold",
+        """
+        SELECT state FROM tenant_moves WHERE tenant_id = $1::text AND run = $2
+        FOR SHARE
+        """)
+    private static let lockMark = Statement(
+        "move_lock_mark",
+        "SELECT state, peer, run FROM tenant_moves WHERE tenant_id = $1::text FOR UPDATE")
     private static let unmark = Statement(
         "move_unmark",
         """
@@ -86,14 +104,43 @@ enum MoveRows {
         return try result.bool(0, result.column("is_pending"))
     }
 
-    /// Marks a tenant, or takes over a mark of the same state.
+    /// Marks a tenant, or takes over a mark of the same state and peer; returns false if it has another mark.
     static func mark(
         _ tenant: TenantID, _ state: TenantMove.State, peer: String, run: UInt128,
         on connection: Connection
-    ) throws(PostgresError) {
-        _ = try connection.query(
+    ) throws(PostgresError) -> Bool {
+        try connection.query(
             mark,
-            [.text(tenant.description), .text(state.rawValue), .text(peer), .uuid(run)])
+            [.text(tenant.description), .text(state.rawValue), .text(peer), .uuid(run)]
+        ).rowCount == 1
+    }
+
+    /// Takes over a mark of a state and a peer, so that no earlier run goes on; returns false if there is none.
+    static func takeOver(
+        _ tenant: TenantID, _ state: TenantMove.State, peer: String, run: UInt128,
+        on connection: Connection
+    ) throws(PostgresError) -> Bool {
+        try connection.query(
+            takeOver,
+            [.text(tenant.description), .text(state.rawValue), .text(peer), .uuid(run)]
+        ).rowCount == 1
+    }
+
+    /// Keeps the mark of a run until the open transaction ends; returns its state, and nil if there is none.
+    static func hold(
+        _ tenant: TenantID, run: UInt128, on connection: Connection
+    ) throws(PostgresError) -> TenantMove.State? {
+        let result = try connection.query(hold, [.text(tenant.description), .uuid(run)])
+        guard result.rowCount == 1 else { return nil }
+        return TenantMove.State(rawValue: try result.text(0, result.column("state")))
+    }
+
+    /// Locks the mark of a tenant until the open transaction ends, and returns it.
+    static func lock(
+        _ tenant: TenantID, on connection: Connection
+    ) throws(PostgresError) -> TenantMove? {
+        let result = try connection.query(lockMark, [.text(tenant.description)])
+        return result.rowCount == 0 ? nil : try TenantMove(result, 0)
     }
 
     /// Removes a mark of a state and a run; returns false if there is none.
@@ -105,17 +152,23 @@ enum MoveRows {
         ).rowCount == 1
     }
 
-    /// Marks a tenant as leaving under the lock of its head, and ends the leases of its workers.
+    /// Marks a tenant as leaving or moved under the lock of its head, and ends the leases of its workers.
+    ///
+    /// - Returns: false if it has another mark.
     static func stop(
-        _ tenant: TenantID, peer: String, run: UInt128, on connection: Connection
-    ) throws {
+        _ tenant: TenantID, _ state: TenantMove.State, peer: String, run: UInt128,
+        on connection: Connection
+    ) throws -> Bool {
         let name = Parameter.text(tenant.description)
-        try connection.transaction {
+        return try connection.transaction {
             _ = try connection.query(lockHead, [name])
-            try mark(tenant, .leaving, peer: peer, run: run, on: connection)
+            guard try mark(tenant, state, peer: peer, run: run, on: connection) else {
+                return false
+            }
             _ = try connection.query(endDeliveries, [name])
             _ = try connection.query(endSealing, [name])
             _ = try connection.query(endDigests, [name])
+            return true
         }
     }
 

@@ -24,7 +24,7 @@ package final class TenantCopy {
     private let target: Connection
     private let names: (source: String, target: String)
     private let tables: [TenantTable]
-    /// Whether this run has stopped the tenant.
+    /// Whether the tenant was stopped.
     private var hasStopped = false
     /// The rows of each table up to which both sides were compared, as conditions.
     private var compared: [String: String] = [:]
@@ -51,24 +51,35 @@ package final class TenantCopy {
         guard try MoveRows.size(of: tenant, on: source) != nil else {
             throw TenantCopyFault.unknownTenant
         }
-        if let move = try TenantMove.of(tenant, on: source),
-            move.peer != names.target || move.state == .arriving || move.state == .discarded
+        let here = try TenantMove.of(tenant, on: source)
+        if let here,
+            here.peer != names.target || here.state == .arriving || here.state == .discarded
         {
-            throw TenantCopyFault.elsewhere(move)
+            throw TenantCopyFault.elsewhere(here)
         }
+        hasStopped = here != nil
         tables = try TenantTable.all(from: source, to: target)
-        switch try TenantMove.of(tenant, on: target) {
+        let there = try TenantMove.of(tenant, on: target)
+        switch there {
         case let move? where move.state != .arriving || move.peer != names.source:
             throw TenantCopyFault.elsewhere(move)
         case nil where try isKnown():
-            let isMoved = try TenantMove.of(tenant, on: source)?.state == .moved
-            throw isMoved ? TenantCopyFault.active : TenantCopyFault.exists
+            throw here?.state == .moved ? TenantCopyFault.active : TenantCopyFault.exists
         default: break
         }
         guard try MoveRows.hasPendingErasure(tenant, on: source) == false else {
+            // Its servers end it; nothing does while the tenant is stopped.
+            if let here, here.state == .leaving {
+                _ = try MoveRows.unmark(tenant, .leaving, run: here.run, on: source)
+            }
             throw TenantCopyFault.erasing
         }
-        try MoveRows.mark(tenant, .arriving, peer: names.source, run: run, on: target)
+        // A mark that is gone by now was removed because the copy was activated.
+        let isMarked =
+            try there == nil
+            ? MoveRows.mark(tenant, .arriving, peer: names.source, run: run, on: target)
+            : MoveRows.takeOver(tenant, .arriving, peer: names.source, run: run, on: target)
+        guard isMarked else { throw TenantCopyFault.superseded }
         // A server there may have begun a log of the name just before.
         guard try MoveRows.size(of: tenant, on: target) == nil || hasOwnHead() else {
             _ = try MoveRows.unmark(tenant, .arriving, run: run, on: target)
@@ -124,9 +135,11 @@ package final class TenantCopy {
 
     /// Stops the tenant at the source: no batch, look for work or lease that begins later has it.
     ///
-    /// - Throws: `TenantCopyFault.erasing`, or `PostgresError`.
+    /// - Throws: `TenantCopyFault.superseded` if it is being copied to another database, or `PostgresError`.
     package func stop() throws {
-        try MoveRows.stop(tenant, peer: names.target, run: run, on: source)
+        guard
+            try MoveRows.stop(tenant, .leaving, peer: names.target, run: run, on: source)
+        else { throw TenantCopyFault.superseded }
         hasStopped = true
     }
 
@@ -202,7 +215,40 @@ package final class TenantCopy {
 
     /// Lets the destination serve and seal the tenant, which the source never will again.
     package func activate() throws {
-        guard try isMoved, try MoveRows.unmark(tenant, .arriving, run: run, on: target) else {
+        // The lock keeps an end of the move waiting, which would let the source serve as well.
+        try source.transaction {
+            guard try MoveRows.lock(tenant, on: source)?.state == .moved,
+                try MoveRows.unmark(tenant, .arriving, run: run, on: target)
+            else { throw TenantCopyFault.superseded }
+        }
+    }
+
+    /// Marks the tenant as moved in a database that was restored from a backup of before the move.
+    ///
+    /// - Parameters:
+    ///   - tenant: The tenant.
+    ///   - source: A connection of the owner of the tables in the restored database.
+    ///   - target: The same in the database that serves the tenant.
+    ///   - run: The number of this run, unlike that of any other.
+    /// - Throws: `TenantCopyFault.notThere` unless the log there begins with the one here, `TenantCopyFault`, or
+    ///   `PostgresError`.
+    package static func markAgain(
+        _ tenant: TenantID, in source: Connection, movedTo target: Connection, run: UInt128
+    ) throws {
+        try source.execute(settings)
+        try target.execute(settings)
+        let peer = try DatabaseIdentity.read(on: target)
+        guard let size = try MoveRows.size(of: tenant, on: source) else {
+            throw TenantCopyFault.unknownTenant
+        }
+        let events = try TenantTable.all(from: source, to: target).first { $0.name == "events" }
+        let first = "AND position < \(size)"
+        guard let events, try TenantMove.of(tenant, on: target) == nil,
+            try MoveRows.size(of: tenant, on: target) ?? 0 >= size,
+            try events.sums(of: tenant, inTarget: true, where: first, on: target)
+                == events.sums(of: tenant, inTarget: false, where: first, on: source)
+        else { throw TenantCopyFault.notThere }
+        guard try MoveRows.stop(tenant, .moved, peer: peer, run: run, on: source) else {
             throw TenantCopyFault.superseded
         }
     }
@@ -210,30 +256,36 @@ package final class TenantCopy {
     /// Lets the source serve the tenant again, if the destination never has.
     ///
     /// The rows there stay, and so does their mark: they can be discarded, or the copy continued.
+    ///
+    /// A tenant that was not marked as moved was never served there, so the destination is not asked: it may be gone.
     /// - Parameters:
     ///   - tenant: The tenant.
     ///   - source: A connection of the owner of the tables.
-    ///   - target: The same there.
+    ///   - target: Connects to the destination in the same way.
     ///   - run: The number of this run, unlike that of any other.
-    /// - Throws: `TenantCopyFault`, or `PostgresError`.
+    /// - Throws: `TenantCopyFault`, `PostgresError`, or the error of `target`.
     package static func abandon(
-        _ tenant: TenantID, from source: Connection, to target: Connection, run: UInt128
+        _ tenant: TenantID, from source: Connection, to target: () throws -> Connection,
+        run: UInt128
     ) throws {
-        guard let move = try TenantMove.of(tenant, on: source),
-            move.state == .leaving || move.state == .moved
-        else { throw TenantCopyFault.notMoved }
-        let name = try DatabaseIdentity.read(on: source)
-        guard try DatabaseIdentity.read(on: target) == move.peer else {
-            throw TenantCopyFault.elsewhere(move)
+        try source.transaction {
+            guard let move = try MoveRows.lock(tenant, on: source),
+                move.state == .leaving || move.state == .moved
+            else { throw TenantCopyFault.notMoved }
+            if move.state == .moved {
+                let target = try target()
+                defer { target.close() }
+                let name = try DatabaseIdentity.read(on: source)
+                guard try DatabaseIdentity.read(on: target) == move.peer else {
+                    throw TenantCopyFault.elsewhere(move)
+                }
+                // From here on no earlier run can activate it.
+                guard
+                    try MoveRows.takeOver(tenant, .arriving, peer: name, run: run, on: target)
+                else { throw TenantCopyFault.active }
+            }
+            _ = try MoveRows.unmark(tenant, move.state, run: move.run, on: source)
         }
-        guard let there = try TenantMove.of(tenant, on: target), there.state == .arriving,
-            there.peer == name
-        else { throw TenantCopyFault.active }
-        // From here on no earlier run can activate it.
-        try MoveRows.mark(tenant, .arriving, peer: name, run: run, on: target)
-        guard try TenantMove.of(tenant, on: target)?.run == run,
-            try MoveRows.unmark(tenant, move.state, run: move.run, on: source)
-        else { throw TenantCopyFault.superseded }
     }
 
     // MARK: - Rows
@@ -256,7 +308,9 @@ package final class TenantCopy {
         case .erasable(let column):
             let last = try table.last(of: tenant, by: column, on: target)
             // Some rows of the last position may be missing.
-            if let last { try table.delete(tenant, "AND \(column) = \(last)", on: target) }
+            if let last {
+                try write { try table.delete(tenant, "AND \(column) = \(last)", on: target) }
+            }
             let rest = last.map { "AND \(column) >= \($0) " } ?? ""
             try copy(table, rest + "ORDER BY \(column)")
         case .whole, .progress, .left: break
@@ -300,20 +354,38 @@ package final class TenantCopy {
 
     /// Copies all rows in place of those there.
     private func replace(_ table: TenantTable) throws {
-        try target.transaction {
+        try write {
             try table.delete(tenant, on: target)
-            try copy(table, table.wholeCondition)
+            try copy(table, table.wholeCondition) { try $0() }
         }
     }
 
     private func copy(_ table: TenantTable, _ condition: String) throws {
+        try copy(table, condition) { try write($0) }
+    }
+
+    private func copy(
+        _ table: TenantTable, _ condition: String, write: (() throws -> Void) throws -> Void
+    ) throws {
         var rows = CopyRows()
         try source.copyRows(table.copyOut(tenant, condition)) { row in
             rows.append(row)
             guard rows.byteCount >= Self.chunkBytes else { return }
-            try target.copyIn(table.copyIn, &rows)
+            try write { try target.copyIn(table.copyIn, &rows) }
             rows.removeAll()
         }
-        if rows.count > 0 { try target.copyIn(table.copyIn, &rows) }
+        if rows.count > 0 { try write { try target.copyIn(table.copyIn, &rows) } }
+    }
+
+    /// Changes rows of the destination in a transaction, during which no other run can take over.
+    ///
+    /// A run that another one has followed may go on after that has ended, when the tenant is served there.
+    private func write(_ body: () throws -> Void) throws {
+        try target.transaction {
+            guard try MoveRows.hold(tenant, run: run, on: target) == .arriving else {
+                throw TenantCopyFault.superseded
+            }
+            try body()
+        }
     }
 }

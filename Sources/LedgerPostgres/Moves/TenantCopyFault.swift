@@ -18,6 +18,8 @@ package enum TenantCopyFault: Error, Hashable, CustomStringConvertible {
     /// The copy was activated.
     case active
     case notMoved
+    /// The destination's log is not the one that was moved there.
+    case notThere
 
     package var description: String {
         switch self {
@@ -38,6 +40,7 @@ package enum TenantCopyFault: Error, Hashable, CustomStringConvertible {
         case .superseded: "another run of this command has taken over"
         case .active: "the destination serves the tenant already: copy it back from there"
         case .notMoved: "the tenant was not moved from here"
+        case .notThere: "the destination does not serve a log that begins with the one here"
         }
     }
 }

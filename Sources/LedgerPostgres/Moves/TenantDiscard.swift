@@ -14,19 +14,26 @@ package enum TenantDiscard {
     /// - Parameters:
     ///   - tenant: The tenant.
     ///   - connection: A connection of the owner of the tables.
+    ///   - run: The number of this run, unlike that of any other.
     /// - Throws: `TenantCopyFault.notMoved`, or `PostgresError`.
-    package static func run(_ tenant: TenantID, on connection: Connection) throws {
-        switch try TenantMove.of(tenant, on: connection)?.state {
-        case .moved, .discarded, .arriving: break
-        case .leaving, nil: throw TenantCopyFault.notMoved
+    package static func run(
+        _ tenant: TenantID, on connection: Connection, run: UInt128
+    ) throws {
+        let tables = try tables(on: connection)
+        try connection.transaction {
+            // A copy that is under way here can't go on: it would take what is left for the whole.
+            guard let move = try MoveRows.lock(tenant, on: connection), move.state != .leaving,
+                try MoveRows.takeOver(
+                    tenant, move.state, peer: move.peer, run: run, on: connection)
+            else { throw TenantCopyFault.notMoved }
+            for table in tables {
+                _ = try connection.query(
+                    Statement(
+                        "discard_\(table)", "DELETE FROM \(table) WHERE tenant_id = $1::text"),
+                    [.text(tenant.description)])
+            }
+            try MoveRows.markDiscarded(tenant, on: connection)
         }
-        for table in try tables(on: connection) {
-            _ = try connection.query(
-                Statement(
-                    "discard_\(table)", "DELETE FROM \(table) WHERE tenant_id = $1::text"),
-                [.text(tenant.description)])
-        }
-        try MoveRows.markDiscarded(tenant, on: connection)
     }
 
     /// The tables, of read models all generations.

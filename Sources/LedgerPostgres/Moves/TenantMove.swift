@@ -64,7 +64,7 @@ package struct TenantMove: Hashable, Sendable {
         return moves
     }
 
-    private init(_ result: QueryResult, _ row: Int) throws(PostgresError) {
+    init(_ result: QueryResult, _ row: Int) throws(PostgresError) {
         guard let state = State(rawValue: try result.text(row, result.column("state"))) else {
             throw .unexpectedResult("a row of tenant_moves has an unknown state")
         }

@@ -25,6 +25,11 @@ enum TenantCopyCommand {
             .init(
                 name: "abandon",
                 meaning: "serve the tenant here again, if it was never served there"),
+            .init(
+                name: "restored",
+                meaning:
+                    "only mark the tenant as moved, after a restore of this database from before the move"
+            ),
         ],
         settings: [.databaseURL, .migrateURL, .keys, .mode],
         details: """
@@ -33,7 +38,8 @@ enum TenantCopyCommand {
             nothing seals it or delivers its events. The rest is copied, all rows and the roots are compared, the
             copy is verified, and the tenant is marked as moved here before the other database may serve it. An
             interrupted run continues when the command is repeated; a tenant that was stopped stays so until
-            then, or until --abandon. The rows here stay until 'tenant discard'. Requires LEDGER_KEYS with the
+            then, or until --abandon. After a restore of this database from before the move, --restored marks the
+            tenant as moved again. The rows here stay until 'tenant discard'. Requires LEDGER_KEYS with the
             keys of the tenant, which the servers of the other database need, too.
             """)
 
@@ -50,16 +56,23 @@ enum TenantCopyCommand {
             macs: try KeyDirectory(path: try environment.required(.keys)).loadMACKeys())
         let keys = try keys(of: tenant, book, environment)
         let source = try connect(to: owner, named: Setting.migrateURL.name)
-        let target = try connect(to: destination, named: "--to")
-        defer {
-            source.close()
-            target.close()
-        }
+        defer { source.close() }
         do {
             if arguments.has("abandon") {
                 try TenantCopy.abandon(
-                    tenant, from: source, to: target, run: SecureRandom.uint128())
-                Terminal.print("tenant \(tenant) is served here again\n")
+                    tenant, from: source, to: { try connect(to: destination, named: "--to") },
+                    run: SecureRandom.uint128())
+                Terminal.print(
+                    "tenant \(tenant) is served here again; what was copied stays there, out of reach of"
+                        + " erasures, until 'tenant discard' there\n")
+                return .success
+            }
+            let target = try connect(to: destination, named: "--to")
+            defer { target.close() }
+            if arguments.has("restored") {
+                try TenantCopy.markAgain(
+                    tenant, in: source, movedTo: target, run: SecureRandom.uint128())
+                Terminal.print("tenant \(tenant) is marked as moved here\n")
                 return .success
             }
             try checkMode(at: destination, try environment.mode)
@@ -82,41 +95,43 @@ enum TenantCopyCommand {
     ) async throws -> ExitCode {
         let say = { (step: String) in Terminal.printError("tenant \(tenant): \(step)") }
         say("begun")
-        if try !copy.isMoved {
-            if try !copy.isStopped {
-                try await verify(tenant, keys, at: urls.here, "here, and is not copied")
-                say("verified here")
-            }
-            for _ in 0..<passesMax where try !copy.isStopped {
-                let count = try copy.copyAhead()
-                say("copied \(count) events ahead")
-                if count < restMax { break }
-            }
-            let start = ContinuousClock.now
+        if try !copy.isStopped {
+            try await verify(tenant, keys, at: urls.here, "here, and is not copied")
+            say("verified here")
+        }
+        for _ in 0..<passesMax where try !copy.isStopped {
+            let count = try copy.copyAhead()
+            say("copied \(count) events ahead")
+            if count < restMax { break }
+        }
+        let start = ContinuousClock.now
+        let isMoved = try copy.isMoved
+        if !isMoved {
             try copy.stop()
             say("stopped")
             try await copy.awaitQuiet()
             say("quiet")
-            try copy.copyRest()
-            say("copied")
-            // Here it holds, too, because both sides have the same rows.
-            try await verify(
-                tenant, keys, at: urls.there,
-                "there, and is served on neither side: repeat the command, or serve it here again with"
-                    + " --abandon")
-            let prefix = try copy.root(keys: keys.wrapping.macs)
-            say("verified")
+        }
+        // Also of a tenant that is marked as moved: its rows there may have been discarded, or restored, since.
+        try copy.copyRest()
+        say("copied")
+        // Here it holds, too, because both sides have the same rows.
+        try await verify(
+            tenant, keys, at: urls.there,
+            "there, and is served on neither side: repeat the command, or serve it here again with"
+                + " --abandon")
+        let prefix = try copy.root(keys: keys.wrapping.macs)
+        say("verified")
+        if !isMoved {
             try copy.markMoved()
             say("marked")
-            try copy.activate()
-            let stopped = (ContinuousClock.now - start).formatted
-            Terminal.print(
-                "tenant \(tenant): moved \(prefix.size) events with the root"
-                    + " \(Base64.encode(prefix.root.bytes)); it was stopped for \(stopped)\n")
-        } else {
-            try copy.activate()
-            Terminal.print("tenant \(tenant): moved\n")
         }
+        try copy.activate()
+        let stopped =
+            isMoved ? "" : "; it was stopped for \((ContinuousClock.now - start).formatted)"
+        Terminal.print(
+            "tenant \(tenant): moved \(prefix.size) events with the root"
+                + " \(Base64.encode(prefix.root.bytes))\(stopped)\n")
         return .success
     }
 
@@ -209,7 +224,7 @@ enum TenantDiscardCommand {
         try SchemaCheck.withConnection(to: try environment.migrateURL, named: .migrateURL) {
             $0.statementDeadline = .seconds(3600)
             do {
-                try TenantDiscard.run(tenant, on: $0)
+                try TenantDiscard.run(tenant, on: $0, run: SecureRandom.uint128())
             } catch let fault as TenantCopyFault {
                 throw Fault("tenant \(tenant): \(fault)")
             }

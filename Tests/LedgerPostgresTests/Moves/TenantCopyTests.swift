@@ -208,8 +208,7 @@ import Testing
                 try second.run.copyRest()
                 try second.run.markMoved()
                 #expect(throws: TenantCopyFault.superseded) { try first.run.activate() }
-                try TenantCopy.abandon(
-                    .default, from: second.source, to: second.target, run: 7)
+                try second.abandon(run: 7)
                 #expect(throws: TenantCopyFault.superseded) { try second.run.activate() }
                 _ = try await fixture.sequencer.signIn(carol)
                 // The abandoned copy is continued.
@@ -221,11 +220,109 @@ import Testing
                 try third.run.markMoved()
                 try third.run.activate()
                 #expect(throws: TenantCopyFault.active) {
-                    try TenantCopy.abandon(
-                        .default, from: third.source, to: third.target, run: 8)
+                    try third.abandon(run: 8)
                 }
                 #expect(throws: TenantCopyFault.active) { _ = try Sides(fixture.database, other) }
                 #expect(try await report(other) == report(fixture.database))
+            }
+        }
+    }
+
+    @Test func `a tenant is copied to one place only`() async throws {
+        try await ErasureFixture.with { fixture in
+            try await ScratchDatabase.with { one in
+                try await ScratchDatabase.with { two in
+                    let first = try Sides(fixture.database, one)
+                    let second = try Sides(fixture.database, two)
+                    _ = try first.run.copyAhead()
+                    _ = try second.run.copyAhead()
+                    try first.run.stop()
+                    #expect(throws: TenantCopyFault.superseded) { try second.run.stop() }
+                    try first.run.copyRest()
+                    try first.run.markMoved()
+                    #expect(throws: TenantCopyFault.superseded) { try second.run.activate() }
+                    try first.run.activate()
+                }
+            }
+        }
+    }
+
+    @Test func `a run that another one has followed changes no row of a place that serves`()
+        async throws
+    {
+        try await ErasureFixture.with { fixture in
+            try await ScratchDatabase.with { other in
+                let frozen = try Sides(fixture.database, other)
+                try frozen.run.stop()
+                let next = try Sides(fixture.database, other)
+                try next.run.stop()
+                try next.run.copyRest()
+                try next.run.markMoved()
+                try next.run.activate()
+                try await SequencerFixture.with(other, opensLedger: false) { there in
+                    _ = try await there.signIn(carol)
+                }
+                let accounts = "SELECT account_id::text FROM accounts ORDER BY 1"
+                let before = try await other.asSuperuser.texts(accounts)
+                #expect(throws: TenantCopyFault.superseded) { try frozen.run.copyRest() }
+                #expect(try await other.asSuperuser.texts(accounts) == before)
+                #expect(before.count > 1)
+            }
+        }
+    }
+
+    @Test func `a tenant that was stopped is served again without the other place`() async throws {
+        try await ErasureFixture.with { fixture in
+            try await ScratchDatabase.with { other in
+                let copy = try Sides(fixture.database, other)
+                try copy.run.stop()
+                try await other.asSuperuser.execute("DELETE FROM tenant_moves")
+                try copy.abandon(run: 7)
+                #expect(throws: TenantCopyFault.superseded) { try copy.run.markMoved() }
+                _ = try await fixture.sequencer.signIn(carol)
+            }
+        }
+    }
+
+    @Test func `a discard ends the copy that is under way there`() async throws {
+        try await ErasureFixture.with { fixture in
+            try await ScratchDatabase.with { other in
+                let copy = try Sides(fixture.database, other)
+                try copy.run.stop()
+                try copy.run.copyRest()
+                try copy.run.markMoved()
+                try TenantDiscard.run(.default, on: copy.target, run: 9)
+                #expect(throws: TenantCopyFault.superseded) { try copy.run.activate() }
+                let next = try Sides(fixture.database, other)
+                #expect(try next.run.isMoved)
+                try next.run.copyRest()
+                try next.run.activate()
+                #expect(try await report(other) == report(fixture.database))
+            }
+        }
+    }
+
+    @Test func `a former place that was restored is marked again, and no other one`() async throws {
+        try await ErasureFixture.with { fixture in
+            try await ScratchDatabase.with { other in
+                let copy = try Sides(fixture.database, other)
+                #expect(throws: TenantCopyFault.notThere) { try copy.markAgain(run: 3) }
+                try copy.run.stop()
+                try copy.run.copyRest()
+                try copy.run.markMoved()
+                try copy.run.activate()
+                try await SequencerFixture.with(other, opensLedger: false) { there in
+                    _ = try await there.signIn(carol)
+                }
+                // As in a backup from before the move.
+                try await fixture.database.asSuperuser.execute("DELETE FROM tenant_moves")
+                let back = try Sides(other, fixture.database, copies: false)
+                #expect(throws: TenantCopyFault.notThere) { try back.markAgain(run: 4) }
+                try copy.markAgain(run: 5)
+                await #expect(throws: LedgerFault.tenantMoved) {
+                    try await fixture.sequencer.open(.default)
+                }
+                #expect(throws: TenantCopyFault.active) { _ = try Sides(fixture.database, other) }
             }
         }
     }
@@ -236,12 +333,12 @@ import Testing
             let connection = try Connection(
                 url: fixture.database.ownerURL, applicationName: "a test")
             #expect(throws: TenantCopyFault.notMoved) {
-                try TenantDiscard.run(.default, on: connection)
+                try TenantDiscard.run(.default, on: connection, run: 1)
             }
             #expect(try await !fixture.database.tables(holding: "subject-of-ada").isEmpty)
             try await owner.execute(Self.mark("default", "moved"))
-            try TenantDiscard.run(.default, on: connection)
-            try TenantDiscard.run(.default, on: connection)
+            try TenantDiscard.run(.default, on: connection, run: 1)
+            try TenantDiscard.run(.default, on: connection, run: 2)
             for text in ErasureFixture.adasData where text != "a test" {
                 #expect(try await fixture.database.tables(holding: text) == [], "\(text)")
             }
@@ -262,13 +359,34 @@ import Testing
 private struct Sides {
     let source: Connection
     let target: Connection
-    let run: TenantCopy
+    private let next: TenantCopy?
+    private let to: ScratchDatabase
 
-    init(_ from: ScratchDatabase, _ to: ScratchDatabase, _ tenant: String = "default") throws {
+    init(
+        _ from: ScratchDatabase, _ to: ScratchDatabase, _ tenant: String = "default",
+        copies: Bool = true
+    ) throws {
+        self.to = to
         source = try Connection(url: from.ownerURL, applicationName: "a test")
         target = try Connection(url: to.ownerURL, applicationName: "a test")
-        run = try TenantCopy(
-            try #require(TenantID(tenant)), from: source, to: target,
-            run: UInt128.random(in: 1...(.max)))
+        next =
+            copies
+            ? try TenantCopy(
+                try #require(TenantID(tenant)), from: source, to: target,
+                run: UInt128.random(in: 1...(.max))) : nil
+    }
+
+    var run: TenantCopy {
+        get throws { try #require(next) }
+    }
+
+    func abandon(run: UInt128) throws {
+        try TenantCopy.abandon(
+            .default, from: source,
+            to: { try Connection(url: to.ownerURL, applicationName: "a test") }, run: run)
+    }
+
+    func markAgain(run: UInt128) throws {
+        try TenantCopy.markAgain(.default, in: source, movedTo: target, run: run)
     }
 }
