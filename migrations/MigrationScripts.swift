@@ -44,6 +44,7 @@ package enum MigrationScripts {
         ("V038_identity_names.sql", PackageResources.V038_identity_names_sql),
         ("V039_claimed_addresses.sql", PackageResources.V039_claimed_addresses_sql),
         ("V040_event_traces.sql", PackageResources.V040_event_traces_sql),
+        ("V041_tenant_moves.sql", PackageResources.V041_tenant_moves_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

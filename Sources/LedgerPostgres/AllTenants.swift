@@ -6,6 +6,14 @@ package import Postgres
 /// They find tenants and rows of tenants; the work on these is done by statements of one tenant, which say
 /// `tenant_id = $n`. The tests of the rules for SQL hold this file to that.
 package enum AllTenants {
+    static let moves = Statement(
+        "tenant_moves", "SELECT tenant_id, state, peer, run FROM tenant_moves ORDER BY tenant_id")
+
+    /// Returns the condition that the tenant of a row is not being moved.
+    private static func stays(_ row: String) -> String {
+        "NOT EXISTS (SELECT FROM tenant_moves m WHERE m.tenant_id = \(row).tenant_id)"
+    }
+
     // MARK: Logs
 
     private static let heads = Statement(
@@ -30,7 +38,7 @@ package enum AllTenants {
         "due_factor_removals",
         """
         SELECT tenant_id, account_id, factor_id, removal_due FROM factors
-        WHERE removal_due <= $1 AND (removal_due, factor_id) > ($3, $4)
+        WHERE removal_due <= $1 AND (removal_due, factor_id) > ($3, $4) AND \(stays("factors"))
             AND NOT EXISTS (
                 SELECT FROM accounts a
                 WHERE a.tenant_id = factors.tenant_id AND a.account_id = factors.account_id
@@ -43,7 +51,7 @@ package enum AllTenants {
         """
         SELECT tenant_id, account_id, identity_id, unlink_due FROM identities
         WHERE unlink_due <= $1 AND (unlink_due, identity_id) > ($3, $4)
-            AND account_id IS NOT NULL
+            AND account_id IS NOT NULL AND \(stays("identities"))
             AND NOT EXISTS (
                 SELECT FROM accounts a
                 WHERE a.tenant_id = identities.tenant_id AND a.account_id = identities.account_id
@@ -54,7 +62,8 @@ package enum AllTenants {
     static let sealerLogs = Statement(
         "sealer_logs",
         """
-        SELECT h.tenant_id, h.next_position, coalesce(l.holder = $1, false) AS is_held
+        SELECT h.tenant_id, h.next_position,
+            coalesce(l.holder = $1, false) AND \(stays("h")) AS is_held
         FROM ledger_head h LEFT JOIN sealer_leases l ON l.tenant_id = h.tenant_id
         ORDER BY h.tenant_id
         """)
@@ -66,7 +75,7 @@ package enum AllTenants {
         FROM ledger_head h LEFT JOIN sealer_leases k ON k.tenant_id = h.tenant_id
         WHERE (k.tenant_id IS NULL OR k.holder = $1 OR k.expires_at < statement_timestamp()
                 OR k.expires_at > statement_timestamp() + make_interval(secs => 2 * $2::int))
-            AND h.tenant_id <> ALL ($3::text[])
+            AND h.tenant_id <> ALL ($3::text[]) AND \(stays("h"))
         ORDER BY h.tenant_id
         """)
     static let heldLogs = Statement(
@@ -151,8 +160,9 @@ package enum AllTenants {
                 WHERE tenant_id = h.tenant_id AND name = t.name AND generation = t.generation
                     AND \(tenants)
                 OFFSET 0) p ON true
-            WHERE t.name = ANY ($1::text[]) AND t.state <> 'building' AND (p.position IS NULL
-                OR (p.position < h.next_position AND p.failure IS NULL AND p.version = t.version))
+            WHERE t.name = ANY ($1::text[]) AND t.state <> 'building' AND \(stays("h"))
+                AND (p.position IS NULL
+                    OR (p.position < h.next_position AND p.failure IS NULL AND p.version = t.version))
             ORDER BY h.tenant_id, p.position NULLS FIRST, t.name, t.generation
             """)
     }
@@ -162,7 +172,8 @@ package enum AllTenants {
         """
         SELECT h.tenant_id, h.next_position FROM ledger_head h
         LEFT JOIN figure_heads f ON f.tenant_id = h.tenant_id
-        WHERE h.next_position <> coalesce(f.next_position, 0) ORDER BY h.tenant_id
+        WHERE h.next_position <> coalesce(f.next_position, 0) AND \(stays("h"))
+        ORDER BY h.tenant_id
         """)
 
     // The event's time comes from a subquery: planned as a join over young tables, it reads all events of a
@@ -180,7 +191,7 @@ package enum AllTenants {
         FROM ledger_head h CROSS JOIN projection_tables t
         LEFT JOIN projections p ON p.tenant_id = h.tenant_id AND p.name = t.name
             AND p.generation = t.generation
-        WHERE t.state <> 'building'
+        WHERE t.state <> 'building' AND \(stays("h"))
         ORDER BY h.tenant_id, t.name, t.generation
         """)
 
@@ -246,7 +257,8 @@ package enum AllTenants {
         "former_emails_tenants",
         """
         SELECT DISTINCT tenant_id FROM identities
-        WHERE account_id IS NULL AND former_email IS NULL ORDER BY tenant_id
+        WHERE account_id IS NULL AND former_email IS NULL AND \(stays("identities"))
+        ORDER BY tenant_id
         """)
 
     /// Returns the tenants with an identity whose former e-mail has no digest yet, ordered by name.
@@ -317,6 +329,7 @@ package enum AllTenants {
         SELECT DISTINCT tenant_id FROM webhook_cursors
         WHERE gone_at IS NULL AND (lease IS NULL OR expires_at < statement_timestamp()
             OR expires_at > statement_timestamp() + make_interval(secs => 2 * $1::int))
+            AND \(stays("webhook_cursors"))
         ORDER BY tenant_id
         """)
 
@@ -328,7 +341,7 @@ package enum AllTenants {
         """
         SELECT tenant_id FROM messages
         WHERE state = 'pending' AND channel = $1 AND next_attempt_at <= statement_timestamp()
-            AND expires_at > statement_timestamp()
+            AND expires_at > statement_timestamp() AND \(stays("messages"))
         GROUP BY tenant_id ORDER BY min(next_attempt_at) LIMIT $2
         """)
 
@@ -337,6 +350,7 @@ package enum AllTenants {
         """
         SELECT DISTINCT tenant_id FROM messages
         WHERE state = 'pending' AND expires_at <= statement_timestamp()
+            AND \(stays("messages"))
         """)
 
     static let messageBacklog = Statement(
@@ -345,7 +359,7 @@ package enum AllTenants {
         SELECT channel, count(*) AS count, (1000000
             * extract(epoch FROM statement_timestamp() - min(created_at)))::bigint
             AS oldest_microseconds
-        FROM messages WHERE state = 'pending' GROUP BY channel ORDER BY channel
+        FROM messages WHERE state = 'pending' AND \(stays("messages")) GROUP BY channel ORDER BY channel
         """)
 
     static let oldMessages = Statement(

@@ -35,12 +35,16 @@ package struct ScratchDatabase: Sendable {
     package let runtimeLogin: String
     /// The login of `ownerURL`, or nil for the cluster's superuser.
     package let ownerLogin: String?
+    /// The nodes of Citus that hold its shards; none on Postgres alone.
+    private let workers: [String]
 
     /// Runs the body with a new database, by default a migrated one, and then drops it in any case.
     ///
+    /// With nodes of Citus it is distributed over these, unless `isSharded` is false.
+    ///
     /// - Throws: `TestCluster.Missing`, or an error of the setup or the body.
     package static func with<Value>(
-        owner: Owner = .superuser, isMigrated: Bool = true,
+        owner: Owner = .superuser, isMigrated: Bool = true, isSharded: Bool = true,
         _ body: (ScratchDatabase) async throws -> Value
     ) async throws -> Value {
         let session = Session(
@@ -48,7 +52,9 @@ package struct ScratchDatabase: Sendable {
             statementDeadline: .seconds(60))
         await ScratchSlots.shared.acquire()
         do {
-            let value = try await provide(owner: owner, isMigrated: isMigrated, session, body)
+            let value = try await provide(
+                owner: owner, isMigrated: isMigrated,
+                workers: isSharded ? TestCluster.workers : [], session, body)
             await ScratchSlots.shared.release()
             return value
         } catch {
@@ -58,11 +64,12 @@ package struct ScratchDatabase: Sendable {
     }
 
     private static func provide<Value>(
-        owner: Owner, isMigrated: Bool, _ session: Session,
+        owner: Owner, isMigrated: Bool, workers: [String], _ session: Session,
         _ body: (ScratchDatabase) async throws -> Value
     ) async throws -> Value {
         let passwords = (owner: randomName(), runtime: randomName())
-        let database = try ScratchDatabase(owner: owner, passwords: passwords)
+        let database = try ScratchDatabase(
+            owner: owner, passwords: passwords, workers: workers)
         let value: Value
         do {
             let template =
@@ -94,7 +101,10 @@ package struct ScratchDatabase: Sendable {
         return try await session.run { _ in try migrator.migrate() }
     }
 
-    private init(owner: Owner, passwords: (owner: String, runtime: String)) throws {
+    private init(
+        owner: Owner, passwords: (owner: String, runtime: String), workers: [String]
+    ) throws {
+        self.workers = workers
         name = "ledger_test_" + Self.randomName()
         runtimeLogin = name + "_login"
         runtimeURL = try TestCluster.url(replacing: [
@@ -127,7 +137,6 @@ package struct ScratchDatabase: Sendable {
         let password = Self.verifier(of: passwords.runtime)
         try connection.execute("CREATE ROLE \(runtimeLogin) LOGIN PASSWORD '\(password)'")
         try connection.execute("CREATE DATABASE \(name)\(ownership) TEMPLATE \(template)")
-        let workers = TestCluster.workers
         guard !workers.isEmpty else { return }
         for worker in workers {
             let node = try Self.connect(to: worker)
@@ -188,7 +197,7 @@ package struct ScratchDatabase: Sendable {
         for role in roles {
             try connection.execute("DROP ROLE IF EXISTS \(role)")
         }
-        for worker in TestCluster.workers {
+        for worker in workers {
             let node = try Self.connect(to: worker)
             defer { node.close() }
             try node.execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")

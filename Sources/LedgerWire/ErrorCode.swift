@@ -104,4 +104,6 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case unavailable = "UNAVAILABLE"
     /// 503: this process is configured with other rules than the tenant's.
     case rulesDiffer = "RULES_DIFFER"
+    /// 503: the tenant is being moved to another database, or was.
+    case tenantMoved = "TENANT_MOVED"
 }

@@ -5,6 +5,7 @@
 @safe package final class CopyRow {
     /// The offset and length of each field's bytes; -1 for null.
     private var fields: [(start: Int, count: Int)] = []
+    private var rowStart = 0
     private var bytes = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
 
     init() {}
@@ -18,6 +19,7 @@
         _ body: (CopyRow) throws -> Void
     ) throws {
         unsafe bytes = unsafe row
+        rowStart = start - MemoryLayout<Int16>.size
         defer { unsafe bytes = unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
         fields.removeAll(keepingCapacity: true)
         var offset = start
@@ -34,6 +36,11 @@
             throw PostgresError.unexpectedResult("a copied row has surplus bytes")
         }
         try body(self)
+    }
+
+    /// The bytes of the row, with the number of its fields.
+    var image: UnsafeRawBufferPointer {
+        unsafe UnsafeRawBufferPointer(rebasing: bytes[rowStart...])
     }
 
     /// Whether a value is null.

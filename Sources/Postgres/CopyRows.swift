@@ -41,6 +41,12 @@ package struct CopyRows: ~Copyable {
         count += 1
     }
 
+    /// Adds a row that was read from a copy, unchanged.
+    package mutating func append(_ row: CopyRow) {
+        unsafe buffer.append(row.image)
+        count += 1
+    }
+
     /// Adds a null.
     package mutating func null() {
         buffer.append(Int32(-1))

@@ -77,7 +77,8 @@ import Glibc
         }
     }
 
-    private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    /// Appends bytes unchanged.
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let first = bytes.baseAddress else { return }
         reserve(bytes.count)
         unsafe (start + count).copyMemory(from: first, byteCount: bytes.count)

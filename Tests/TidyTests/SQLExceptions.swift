@@ -17,6 +17,7 @@ struct SQLException {
             """,
             [
                 "make_heads", "lock_heads", "HeadLoad.listOfMany", "read_clock_and_rules_of",
+                "RulesLoad.movedOfMany",
                 "load_callers",
                 "SubjectLoad.text", "load_accounts",
                 "load_merges", "load_identities", "load_idempotency", "load_spent_id_tokens",

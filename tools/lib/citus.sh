@@ -17,6 +17,7 @@ readonly citus_settings="shared_preload_libraries = 'citus'
 max_connections = 600
 max_prepared_transactions = 600
 max_worker_processes = 64
+wal_level = logical
 citus.node_conninfo = 'sslmode=disable'
 citus.max_background_task_executors = 1"
 

@@ -203,6 +203,7 @@ const refusals = {
   CANNOT_UNLINK_ONLY_PROVIDER: "The account would have no way to sign in.",
   REAUTHENTICATION_REQUIRED: "You signed in too long ago for this. Sign in again.",
   RULES_DIFFER: "This server is configured with other rules than the ledger's.",
+  TENANT_MOVED: "The ledger is being moved to another database.",
   SECOND_FACTOR_ENROLLED: "The account has a second factor.",
   SECOND_FACTOR_REQUIRED: "The account asks for a second factor.",
   FACTOR_REFUSED: "The second factor is not possible.",

@@ -7,6 +7,8 @@ package enum LedgerFault: Error, Hashable, Sendable {
     /// This process is configured with other rules than those that the tenant has recorded; nothing was
     /// changed.
     case rulesDiffer
+    /// The tenant is served by another database, or is being moved to one; nothing was changed.
+    case tenantMoved
     /// An internal error; the server's log has the details.
     case internalFailure
 }

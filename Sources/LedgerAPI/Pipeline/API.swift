@@ -84,8 +84,6 @@ package struct API: Sendable {
     /// - Throws: 404 when it does not exist.
     private func tenant(in captures: RouteCaptures) async throws(APIError) -> TenantID {
         guard let tenant = surface.tenant(in: captures) else { throw .notFound }
-        // `default` exists in every ledger: most requests need no lookup.
-        guard tenant != .default else { return tenant }
         let exists: Bool
         do {
             exists = try await services.tenants.contains(tenant)

@@ -180,7 +180,7 @@ package struct Verifier: Sendable {
         await session.close()
     }
 
-    /// Returns every tenant that any table names, or that has a signed log.
+    /// Returns every tenant that any table names, or that has a signed log, but no half of one.
     private func tenants(on connection: Connection) throws(PostgresError) -> [String] {
         var names = Set(trust.records.keys.map(\.description))
         let engine = try DatabaseEngine(of: connection)
@@ -189,6 +189,11 @@ package struct Verifier: Sendable {
             for row in 0..<result.rowCount {
                 names.insert(try result.text(row, 0))
             }
+        }
+        // A copy that is not complete yet, or what is left of a tenant that was moved.
+        for (tenant, move) in try TenantMove.all(on: connection)
+        where move.state == .arriving || move.state == .discarded {
+            names.remove(tenant.description)
         }
         return names.sorted()
     }

@@ -126,6 +126,8 @@ extension LedgerError.Code {
     public static let unavailable = Self("UNAVAILABLE")
     /// The server's configuration is not that of the tenant.
     public static let rulesDiffer = Self("RULES_DIFFER")
+    /// The tenant is being moved to another database, or was.
+    public static let tenantMoved = Self("TENANT_MOVED")
 
     /// The codes of the ledger's error table that a call of this client can get.
     package static let ofLedger: [Self] = [
@@ -136,7 +138,7 @@ extension LedgerError.Code {
         .providerConflict, .secondFactorEnrolled, .factorRefused, .factorNotFound, .sameAccount,
         .mergePlanChanged, .mergeTooLarge,
         .lengthRequired, .payloadTooLarge, .unsupportedMediaType, .idempotencyKeyReused,
-        .rateLimited, .internalError, .unavailable, .rulesDiffer,
+        .rateLimited, .internalError, .unavailable, .rulesDiffer, .tenantMoved,
     ]
 }
 

@@ -40,5 +40,6 @@ extension Sentences {
             .secondFactorRequired: "Confirm the sign-in with your second factor.",
             .gateClosed: "Unlock the app first.",
             .rulesDiffer: "The service is busy. Try again in a few seconds.",
+            .tenantMoved: "The service is busy. Try again in a few seconds.",
         ])
 }

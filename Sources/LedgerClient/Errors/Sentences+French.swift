@@ -50,5 +50,6 @@ extension Sentences {
             .secondFactorRequired: "Confirmez la connexion avec votre second facteur.",
             .gateClosed: "Déverrouillez d’abord l’application.",
             .rulesDiffer: "Le service est occupé. Réessayez dans quelques secondes.",
+            .tenantMoved: "Le service est occupé. Réessayez dans quelques secondes.",
         ])
 }

@@ -57,5 +57,8 @@ extension Sentences {
             .rulesDiffer: """
             Der Dienst ist ausgelastet. Versuchen Sie es in einigen Sekunden erneut.
             """,
+            .tenantMoved: """
+            Der Dienst ist ausgelastet. Versuchen Sie es in einigen Sekunden erneut.
+            """,
         ])
 }

@@ -35,5 +35,6 @@ extension Sentences {
             .secondFactorRequired: "2 要素目でサインインを確認してください。",
             .gateClosed: "先にアプリのロックを解除してください。",
             .rulesDiffer: "サービスが混み合っています。数秒後にもう一度お試しください。",
+            .tenantMoved: "サービスが混み合っています。数秒後にもう一度お試しください。",
         ])
 }

@@ -51,5 +51,6 @@ extension Sentences {
             .secondFactorRequired: "Confirme el inicio de sesión con su segundo factor.",
             .gateClosed: "Desbloquee primero la aplicación.",
             .rulesDiffer: "El servicio está ocupado. Vuelva a intentarlo en unos segundos.",
+            .tenantMoved: "El servicio está ocupado. Vuelva a intentarlo en unos segundos.",
         ])
 }

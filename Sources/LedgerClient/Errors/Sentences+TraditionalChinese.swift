@@ -35,5 +35,6 @@ extension Sentences {
             .secondFactorRequired: "請使用您的第二驗證因素確認登入。",
             .gateClosed: "請先解鎖應用程式。",
             .rulesDiffer: "服務忙碌中，請在幾秒後再試一次。",
+            .tenantMoved: "服務忙碌中，請在幾秒後再試一次。",
         ])
 }

@@ -74,6 +74,8 @@ package enum BatchFault: Error, CustomStringConvertible {
     case fold(FoldFault)
     /// Stored data is unreadable; the text says which.
     case damaged(String)
+    /// A tenant is moved to another database; nothing of it is decided here.
+    case tenantMoved(TenantID)
     /// The store's schema has a different version; every command is refused.
     case otherSchema(OtherSchema)
 
@@ -82,6 +84,8 @@ package enum BatchFault: Error, CustomStringConvertible {
         case .store(let reason, _): reason
         case .fold(let fault): "a decision that does not fit the state: \(fault)"
         case .damaged(let location): "unreadable: \(location)"
+        case .tenantMoved(let tenant):
+            "tenant \(tenant) is served elsewhere, or being moved: see tenant list"
         case .otherSchema(let other): other.description
         }
     }
@@ -102,7 +106,7 @@ package enum BatchFault: Error, CustomStringConvertible {
         switch self {
         case .fold, .damaged: true
         case .store(_, let isOfOneCommand): isOfOneCommand
-        case .otherSchema: false
+        case .tenantMoved, .otherSchema: false
         }
     }
 }

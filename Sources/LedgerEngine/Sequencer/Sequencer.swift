@@ -220,6 +220,7 @@ package final class Sequencer: CommandQueue {
         _ batch: [Queued<Pending>], from fault: BatchFault, since start: ContinuousClock.Instant,
         in lane: Lane, _ deliveries: inout DiscardingTaskGroup
     ) async {
+        if case .tenantMoved = fault { return await refuseMoved(batch, fault, &deliveries) }
         guard fault.isOfOneCommand else {
             counters.refused(since: start)
             return fail(batch, with: .unavailable, because: fault.logText)
@@ -235,6 +236,18 @@ package final class Sequencer: CommandQueue {
         for half in [batch[..<middle], batch[middle...]] {
             await process(lane.queue.separatingLate(Array(half)), in: lane, &deliveries)
         }
+    }
+
+    /// Refuses the commands of a tenant that is moved; those of other tenants are processed without them.
+    private func refuseMoved(
+        _ batch: [Queued<Pending>], _ fault: BatchFault, _ deliveries: inout DiscardingTaskGroup
+    ) async {
+        let parts = Self.byTenant(batch)
+        guard parts.count > 1 else {
+            return fail(batch, with: .tenantMoved, because: fault.logText)
+        }
+        counters.split()
+        for part in parts { await process(queue.separatingLate(part), &deliveries) }
     }
 
     /// Logs nothing without a reason: the fault was logged before.

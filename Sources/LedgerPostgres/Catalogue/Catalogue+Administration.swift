@@ -27,6 +27,14 @@ extension Catalogue {
                 .uuid("builder", [.auditor, .nullable, .serverUpdates]),
                 .time("builder_until", [.auditor, .nullable, .serverUpdates]),
             ]),
+        // Only the owner of the tables says where a tenant is.
+        CatalogueTable(
+            "tenant_moves", server: [.select],
+            columns: [
+                .text("tenant_id", [.auditor, .sealer]), .text("state", [.auditor, .sealer]),
+                .text("peer", [.auditor, .sealer]), .uuid("run", [.auditor, .sealer]),
+                .time("begun_at", [.auditor, .sealer]),
+            ]),
         CatalogueTable(
             "api_keys", server: [.select],
             columns: [

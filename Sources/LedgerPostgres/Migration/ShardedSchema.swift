@@ -12,7 +12,9 @@ struct ShardedSchema {
         let column: String?
     }
 
-    private static let reference: Set<String> = ["ledger_migrations", "projection_tables"]
+    private static let reference: Set<String> = [
+        "ledger_migrations", "projection_tables", "tenant_moves",
+    ]
     /// Tables without a tenant, with their distribution column.
     private static let own = ["console_sessions": "token_digest"]
     private static let first = "ledger_head"

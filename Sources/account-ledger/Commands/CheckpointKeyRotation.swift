@@ -60,7 +60,8 @@ struct CheckpointKeyRotation {
         let book = try TenantOpenings.read(url: url, macs: macs)
         let refused = book.refused(with: macs, from: keys)
         let tenants = try book.tenants.filter {
-            try refused[$0.description] == nil && directory.hasKeys(of: $0)
+            try refused[$0.description] == nil && book.moves[$0] == nil
+                && directory.hasKeys(of: $0)
         }
         return (book, tenants, LedgerCommands.reportLeftOut(refused))
     }

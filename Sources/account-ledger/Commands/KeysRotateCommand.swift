@@ -61,7 +61,9 @@ enum KeysRotateCommand {
         let keys = try book.keys(from: directory, mode: mode)
         let refused = book.refused(with: keys.wrapping.macs, from: directory)
         let code = LedgerCommands.reportLeftOut(refused)
-        let tenants = book.tenants.filter { refused[$0.description] == nil }
+        let tenants = book.tenants.filter {
+            refused[$0.description] == nil && book.moves[$0] == nil
+        }
         let rotation = KeyRotation(url: url, keyring: keys.wrapping)
         let now = Timestamp.now
         let choice = try directory.choice(at: now)

@@ -24,7 +24,7 @@ struct MACKeyRotation {
         let names = only.map { Set($0.map(\.description)) }
         var damage = book.damage.filter { names?.contains($0.key) ?? true }
         var prefixes: [TenantID: KeyRotated.Prefix] = [:]
-        for tenant in book.soundTenants
+        for tenant in book.servedTenants
         where only?.contains(tenant) ?? true && !book.keys(of: .mac, in: tenant).isEmpty {
             switch try prefix(of: tenant, former) {
             case .success(let prefix): prefixes[tenant] = prefix

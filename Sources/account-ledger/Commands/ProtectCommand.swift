@@ -34,7 +34,9 @@ enum ProtectCommand {
                 "\(directory.path) holds no MAC key: \(Syntax.program) serve creates the first one")
         }
         let tenants =
-            if let only { [only] } else { try TenantOpenings.read(url: url).tenants }
+            if let only { [only] } else {
+                try TenantOpenings.read(url: url).continuedTenants
+            }
         let trust = try VerifyTrust.read(
             arguments, environment, keys: [], tenants: tenants, isOfAll: only == nil)
         let verifier = Verifier(

@@ -129,7 +129,8 @@ enum SealCommand {
             }
             try expect(size, of: tenant, events: found.events)
         }
-        let wanted = tenants.filter { $0.events > 0 }
+        let moves = try await Tenants(url: url).moves()
+        let wanted = tenants.filter { $0.events > 0 && moves[$0.tenant] == nil }
         let reads = ProofReads(url: url) { _ in }
         let deadline = ContinuousClock.now + patience
         var signedTenants: [String] = []

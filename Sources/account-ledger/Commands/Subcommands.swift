@@ -67,6 +67,8 @@ extension Program<Environment> {
         Subcommand(syntax: RestoreCheckCommand.syntax, body: RestoreCheckCommand.run),
         Subcommand(syntax: TenantCreateCommand.syntax, body: TenantCreateCommand.run),
         Subcommand(syntax: TenantListCommand.syntax, body: TenantListCommand.run),
+        Subcommand(syntax: TenantCopyCommand.syntax, body: TenantCopyCommand.run),
+        Subcommand(syntax: TenantDiscardCommand.syntax, body: TenantDiscardCommand.run),
         Subcommand(syntax: RulesShowCommand.syntax, body: RulesShowCommand.run),
         Subcommand(syntax: RulesCheckCommand.syntax, body: RulesCheckCommand.run),
         Subcommand(syntax: RulesSetCommand.syntax, body: RulesSetCommand.run),

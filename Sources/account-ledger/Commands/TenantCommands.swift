@@ -27,6 +27,7 @@ enum TenantCreateCommand {
         let book = try TenantOpenings.read(url: url, macs: try directory.loadMACKeys())
         let keys = try book.keys(from: directory, mode: mode)
         let refused = book.refused(with: keys.wrapping.macs, from: directory)
+        if let move = book.moves[tenant] { throw Fault("tenant \(tenant) \(move.description)") }
         if let fault = refused[tenant.description] {
             throw Fault("tenant \(tenant) can't be created: \(fault)")
         }
@@ -55,13 +56,18 @@ enum TenantCreateCommand {
 /// `tenant list`: prints the tenants.
 enum TenantListCommand {
     static let syntax = Syntax(
-        words: ["tenant", "list"], summary: "print the tenants with their numbers of events",
+        words: ["tenant", "list"],
+        summary: "print the tenants with their numbers of events, and where moved ones are",
         settings: [.databaseURL])
 
     static func run(_: Arguments, _ environment: Environment) async throws -> ExitCode {
-        let tenants = try await Tenants(url: try environment.databaseURL).list()
+        let directory = Tenants(url: try environment.databaseURL)
+        let moves = try await directory.moves()
         Terminal.print(
-            tenants.map { "\($0.tenant)\t\($0.events) events\n" }.joined())
+            try await directory.list().map { tenant, events in
+                let move = moves[tenant].map { "\t\($0.description)" } ?? ""
+                return "\(tenant)\t\(events) events\(move)\n"
+            }.joined())
         return .success
     }
 }

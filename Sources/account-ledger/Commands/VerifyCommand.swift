@@ -43,10 +43,17 @@ enum VerifyCommand {
         let url = try environment.databaseURL
         let tenant = try LedgerCommands.tenant(arguments, url: url)
         let keys = try LedgerCommands.keys(environment)
-        let tenants =
-            if let tenant { [tenant] } else {
-                try TenantOpenings.read(url: url).tenants
+        let opened = try TenantOpenings.read(url: url)
+        let halves = opened.moves.filter {
+            $0.value.state == .arriving || $0.value.state == .discarded
+        }
+        if tenant == nil {
+            for (half, move) in halves.sorted(by: { $0.key < $1.key }) {
+                Terminal.printError("tenant \(half) is left out: it \(move.description)")
             }
+        }
+        let tenants =
+            tenant.map { [$0] } ?? opened.tenants.filter { halves[$0] == nil }
         let trust = try VerifyTrust.read(
             arguments, environment, keys: verifiers ?? [], tenants: tenants,
             isOfAll: tenant == nil)

@@ -271,7 +271,7 @@ struct Server: Sendable {
         _ answer: Sequencer.Answer, to configured: TenantPolicy, of tenant: TenantID
     ) throws(Fault) {
         switch answer {
-        case .failure(.internalFailure): return
+        case .failure(.internalFailure), .failure(.tenantMoved): return
         case .failure:
             throw Fault(
                 "can't record the rules of tenant \(tenant): \(faults.last ?? "unknown cause")")

@@ -19,6 +19,8 @@ struct TenantOpenings: Sendable {
     let rotations: [TenantID: [KeyRotated]]
     /// The first fault in what the log of a tenant records about its keys, by the tenant's name.
     let damage: [String: String]
+    /// The tenants that are moved, or being moved: nothing is appended to their logs here.
+    let moves: [TenantID: TenantMove]
     /// The tenants of which an event was not authenticated because its MAC key is not at hand.
     private let unauthenticated: Set<TenantID>
 
@@ -48,6 +50,7 @@ struct TenantOpenings: Sendable {
             damage[name] = record.fault
             if !record.isAuthentic { unauthenticated.insert(tenant) }
         }
+        moves = try TenantMove.all(on: connection)
         digestsKeyedAt = try WrappingKeyUse.digestsKeyedAt(on: connection)
         self.facts = facts
         self.rotations = rotations
@@ -60,6 +63,12 @@ struct TenantOpenings: Sendable {
 
     /// The tenants without known damage.
     var soundTenants: [TenantID] { tenants.filter { damage[$0.description] == nil } }
+
+    /// The tenants whose logs go on here.
+    var continuedTenants: [TenantID] { tenants.filter { moves[$0] == nil } }
+
+    /// The tenants without known damage whose logs go on here.
+    var servedTenants: [TenantID] { soundTenants.filter { moves[$0] == nil } }
 
     /// Returns the faults because of which commands of tenants are refused, by the tenant's name.
     func refused(with macs: MACKeys, from directory: KeyDirectory) -> [String: String] {

@@ -347,6 +347,12 @@ struct RefusalTests {
                 return try await run.send(headers: [("Last-Event-ID", "1")])
             }
         ],
+        "503 TENANT_MOVED": [
+            Attempt { run in
+                run.service.ledger.fail(with: .tenantMoved)
+                return try await run.send()
+            }
+        ],
         "503 RULES_DIFFER": [
             Attempt(options: { $0.confirmLater = true }) { run in
                 run.service.ledger.fail(with: .rulesDiffer)

@@ -106,7 +106,8 @@ struct Oracle {
                     ? nil
                     : "\(what) was answered (\(answer.summary)), but must be "
                         + Sequencer.Answer.success(decision.result).summary
-            case .failure(.overloaded), .failure(.rulesDiffer), .failure(.internalFailure):
+            case .failure(.overloaded), .failure(.rulesDiffer), .failure(.tenantMoved),
+                .failure(.internalFailure):
                 guard batches.isEmpty else {
                     return "\(what) was refused for lack of capacity but committed"
                 }

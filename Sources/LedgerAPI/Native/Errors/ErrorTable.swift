@@ -13,6 +13,7 @@ struct ErrorAnswer {
         static let unavailable: Int64 = 2
         static let providerUnavailable: Int64 = 5
         static let rulesDiffer: Int64 = 5
+        static let tenantMoved: Int64 = 5
     }
 
     /// The challenges of RFC 6750, section 3: an error code only for a token that was sent.
@@ -279,6 +280,9 @@ extension ErrorAnswer {
                     503, .rulesDiffer,
                     "This server's configuration differs from the tenant's rules"
                 ).retry(after: RetryAfter.rulesDiffer)
+            case .tenantMoved:
+                Self(503, .tenantMoved, "The tenant is being moved, or is served elsewhere")
+                    .retry(after: RetryAfter.tenantMoved)
             case .internalFailure: .internalError
             }
     }

@@ -41,6 +41,7 @@ struct BatchLoad {
         do {
             // First, because rows of another version may look like damage.
             try fence.check(results[clockIndex], column: RulesLoad.schemaVersion)
+            try RulesLoad.refuseMoved(results[clockIndex])
             for (step, result) in zip(steps, results) {
                 try step.read(&self, result)
             }

@@ -5,10 +5,21 @@ package import Postgres
 /// The clock and the rules of the tenants of a batch, and for a change of rules the providers that have identities.
 package enum RulesLoad {
     private static let columns: SelectList = ["r.tenant_id", "r.body", "r.mac"]
-    private static let list = HeadLoad.clockList + columns
+    /// The columns of one tenant, and in the same order those of several.
+    private static let list = HeadLoad.clockList + [movedOne] + columns
+    private static let listOfMany = HeadLoad.clockList + [movedOfMany] + columns
     private static let (tenant, body, mac) = (list["r.tenant_id"], list["r.body"], list["r.mac"])
     /// The columns of the clock, in every row.
     static let (now, schemaVersion) = (list["now"], list["schema_version"])
+
+    /// The tenants that are moved (``TenantMove``), in every row; null if none is.
+    private static let movedOne =
+        "(SELECT array_agg(tenant_id) FROM tenant_moves WHERE tenant_id = $1::text) AS moved"
+    private static let movedOfMany = """
+        (SELECT array_agg(tenant_id) FROM tenant_moves
+        WHERE tenant_id = ANY ($1::text[])) AS moved
+        """
+    private static let moved = list["moved"]
 
     /// One statement, because a batch of one command costs hardly more than its statements.
     private static let one = Statement(
@@ -18,7 +29,7 @@ package enum RulesLoad {
     private static let many = Statement(
         "read_clock_and_rules_of",
         """
-        SELECT \(list.sql) FROM (SELECT) clock
+        SELECT \(listOfMany.sql) FROM (SELECT) clock
         LEFT JOIN rules r ON r.tenant_id = ANY ($1::text[])
         """)
 
@@ -73,6 +84,16 @@ package enum RulesLoad {
             return Call(one, [.text(tenant.description)])
         }
         return Call(many, [.texts(tenants.map { $0.description })])
+    }
+
+    /// Refuses a batch with a tenant that is moved; to be called before other rows are read.
+    ///
+    /// - Throws: `BatchFault.tenantMoved`, with the first of them.
+    static func refuseMoved(_ result: QueryResult) throws {
+        guard try !result.isNull(0, moved) else { return }
+        let names = try result.textArray(0, moved)
+        guard let tenant = names.min().flatMap(TenantID.init) else { return }
+        throw BatchFault.tenantMoved(tenant)
     }
 
     /// - Throws: `BatchFault.damaged` if the rules are not those that a tenant's head names: the row was

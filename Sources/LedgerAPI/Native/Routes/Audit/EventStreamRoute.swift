@@ -38,7 +38,8 @@ struct EventStreamRoute: Route {
             try await Self.expect(seen, in: call.tenant, streams.events)
         }
         let feed = EventStreamWriter(
-            tenant: call.tenant, streams: streams, slot: slot, auditRequest: auditRequest,
+            tenant: call.tenant, tenants: call.services.tenants, streams: streams, slot: slot,
+            auditRequest: auditRequest,
             query: query)
         return HTTPResponse(
             status: 200,

@@ -10,13 +10,15 @@ struct EventStreamWriter: Sendable {
     private static let faultPause = Duration.seconds(1)
 
     let tenant: TenantID
+    let tenants: any TenantDirectory
     let streams: EventStreams
     /// The slot that the stream occupies while it runs.
     let slot: EventStreams.Slot
     let auditRequest: AuditRequest
     let query: EventQuery
 
-    /// Writes events until the client disconnects, the server stops, or the key is no longer valid.
+    /// Writes events until the client disconnects, the server stops, the key is no longer valid, or the tenant
+    /// is moved.
     func run(into stream: HTTPStream) async {
         var query = query
         var keepAlive = Interval(limit: streams.pace.heartbeat)
@@ -26,7 +28,7 @@ struct EventStreamWriter: Sendable {
         var idInterval = Interval(limit: streams.pace.poll)
         guard await stream.write(Array("retry: \(Self.retryMilliseconds)\n\n".utf8)) else { return }
         while true {
-            guard await isAlive(stream, &keepAlive) else { return }
+            guard await isAlive(stream, &keepAlive), await !isMoved() else { return }
             let seen = streams.watch.count
             let page: CursorPage<ShownEvent>
             do {
@@ -58,6 +60,16 @@ struct EventStreamWriter: Sendable {
                 let limit = min(streams.pace.poll, keepAlive.remaining)
                 await streams.watch.wait(since: seen, atMost: limit)
             }
+        }
+    }
+
+    /// Whether the tenant is served elsewhere, where the client has to go on.
+    private func isMoved() async -> Bool {
+        do throws(LedgerFault) {
+            _ = try await tenants.contains(tenant)
+            return false
+        } catch {
+            return error == .tenantMoved
         }
     }
 
