@@ -12,7 +12,6 @@ import Testing
                 Issue.record("\(bug) was not found in \(Self.seedsMax) seeds")
                 continue
             }
-            print("PLANTED", bug, report.parameters.seed)
             // The failure is due to the bug, not to the seed.
             let sound = await BlockingExecutor.simulations.run { Simulation.run(report.parameters) }
             #expect(sound.contradictions == [], "\(bug)")

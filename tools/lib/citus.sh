@@ -7,7 +7,7 @@
 readonly citus_tests=('LedgerPostgresTests\.(TenantCalls|ShardedSchema|SQLScript|SequencerModel|SeveralTenants)Tests'
     'LedgerPostgresTests\.(OnlineRebuild|Rebuild|RebuildLease|ServedTable|ErasedReadModel|Upgrade)Tests'
     'EndToEndTests\.(Contract|Acceptance|Race|ImportAccounts|HistoryCommand|AccessCommand|SecondFactor|Address|Rules|MergeCommand)Tests'
-    'EndToEndTests\.(WorkerFault|OnlineRebuild|Search|EventStream|WebhookSurvival)Tests')
+    'EndToEndTests\.(WorkerFault|OnlineRebuild|Search|EventStream|WebhookSurvival|TenantMove|ShardMove)Tests')
 # shellcheck disable=SC2034 # for tools/test
 readonly tests_not_on_citus=('planner.s.statistics.hold.no.personal' 'removes.earlier.statistics'
     'event.that.cannot.be.folded.leaves' 'server.that.was.frozen.moves.nothing')

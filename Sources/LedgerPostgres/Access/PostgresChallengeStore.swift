@@ -37,7 +37,11 @@ package final class PostgresChallengeStore: ChallengeStore {
         let session = Postgres.Session(
             url: url, applicationName: "account-ledger challenges", connectTimeout: .seconds(2),
             runDeadline: AnswerTime.transactionMax
-        ) { try $0.execute(PostgresBatchStore.settings) }
+        ) {
+            try $0.execute(PostgresBatchStore.settings)
+            // A group of tries holds challenges while it waits for counts, and commands that end them wait with it.
+            try $0.execute("SET lock_timeout = '2s'")
+        }
         self.session = session
         self.keyring = keyring
         self.outbox = outbox

@@ -75,7 +75,7 @@ actor ReadinessProbe {
             checks.append(Readiness.Check("schema", isReady: problem == nil, detail: problem))
             if problem == nil {
                 checks.append(try await Self.check(rules, on: session))
-                if let status = try? await projector.status() {
+                if let status = try await Self.status(of: projector, on: session) {
                     progress = ProjectionProgress.line(status)
                 }
             }
@@ -103,17 +103,32 @@ actor ReadinessProbe {
     }
 
     /// Compares the rules of all tenants.
-    ///
-    /// On Citus a node may be out of reach, and the tenants of the others are served.
     private static func check(
         _ rules: RulesComparison, on session: Session
     ) async throws -> Readiness.Check {
         do {
             return try await session.run { try rules.check(on: $0) }
         } catch {
-            let engine = try await session.run { try DatabaseEngine(of: $0) }
-            guard engine == .citus else { throw error }
+            try await requireCitus(on: session, error)
             return Readiness.Check("rules", isReady: true, detail: "a node fails: \(error)")
         }
+    }
+
+    /// Reads the progress of the read models; nil while a node of Citus is out of reach.
+    private static func status(
+        of projector: Projector, on session: Session
+    ) async throws -> [ProjectionStatus]? {
+        do {
+            return try await projector.status()
+        } catch {
+            try await requireCitus(on: session, error)
+            return nil
+        }
+    }
+
+    /// Throws an error of a query over all tenants again, but on Citus: there a node may be out of reach, and the tenants
+    /// of the others are served.
+    private static func requireCitus(on session: Session, _ error: any Error) async throws {
+        guard try await session.run({ try DatabaseEngine(of: $0) }) == .citus else { throw error }
     }
 }
