@@ -220,7 +220,9 @@ package final class Sequencer: CommandQueue {
         _ batch: [Queued<Pending>], from fault: BatchFault, since start: ContinuousClock.Instant,
         in lane: Lane, _ deliveries: inout DiscardingTaskGroup
     ) async {
-        if case .tenantMoved = fault { return await refuseMoved(batch, fault, &deliveries) }
+        if case .tenantMoved = fault {
+            return await refuseMoved(batch, fault, in: lane, &deliveries)
+        }
         guard fault.isOfOneCommand else {
             counters.refused(since: start)
             return fail(batch, with: .unavailable, because: fault.logText)
@@ -240,14 +242,17 @@ package final class Sequencer: CommandQueue {
 
     /// Refuses the commands of a tenant that is moved; those of other tenants are processed without them.
     private func refuseMoved(
-        _ batch: [Queued<Pending>], _ fault: BatchFault, _ deliveries: inout DiscardingTaskGroup
+        _ batch: [Queued<Pending>], _ fault: BatchFault, in lane: Lane,
+        _ deliveries: inout DiscardingTaskGroup
     ) async {
         let parts = Self.byTenant(batch)
         guard parts.count > 1 else {
             return fail(batch, with: .tenantMoved, because: fault.logText)
         }
         counters.split()
-        for part in parts { await process(queue.separatingLate(part), &deliveries) }
+        for part in parts {
+            await process(lane.queue.separatingLate(part), in: lane, &deliveries)
+        }
     }
 
     /// Logs nothing without a reason: the fault was logged before.
