@@ -28,6 +28,7 @@ package final class AccessGate: Sendable {
     private let session: Postgres.Session
     private let fence: SchemaFence
     private let macs: MACKeys
+    private let refusesMoved: Bool
     private let onFault: @Sendable (String) -> Void
 
     /// Creates a gate, which works while ``run()`` runs.
@@ -37,17 +38,20 @@ package final class AccessGate: Sendable {
     ///   - macs: Authenticate API keys; not needed for writing only.
     ///   - queueLimit: The maximum number of waiting requests; more are refused as overload.
     ///   - fence: Refuses a schema of another version.
+    ///   - refusesMoved: Whether nothing is written about a tenant that is being moved; servers, which refuse its requests
+    ///     before, save the statement.
     ///   - onFault: Called with one line, free of personal data, for each failed batch and each API
     ///     key with a wrong MAC.
     package init(
         url: String, macs: MACKeys = MACKeys(current: nil), queueLimit: Int = 1024,
-        fence: SchemaFence = SchemaFence(),
+        fence: SchemaFence = SchemaFence(), refusesMoved: Bool = false,
         onFault: @escaping @Sendable (String) -> Void
     ) {
         queue = BatchQueue(limit: queueLimit)
         self.macs = macs
         self.onFault = onFault
         self.fence = fence
+        self.refusesMoved = refusesMoved
         session = Postgres.Session(
             url: url, applicationName: LockHolderName.access.rawValue, connectTimeout: .seconds(2),
             runDeadline: AnswerTime.transactionMax
@@ -160,7 +164,12 @@ package final class AccessGate: Sendable {
             return isCitus ? tenantCalls.calls([call], of: wanted[group[0]].tenant) : [call]
         }
         calls.append(Call(SchemaFence.version))
-        let results = try connection.pipeline(calls)
+        let results =
+            try refusesMoved
+            ? connection.transaction {
+                for tenant in records.keys { try TenantMove.refuse(tenant, on: connection) }
+                return try connection.pipeline(calls)
+            } : connection.pipeline(calls)
         // An entry is written before the data is shown, and after it was read.
         try fence.check(results[calls.count - 1])
         var keys: [Int: StoredAPIKey?] = [:]
