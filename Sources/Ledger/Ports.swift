@@ -44,5 +44,10 @@ package protocol AccountReader: Sendable {
 /// The tenants that exist.
 package protocol TenantDirectory: Sendable {
     /// Whether a tenant has been created.
+    ///
+    /// - Throws: `LedgerFault.tenantMoved` for one that is served elsewhere, or being moved.
     func contains(_ tenant: TenantID) async throws(LedgerFault) -> Bool
+
+    /// Whether a tenant has been created, wherever it is served.
+    func exists(_ tenant: TenantID) async throws(LedgerFault) -> Bool
 }

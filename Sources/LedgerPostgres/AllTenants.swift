@@ -19,6 +19,13 @@ package enum AllTenants {
     private static let heads = Statement(
         "tenants", "SELECT tenant_id, next_position FROM ledger_head ORDER BY tenant_id")
 
+    private static let servedHeads = Statement(
+        "served_tenants",
+        """
+        SELECT h.tenant_id, h.next_position FROM ledger_head h WHERE \(stays("h"))
+        ORDER BY h.tenant_id
+        """)
+
     private static let keyEvents = Statement(
         "opened_tenants",
         """
@@ -84,6 +91,19 @@ package enum AllTenants {
     /// Returns every tenant with a valid name and its log's next position, ordered by name.
     package static func heads(
         on connection: Connection
+    ) throws(PostgresError) -> [(tenant: TenantID, next: LogPosition)] {
+        try read(heads, on: connection)
+    }
+
+    /// Returns those of ``heads(on:)`` that are not being moved: what is stored of the others is not changed.
+    package static func servedHeads(
+        on connection: Connection
+    ) throws(PostgresError) -> [(tenant: TenantID, next: LogPosition)] {
+        try read(servedHeads, on: connection)
+    }
+
+    private static func read(
+        _ heads: Statement, on connection: Connection
     ) throws(PostgresError) -> [(tenant: TenantID, next: LogPosition)] {
         let result = try connection.query(heads)
         var found: [(tenant: TenantID, next: LogPosition)] = []
@@ -179,7 +199,8 @@ package enum AllTenants {
     static let stoppedProjections = Statement(
         "stopped_projections",
         """
-        SELECT DISTINCT tenant_id FROM projections WHERE failure IS NOT NULL ORDER BY tenant_id
+        SELECT DISTINCT tenant_id FROM projections
+        WHERE failure IS NOT NULL AND \(stays("projections")) ORDER BY tenant_id
         """)
 
     static let withCheckpoint = Statement(
@@ -197,6 +218,7 @@ package enum AllTenants {
         FROM ledger_head h
         LEFT JOIN projections o ON o.tenant_id = h.tenant_id AND o.name = $1 AND o.generation = $2
         LEFT JOIN projections n ON n.tenant_id = h.tenant_id AND n.name = $1 AND n.generation = $3
+        WHERE \(stays("h"))
         ORDER BY h.tenant_id
         """)
 
@@ -256,53 +278,32 @@ package enum AllTenants {
 
     // MARK: Expired records and webhooks
 
-    static let expiredAnswers = Statement(
-        "expired_answers",
-        """
-        SELECT tenant_id, account_id, scope FROM idempotency_records
-        WHERE answered_at <= statement_timestamp() - make_interval(secs => $1::bigint)
-        LIMIT $2
-        """)
+    /// Returns a statement for the ids of rows whose time is a number of seconds ago.
+    private static func ended(
+        _ name: String, by time: String, in table: String, id: String
+    ) -> Statement {
+        Statement(
+            name,
+            """
+            SELECT tenant_id, \(id) FROM \(table)
+            WHERE \(time) <= statement_timestamp() - make_interval(secs => $1::bigint)
+                AND \(stays(table))
+            LIMIT $2
+            """)
+    }
 
-    static let expiredIDTokens = Statement(
-        "expired_spent_id_tokens",
-        """
-        SELECT tenant_id, digest FROM spent_id_tokens
-        WHERE expires_at <= statement_timestamp() - make_interval(secs => $1::bigint)
-        LIMIT $2
-        """)
-
-    static let oldEventTraces = Statement(
-        "old_event_traces",
-        """
-        SELECT tenant_id, position FROM event_traces
-        WHERE recorded_at <= statement_timestamp() - make_interval(secs => $1::bigint)
-        LIMIT $2
-        """)
-
-    static let expiredErasureRequests = Statement(
-        "expired_erasure_requests",
-        """
-        SELECT tenant_id, request_id FROM erasure_requests
-        WHERE expires_at <= statement_timestamp() - make_interval(secs => $1::bigint)
-        LIMIT $2
-        """)
-
-    static let expiredChallenges = Statement(
-        "expired_challenges",
-        """
-        SELECT tenant_id, challenge_id FROM challenges
-        WHERE expires_at <= statement_timestamp() - make_interval(secs => $1::bigint)
-        LIMIT $2
-        """)
-
-    static let endedCodeCounts = Statement(
-        "ended_code_counts",
-        """
-        SELECT tenant_id, scope FROM code_counts
-        WHERE ends_at <= statement_timestamp() - make_interval(secs => $1::bigint)
-        LIMIT $2
-        """)
+    static let expiredAnswers = ended(
+        "expired_answers", by: "answered_at", in: "idempotency_records", id: "account_id, scope")
+    static let expiredIDTokens = ended(
+        "expired_spent_id_tokens", by: "expires_at", in: "spent_id_tokens", id: "digest")
+    static let oldEventTraces = ended(
+        "old_event_traces", by: "recorded_at", in: "event_traces", id: "position")
+    static let expiredErasureRequests = ended(
+        "expired_erasure_requests", by: "expires_at", in: "erasure_requests", id: "request_id")
+    static let expiredChallenges = ended(
+        "expired_challenges", by: "expires_at", in: "challenges", id: "challenge_id")
+    static let endedCodeCounts = ended(
+        "ended_code_counts", by: "ends_at", in: "code_counts", id: "scope")
 
     static let freeWebhooks = Statement(
         "webhook_free",
@@ -343,13 +344,8 @@ package enum AllTenants {
         FROM messages WHERE state = 'pending' AND \(stays("messages")) GROUP BY channel ORDER BY channel
         """)
 
-    static let oldMessages = Statement(
-        "old_messages",
-        """
-        SELECT tenant_id, message_id FROM messages
-        WHERE created_at <= statement_timestamp() - make_interval(secs => $1::bigint)
-        LIMIT $2
-        """)
+    static let oldMessages = ended(
+        "old_messages", by: "created_at", in: "messages", id: "message_id")
 
     // MARK: Keys
 
@@ -360,7 +356,8 @@ package enum AllTenants {
         "rewrap_webhook_secrets",
         """
         SELECT tenant_id, endpoint_id, secret_id, wrapping_key, wrapped_secret
-        FROM webhook_secrets WHERE wrapping_key <> $1::text
+        FROM webhook_secrets
+        WHERE wrapping_key <> $1::text AND \(stays("webhook_secrets"))
         ORDER BY tenant_id, endpoint_id, secret_id
         """)
 
@@ -374,6 +371,7 @@ package enum AllTenants {
             """
             SELECT \(list.sql) FROM \(table) t
             WHERE (t.tenant_id, t.\(id)) > ($1::text, $2::uuid) AND t.\(key) <> $3::text
+                AND \(stays("t"))
             ORDER BY t.tenant_id, t.\(id) LIMIT 1000
             """)
     }

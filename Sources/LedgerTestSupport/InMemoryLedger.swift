@@ -186,11 +186,18 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         }
     }
 
-    /// Checks whether the tenant exists.
+    /// Checks whether the tenant exists and is served here; fails only as a directory does.
     package func contains(_ tenant: TenantID) async throws(LedgerFault) -> Bool {
         try memory.withLock { memory throws(LedgerFault) in
-            // `default` exists in every ledger.
-            if tenant != .default || memory.fault == .tenantMoved { try memory.check() }
+            if [.tenantMoved, .unavailable].contains(memory.fault) { try memory.check() }
+            return memory.tenants[tenant] != nil
+        }
+    }
+
+    /// Checks whether the tenant exists, wherever it is served.
+    package func exists(_ tenant: TenantID) async throws(LedgerFault) -> Bool {
+        try memory.withLock { memory throws(LedgerFault) in
+            if memory.fault == .unavailable { try memory.check() }
             return memory.tenants[tenant] != nil
         }
     }

@@ -38,6 +38,7 @@ import Testing
             #expect(found.output.contains("LOST: 9 events were signed"), "\(found.output)")
             #expect(found.output.contains("UNDONE: account \(ada.userID)"), "\(found.output)")
             #expect(found.output.contains("VALID: API key "), "\(found.output)")
+            try await deployment.expectMoved(tool, key: key, account: ada.userID)
             let alone = try await tool.run(["restore-check", "--revoke-keys"])
             #expect(alone.status == 64)
             let accepted = try await tool.run(["restore-check", "--accept", "--revoke-keys"])

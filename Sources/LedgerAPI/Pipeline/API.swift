@@ -59,7 +59,7 @@ package struct API: Sendable {
         case .notFound:
             throw .notFound
         case .methodNotAllowed(let methods, _, let captures):
-            _ = try await tenant(in: captures)
+            _ = try await tenant(in: captures, isServed: false)
             let allowed = (methods + ["OPTIONS"]).sorted()
             guard request.method == "OPTIONS" else { throw .methodNotAllowed(allowed: allowed) }
             var response = HTTPResponse.allowing(allowed)
@@ -67,8 +67,9 @@ package struct API: Sendable {
                 methods, surface.requestHeaders, in: &response, to: request.headers)
             return response
         case .found(let number, _, let captures):
-            let tenant = try await tenant(in: captures)
             let route = router[number]
+            let tenant = try await tenant(
+                in: captures, isServed: type(of: route).requiresServedTenant)
             let now = services.now()
             let page = try surface.page(of: request.headers, in: tenant, at: now, services)
             let call = RouteCall(
@@ -81,12 +82,18 @@ package struct API: Sendable {
 
     /// Returns the tenant that a path names.
     ///
-    /// - Throws: 404 when it does not exist.
-    private func tenant(in captures: RouteCaptures) async throws(APIError) -> TenantID {
+    /// - Throws: 404 when it does not exist; if it must be served here, 503 while it is not, or that is unknown.
+    private func tenant(
+        in captures: RouteCaptures, isServed: Bool
+    ) async throws(APIError) -> TenantID {
         guard let tenant = surface.tenant(in: captures) else { throw .notFound }
+        // `default` exists in every ledger: health, keys and pages depend on no look-up.
+        guard isServed || tenant != .default else { return tenant }
         let exists: Bool
         do {
-            exists = try await services.tenants.contains(tenant)
+            exists =
+                try await isServed
+                ? services.tenants.contains(tenant) : services.tenants.exists(tenant)
         } catch {
             throw .faulted(error)
         }

@@ -8,6 +8,8 @@ protocol Route: Sendable {
     static var path: String { get }
     /// Whether the path exists for each tenant, and not once for the whole service.
     static var isTenantScoped: Bool { get }
+    /// Whether requests are refused while the tenant is served elsewhere; false for routes that read nothing of it.
+    static var requiresServedTenant: Bool { get }
     /// The description in the API's document, with every input that the route can read; no request
     /// reads more of it than its roles, its parameters and its body's form.
     static var operation: Operation { get }
@@ -20,4 +22,5 @@ protocol Route: Sendable {
 
 extension Route {
     static var isTenantScoped: Bool { true }
+    static var requiresServedTenant: Bool { isTenantScoped }
 }

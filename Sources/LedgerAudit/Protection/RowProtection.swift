@@ -223,6 +223,7 @@ extension ProtectedTable {
                 CROSS JOIN LATERAL (
                     SELECT ctid AS place FROM \(rawValue)
                     WHERE tenant_id = $4 AND ctid = k.place::tid AND xmin::text = k.writer
+                        AND NOT EXISTS (SELECT FROM tenant_moves WHERE tenant_id = $4)
                     FOR UPDATE SKIP LOCKED) r) n
             WHERE t.tenant_id = $4 AND t.ctid = n.place
             """)

@@ -39,12 +39,13 @@ package struct FormerEmailRebuild: Sendable {
         try await session.run { connection in
             var tenants = [tenant].compactMap(\.self)
             if tenant == nil {
-                tenants = try AllTenants.heads(on: connection).map(\.tenant)
+                tenants = try AllTenants.servedHeads(on: connection).map(\.tenant)
             }
             if let missing = try emails.disclosures.missingKey(on: connection) {
                 throw FormerEmailFault.keyIsMissing(missing)
             }
             return try tenants.map { tenant in
+                try TenantMove.refuse(tenant, on: connection)
                 let wrong = try emails.reset(tenant, on: connection)
                 var last = try emails.complete(tenant, after: nil, on: connection)
                 while let behind = last {

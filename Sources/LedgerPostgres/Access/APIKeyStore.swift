@@ -50,11 +50,12 @@ package struct APIKeyStore {
 
     /// Stores a new key of a tenant, with its MAC.
     ///
-    /// - Throws: `PostgresError`.
+    /// - Throws: `PostgresError`; ``TenantRefusal`` for a tenant that is being moved.
     package func add(_ key: StoredAPIKey, to tenant: TenantID, macKey: MACKey) throws {
         var access = AccessRecord(by: nil, .createAPIKey)
         access.details = ["key": key.id.description, "role": key.role.rawValue]
         try connection.transaction {
+            try TenantMove.refuse(tenant, on: connection)
             _ = try connection.pipeline([
                 Call(
                     Self.insert,
@@ -80,12 +81,14 @@ package struct APIKeyStore {
 
     /// Revokes a key permanently; every process refuses it from its next request on.
     ///
-    /// - Throws: `PostgresError`.
+    /// - Throws: `PostgresError`; ``TenantRefusal`` for a tenant that is being moved, which the key may be used with
+    ///   elsewhere.
     package func revoke(_ key: APIKeyID, of tenant: TenantID) throws -> Revocation {
         let name: [Parameter] = [.text(tenant.description), .uuid(key.bits)]
         var access = AccessRecord(by: nil, .revokeAPIKey)
         access.details = ["key": key.description]
         return try connection.transaction {
+            try TenantMove.refuse(tenant, on: connection)
             guard try connection.query(Self.revoke, name).rowsAffected == 1 else {
                 return try connection.query(Self.exists, name).rowCount == 1
                     ? .revokedBefore : .unknown

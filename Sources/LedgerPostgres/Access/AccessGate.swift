@@ -42,6 +42,7 @@ package final class AccessGate: Sendable {
     private let nodes: TenantNodes
     private let fence: SchemaFence
     private let macs: MACKeys
+    private let refusesMoved: Bool
     private let onFault: @Sendable (String) -> Void
 
     /// Creates a gate, which works while ``run()`` runs.
@@ -52,17 +53,21 @@ package final class AccessGate: Sendable {
     ///   - queueLimit: The maximum number of waiting requests; more are refused as overload.
     ///   - fence: Refuses a schema of another version.
     ///   - nodes: The nodes of the tenants on Citus.
+    ///   - refusesMoved: Whether nothing is written about a tenant that is being moved; servers, which refuse its requests
+    ///     before, save the statement.
     ///   - onFault: Called with one line, free of personal data, for each failed batch and each API
     ///     key with a wrong MAC.
     package init(
         url: String, macs: MACKeys = MACKeys(current: nil), queueLimit: Int = 1024,
         fence: SchemaFence = SchemaFence(), nodes: TenantNodes = TenantNodes(),
+        refusesMoved: Bool = false,
         onFault: @escaping @Sendable (String) -> Void
     ) {
         self.nodes = nodes
         self.macs = macs
         self.onFault = onFault
         self.fence = fence
+        self.refusesMoved = refusesMoved
         lanes = Lanes {
             let isSharded = SharedFlag()
             let session = Postgres.Session(
@@ -203,7 +208,12 @@ package final class AccessGate: Sendable {
             return isCitus ? tenantCalls.calls([call], of: wanted[group[0]].tenant) : [call]
         }
         calls.append(Call(SchemaFence.version))
-        let results = try connection.pipeline(calls)
+        let results =
+            try refusesMoved
+            ? connection.transaction {
+                for tenant in records.keys { try TenantMove.refuse(tenant, on: connection) }
+                return try connection.pipeline(calls)
+            } : connection.pipeline(calls)
         // An entry is written before the data is shown, and after it was read.
         try fence.check(results[calls.count - 1])
         var keys: [Int: StoredAPIKey?] = [:]

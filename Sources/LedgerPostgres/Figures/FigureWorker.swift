@@ -111,13 +111,14 @@ package final class FigureWorker: Sendable {
     package func rebuild(_ tenant: TenantID?) async throws -> [(tenant: TenantID, size: Int64)] {
         let tenants =
             if let tenant { [tenant] } else {
-                try await session.run { try AllTenants.heads(on: $0) }.map(\.tenant)
+                try await session.run { try AllTenants.servedHeads(on: $0) }.map(\.tenant)
             }
         var counted: [(tenant: TenantID, size: Int64)] = []
         for tenant in tenants {
             let name = [Parameter.text(tenant.description)]
             try await session.run { connection in
                 try connection.transaction(Self.begin) {
+                    try TenantMove.refuse(tenant, on: connection)
                     _ = try connection.query(Self.make, name)
                     _ = try connection.query(Self.lock, name)
                     _ = try connection.query(Self.clear, name)

@@ -39,7 +39,7 @@ package struct Rebuild: Sendable {
     ///
     /// - Throws: `PostgresError` when the database fails; earlier repairs remain.
     package func run(_ projection: ProjectionName) async throws -> [RebuildReport] {
-        let heads = try await session.run { try AllTenants.heads(on: $0) }
+        let heads = try await session.run { try AllTenants.servedHeads(on: $0) }
         var reports: [RebuildReport] = []
         for (tenant, _) in heads {
             reports.append(try await run(projection, in: tenant))
@@ -65,7 +65,7 @@ package struct Rebuild: Sendable {
 
     private func run(
         _ name: ProjectionName, in tenant: TenantID, on connection: Connection
-    ) throws(PostgresError) -> RebuildReport {
+    ) throws -> RebuildReport {
         let live = try ProjectionTables.served(name, on: connection)
         let table = RefoldTable(live, on: try DatabaseEngine(of: connection))
         try connection.execute(table.creation)
@@ -82,7 +82,8 @@ package struct Rebuild: Sendable {
                 isLastAttempt: attempt == Self.attemptsMax, on: connection)
             if let finished { return finished }
         }
-        throw .unexpectedResult("the checkpoint moves faster than the log can be refolded")
+        throw PostgresError.unexpectedResult(
+            "the checkpoint moves faster than the log can be refolded")
     }
 
     /// Catches up under the lock, compares, repairs and commits; returns nil when too many events are left to
@@ -90,13 +91,14 @@ package struct Rebuild: Sendable {
     private func finish(
         _ load: inout BulkLoad, table: RefoldTable, live: ProjectionTable, tenant: TenantID,
         isLastAttempt: Bool, on connection: Connection
-    ) throws(PostgresError) -> RebuildReport? {
+    ) throws -> RebuildReport? {
         let name = live.projection
         _ = try connection.query(.begin)
         defer { connection.rollBack() }
+        try TenantMove.refuse(tenant, on: connection)
         let lease = try checkpoint(of: live, in: tenant, .wait, on: connection)
         guard lease.position >= load.position else {
-            throw .unexpectedResult("the checkpoint moved back during the rebuild")
+            throw PostgresError.unexpectedResult("the checkpoint moved back during the rebuild")
         }
         let left = lease.position.value - load.position.value
         guard left <= Self.underLockMax || isLastAttempt else { return nil }

@@ -116,7 +116,7 @@ enum TableCreation {
         _ new: ProjectionTable, beside old: ProjectionTable, under lease: RebuildLease,
         with disclosures: DisclosureReader, on connection: Connection
     ) throws {
-        for (tenant, head) in try AllTenants.heads(on: connection) {
+        for (tenant, head) in try AllTenants.servedHeads(on: connection) {
             let checkpoints = try connection.pipeline([
                 Checkpoints.call([old], of: tenant, .none)
             ])

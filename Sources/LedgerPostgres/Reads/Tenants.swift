@@ -41,6 +41,11 @@ package final class Tenants: TenantDirectory {
 
     package func contains(_ tenant: TenantID) async throws(LedgerFault) -> Bool {
         try await refuseMoved(tenant)
+        return try await exists(tenant)
+    }
+
+    /// Whether a tenant has been created; cached for as long as the process runs.
+    package func exists(_ tenant: TenantID) async throws(LedgerFault) -> Bool {
         let now = ContinuousClock.now
         let cached: Bool? = known.withLock { known in
             if known.present.contains(tenant) { return true }

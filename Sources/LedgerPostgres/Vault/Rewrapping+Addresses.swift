@@ -16,6 +16,7 @@ extension Rewrapping {
         UPDATE addresses d SET digest = n.new, key_id = $2::text, mac = n.mac
         FROM unnest($3::uuid[], $4::bytea[], $5::bytea[], $6::bytea[]) n (address, old, new, mac)
         WHERE d.tenant_id = $1 AND d.address_id = n.address AND d.digest = n.old
+            AND NOT EXISTS (SELECT FROM tenant_moves WHERE tenant_id = $1)
         """)
 
     /// Stores the digests of addresses by the current key.

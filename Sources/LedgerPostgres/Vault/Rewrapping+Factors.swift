@@ -17,6 +17,7 @@ extension Rewrapping {
             n (factor, old, counter, new, mac)
         WHERE f.tenant_id = $1 AND f.factor_id = n.factor AND f.sealed = n.old
             AND f.counter = n.counter
+            AND NOT EXISTS (SELECT FROM tenant_moves WHERE tenant_id = $1)
         """)
 
     /// Encrypts the secrets of second factors again, each row with a new MAC.

@@ -15,6 +15,7 @@ extension Rewrapping {
         UPDATE credentials c SET wrapping_key = $2::text, sealed = n.new, mac = n.mac
         FROM unnest($3::uuid[], $4::bytea[], $5::bytea[], $6::bytea[]) n (identity, old, new, mac)
         WHERE c.tenant_id = $1 AND c.identity_id = n.identity AND c.sealed = n.old
+            AND NOT EXISTS (SELECT FROM tenant_moves WHERE tenant_id = $1)
         """)
 
     /// Encrypts passwords again, each with a new MAC.

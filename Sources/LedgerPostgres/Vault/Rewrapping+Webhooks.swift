@@ -8,6 +8,7 @@ extension Rewrapping {
         """
         UPDATE webhook_secrets SET wrapping_key = $5, wrapped_secret = $6
         WHERE tenant_id = $1 AND endpoint_id = $2 AND secret_id = $3 AND wrapped_secret = $4
+            AND NOT EXISTS (SELECT FROM tenant_moves WHERE tenant_id = $1)
         """)
 
     /// Rewraps the secrets of webhooks one by one: a tenant has only a few.

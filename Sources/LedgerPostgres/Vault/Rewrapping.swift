@@ -6,7 +6,8 @@ import Postgres
 /// second factors, secrets of webhooks and the digests of addresses.
 ///
 /// Each transaction handles a bounded number. Rows already renewed are skipped, so a run can be
-/// interrupted and repeated. A row that is changed or destroyed meanwhile is left as it is.
+/// interrupted and repeated. A row that is changed or destroyed meanwhile is left as it is, as are those of a tenant
+/// that is being moved.
 package struct Rewrapping: Sendable {
     private static let accountKeys = AllTenants.page(
         of: "account_keys", ["t.tenant_id", "t.account_id", "t.wrapping_key", "t.wrapped_key"],
@@ -18,6 +19,7 @@ package struct Rewrapping: Sendable {
         UPDATE account_keys k SET wrapping_key = $2::text, wrapped_key = n.new
         FROM unnest($3::uuid[], $4::bytea[], $5::bytea[]) n (account, old, new)
         WHERE k.tenant_id = $1 AND k.account_id = n.account AND k.wrapped_key = n.old
+            AND NOT EXISTS (SELECT FROM tenant_moves WHERE tenant_id = $1)
         """)
 
     /// Looks up each key separately, whatever the planner's estimates.

@@ -6,7 +6,8 @@ package import StandardWebhooks
 
 /// Adds, changes and removes endpoints with the login that owns the schema.
 ///
-/// Each change is recorded in the access log, in the same transaction.
+/// Each change is recorded in the access log, in the same transaction, and refused with ``TenantRefusal`` for a
+/// tenant that is being moved.
 package struct WebhookStore {
     /// The maximum number of dead letters that are listed or sent again at a time.
     package static let deadLettersMax = 1_000
@@ -116,7 +117,7 @@ package struct WebhookStore {
         secret: WebhookSecret, keyring: WrappingKeyring
     ) throws -> LogPosition? {
         let types = types.map(\.rawValue)
-        return try connection.transaction {
+        return try changing {
             let cursor = try connection.query(
                 Self.insertCursor, key(id) + [from.map { .int8($0.value) } ?? .null])
             guard cursor.rowCount == 1 else { return nil }
@@ -141,7 +142,7 @@ package struct WebhookStore {
     ///
     /// - Throws: `PostgresError`.
     package func remove(_ id: WebhookID) throws -> Bool {
-        try connection.transaction {
+        try changing {
             var counts: [Int] = []
             for table in Self.tables {
                 let statement = Statement(
@@ -160,7 +161,7 @@ package struct WebhookStore {
     /// - Returns: False when the endpoint does not exist.
     /// - Throws: `PostgresError`.
     package func setEnabled(_ isEnabled: Bool, _ id: WebhookID) throws -> Bool {
-        try connection.transaction {
+        try changing {
             let changed = try connection.query(
                 isEnabled ? Self.enable : Self.disable, key(id))
             guard changed.rowsAffected == 1 else { return false }
@@ -178,7 +179,7 @@ package struct WebhookStore {
     package func rotate(
         _ id: WebhookID, to secret: WebhookSecret, overlapSeconds: Int64, keyring: WrappingKeyring
     ) throws -> Bool {
-        try connection.transaction {
+        try changing {
             guard try isChanged(id) else { return false }
             _ = try connection.query(Self.endSecrets, key(id) + [.int8(overlapSeconds)])
             try add(secret, to: id, keyring: keyring)
@@ -212,7 +213,7 @@ package struct WebhookStore {
     /// - Returns: The number of events; nil when the endpoint does not exist.
     /// - Throws: `PostgresError`.
     package func replay(_ id: WebhookID, position: LogPosition?) throws -> Int? {
-        try connection.transaction {
+        try changing {
             guard try isChanged(id) else { return nil }
             let replayed = try connection.query(
                 Self.replay,
@@ -222,6 +223,16 @@ package struct WebhookStore {
             try record(
                 .replayWebhook, id, ["position": position.map(\.description) ?? "all"])
             return replayed.rowsAffected
+        }
+    }
+
+    /// Runs a change in a transaction.
+    ///
+    /// - Throws: ``TenantRefusal`` for a tenant that is being moved.
+    private func changing<Value>(_ body: () throws -> Value) throws -> Value {
+        try connection.transaction {
+            try TenantMove.refuse(tenant, on: connection)
+            return try body()
         }
     }
 

@@ -62,10 +62,10 @@ struct AdministeredCommand: Sendable {
 
     /// Records a command in the access log before it runs.
     ///
-    /// - Throws: `Fault` when the access log can't be written.
+    /// - Throws: `Fault` when the access log can't be written, or the tenant is being moved.
     func record(_ access: AccessRecord) async throws(Fault) {
         let faults = LastFault()
-        let gate = AccessGate(url: url) { faults.note($0) }
+        let gate = AccessGate(url: url, refusesMoved: true) { faults.note($0) }
         async let finished: Void = gate.run()
         let result: Result<Void, LedgerFault>
         do throws(LedgerFault) {
@@ -119,6 +119,8 @@ struct AdministeredCommand: Sendable {
             case .success(.failure(let refusal)):
                 isRefused = true
                 fault = Fault(Self.text(of: refusal))
+            case .failure(.tenantMoved):
+                fault = Fault("nothing was changed: \(faults.last ?? "the tenant was moved")")
             case .failure:
                 // Each run sets another hold; all other commands are idempotent.
                 let advice =

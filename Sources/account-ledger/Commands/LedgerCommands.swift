@@ -1,6 +1,7 @@
 import CommandLine
 import Ledger
 import LedgerEngine
+import LedgerPostgres
 
 /// Shared parts of the commands that read a whole ledger.
 enum LedgerCommands {
@@ -17,6 +18,22 @@ enum LedgerCommands {
             throw Fault("tenant \(tenant) does not exist")
         }
         return tenant
+    }
+
+    /// Returns the tenant that `--tenant` names, for a command that changes it.
+    ///
+    /// - Throws: `UsageError` for a malformed name, `Fault` for a tenant that does not exist, or is being moved.
+    static func servedTenant(_ arguments: Arguments, url: String) throws -> TenantID? {
+        let tenant = try tenant(arguments, url: url)
+        if let tenant, let move = try TenantOpenings.read(url: url).moves[tenant] {
+            throw Fault("\(TenantRefusal(tenant: tenant, move: move))")
+        }
+        return tenant
+    }
+
+    /// Prints that a tenant is left out of a command because it is being moved, or was.
+    static func reportMoved(_ tenant: TenantID, _ move: TenantMove) {
+        Terminal.printError("tenant \(tenant) is left out: it \(move.description)")
     }
 
     /// Prints which tenants a command leaves out, each with the fault of its log.

@@ -28,17 +28,16 @@ enum ProtectCommand {
         // Excludes rotations meanwhile.
         let lock = try directory.lock()
         defer { try? lock.close() }
-        let only = try LedgerCommands.tenant(arguments, url: url)
+        let only = try LedgerCommands.servedTenant(arguments, url: url)
         guard let keys = try directory.load(), !keys.wrapping.macs.isEmpty else {
             throw directory.fault(
                 "\(directory.path) holds no MAC key: \(Syntax.program) serve creates the first one")
         }
-        let tenants =
-            if let only { [only] } else {
-                try TenantOpenings.read(url: url).continuedTenants
-            }
+        let opened = try TenantOpenings.read(url: url)
+        let tenants = only.map { [$0] } ?? opened.continuedTenants
         let trust = try VerifyTrust.read(
-            arguments, environment, keys: [], tenants: tenants, isOfAll: only == nil)
+            arguments, environment, keys: [], tenants: tenants, isOfAll: only == nil,
+            moves: opened.moves)
         let verifier = Verifier(
             url: url, keyring: keys.wrapping, searchKey: keys.searching.search, trust: trust)
         let protection = RowProtection(

@@ -50,7 +50,7 @@ enum RebuildCommand {
             return try await OnlineRebuildCommand.run(change, of: projection, environment)
         }
         let url = try environment.databaseURL
-        let tenant = try LedgerCommands.tenant(arguments, url: url)
+        let tenant = try LedgerCommands.servedTenant(arguments, url: url)
         // Without keys a rebuild would remove every e-mail address from the table.
         guard let keyring = try LedgerCommands.keyring(environment) else {
             throw Fault(
@@ -74,7 +74,7 @@ enum RebuildCommand {
     ) async throws -> ExitCode {
         try expectNoTable(arguments)
         let url = try environment.databaseURL
-        let tenant = try LedgerCommands.tenant(arguments, url: url)
+        let tenant = try LedgerCommands.servedTenant(arguments, url: url)
         let worker = FigureWorker(url: url)
         let counted = try await worker.rebuild(tenant)
         await worker.close()
@@ -97,7 +97,7 @@ enum RebuildCommand {
     ) async throws -> ExitCode {
         try expectNoTable(arguments)
         let url = try environment.databaseURL
-        let tenant = try LedgerCommands.tenant(arguments, url: url)
+        let tenant = try LedgerCommands.servedTenant(arguments, url: url)
         guard let keys = try LedgerCommands.keys(environment)?.searching else {
             throw Fault(
                 "\(Setting.keys.name) is not set: the digests are made from decrypted e-mails")

@@ -44,7 +44,7 @@ enum RestoreCheckCommand {
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         let url = try environment.databaseURL
-        let only = try LedgerCommands.tenant(arguments, url: url)
+        let only = try LedgerCommands.servedTenant(arguments, url: url)
         let directory = try SealingSetup.directory(
             environment.setting(.sealerState, to: arguments["state"]), mode: try environment.mode)
         guard let directory else {
@@ -58,9 +58,16 @@ enum RestoreCheckCommand {
         guard !isRestored || arguments.has("accept") else {
             throw arguments.usageError("--restored requires --accept")
         }
-        let tenants =
-            if let only { [only] } else { try await Tenants(url: url).list().map(\.tenant) }
-        let gone = only == nil ? try gone(from: tenants, directory) : []
+        let all = Tenants(url: url)
+        let moves = try await all.moves()
+        let here = try await all.list().map(\.tenant)
+        let tenants = only.map { [$0] } ?? here.filter { moves[$0] == nil }
+        let gone = only == nil ? try gone(from: here + moves.keys, directory) : []
+        if only == nil {
+            for (tenant, move) in moves.sorted(by: { $0.key < $1.key }) {
+                LedgerCommands.reportMoved(tenant, move)
+            }
+        }
         var isWhole = gone.isEmpty
         Terminal.print(gone.joined())
         let refused = try refusedLogs(environment, url: url)

@@ -131,6 +131,10 @@ enum RulesSetCommand {
         }
         let macs = try LedgerCommands.macKeys(environment)
         for (tenant, policy) in commands.configured {
+            if let move = commands.moves[tenant] {
+                LedgerCommands.reportMoved(tenant, move)
+                continue
+            }
             let command = AdministeredCommand(url: commands.url, tenant: tenant, macs: macs)
             let replies: [Reply]
             do {
@@ -159,13 +163,17 @@ struct RulesCommands {
 
     let url: String
     let recorded: [TenantID: Result<RulesSet, any Error>]
+    /// The tenants that are being moved, or were.
+    let moves: [TenantID: TenantMove]
     /// The tenants with configured rules, in order; only the one of `--tenant`, if it is given.
     let configured: [(tenant: TenantID, policy: TenantPolicy)]
 
     init(_ arguments: Arguments, _ environment: Environment) throws {
         url = try environment.databaseURL
         let only = try LedgerCommands.tenant(arguments, url: url)
-        let opened = try TenantOpenings.read(url: url).tenants
+        let book = try TenantOpenings.read(url: url)
+        let opened = book.tenants
+        moves = book.moves
         recorded = try SchemaCheck.withConnection(to: url) { try RecordedRules.read(on: $0) }
         let all = try RulesSetup.all(environment, of: opened)
         if let missing = all.keys.sorted().first(where: { !opened.contains($0) }) {

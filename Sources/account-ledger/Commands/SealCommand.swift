@@ -123,13 +123,17 @@ enum SealCommand {
             )
         }
         let tenants = try await Tenants(url: url).list()
-        for (tenant, size) in signed {
+        let moves = try await Tenants(url: url).moves()
+        // The log of a tenant that was moved goes on elsewhere, with this record.
+        for (tenant, move) in moves.sorted(by: { $0.key < $1.key }) {
+            LedgerCommands.reportMoved(tenant, move)
+        }
+        for (tenant, size) in signed where moves[tenant] == nil {
             guard let found = tenants.first(where: { $0.tenant == tenant }) else {
                 throw Fault("tenant \(tenant) was sealed, but it is not in the database")
             }
             try expect(size, of: tenant, events: found.events)
         }
-        let moves = try await Tenants(url: url).moves()
         let wanted = tenants.filter { $0.events > 0 && moves[$0.tenant] == nil }
         let reads = ProofReads(url: url) { _ in }
         let deadline = ContinuousClock.now + patience

@@ -49,14 +49,20 @@ enum VerifyCommand {
         }
         if tenant == nil {
             for (half, move) in halves.sorted(by: { $0.key < $1.key }) {
-                Terminal.printError("tenant \(half) is left out: it \(move.description)")
+                LedgerCommands.reportMoved(half, move)
             }
+        }
+        for (moved, move) in opened.moves.sorted(by: { $0.key < $1.key })
+        where move.state == .moved && (tenant ?? moved) == moved {
+            Terminal.printError(
+                "tenant \(moved) \(move.description): its log here is not compared with the sealer's record"
+            )
         }
         let tenants =
             tenant.map { [$0] } ?? opened.tenants.filter { halves[$0] == nil }
         let trust = try VerifyTrust.read(
             arguments, environment, keys: verifiers ?? [], tenants: tenants,
-            isOfAll: tenant == nil)
+            isOfAll: tenant == nil, moves: opened.moves)
         let survey = try SchemaCheck.withConnection(to: url) { try AppendOnlySurvey($0) }
         let weakness =
             survey.guards.level < level

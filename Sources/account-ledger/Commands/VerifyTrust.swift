@@ -3,16 +3,18 @@ import Foundation
 import Ledger
 import LedgerAudit
 import LedgerEngine
+import LedgerPostgres
 import TransparencyLog
 
 /// The trusted data from outside the database that `verify` compares the logs with.
 enum VerifyTrust {
     /// Reads the keys, the checkpoint and the sealer's records, as far as they are given.
     ///
-    /// Called before the database is read, which must then contain everything signed so far.
+    /// Called before the database is read, which must then contain everything signed so far; the logs of tenants that
+    /// were moved, which go on elsewhere with the same record, need not.
     static func read(
         _ arguments: Arguments, _ environment: Environment, keys: [NoteVerifier],
-        tenants: [TenantID], isOfAll: Bool
+        tenants: [TenantID], isOfAll: Bool, moves: [TenantID: TenantMove] = [:]
     ) throws -> SealTrust {
         var trust = SealTrust()
         trust.verifiers = keys
@@ -20,7 +22,8 @@ enum VerifyTrust {
             do {
                 // Only the directory knows of a log that is missing as a whole.
                 let signed = isOfAll ? try directory.signedTenants() : []
-                for tenant in Set(tenants + signed) {
+                for tenant in Set(tenants + signed)
+                where moves[tenant].map({ $0.state == .leaving }) ?? true {
                     guard let last = try directory.lastSigned(of: tenant) else { continue }
                     trust.records[tenant] = last.checkpoint
                     // The sealer reports a missing key.

@@ -19,6 +19,8 @@ enum SchemaCheck {
             return try body(connection)
         } catch let fault as Fault {
             throw fault
+        } catch let refusal as TenantRefusal {
+            throw Fault(refusal.description)
         } catch {
             throw Fault("\(setting.name): \(error)")
         }

@@ -11,6 +11,7 @@ struct APIDocument: Sendable {
         let path: String
         let operation: Operation
         var isTenantScoped = false
+        var requiresServedTenant = false
         var isOnAdminListener = false
 
         init(_ route: any Route.Type) {
@@ -18,6 +19,7 @@ struct APIDocument: Sendable {
             path = route.path
             operation = route.operation
             isTenantScoped = route.isTenantScoped
+            requiresServedTenant = route.requiresServedTenant
         }
 
         /// Describes a page of the admin listener.

@@ -23,7 +23,8 @@ extension APIDocument.Entry {
             errors += [.apiKeyMissing, .apiKeyInvalid]
             if roles != Set(Role.allCases) { errors.append(.forbidden) }
         }
-        if isTenantScoped { errors += [.notFound, .faulted(.tenantMoved)] }
+        if isTenantScoped { errors.append(.notFound) }
+        if requiresServedTenant { errors.append(.faulted(.tenantMoved)) }
         if operation.body != nil { errors.append(.notJSON) }
         return Self.common + (errors + operation.refusals).map { ErrorAnswer($0) }
     }

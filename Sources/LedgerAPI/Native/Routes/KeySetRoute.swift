@@ -4,6 +4,7 @@ internal import HTTP
 struct KeySetRoute: Route {
     static let method = "GET"
     static let path = "/.well-known/jwks.json"
+    static let requiresServedTenant = false
     static let operation = Operation(
         id: "get_key_set", tag: .service, summary: "The public keys of access tokens",
         about: "A JSON Web Key Set (RFC 7517), which may be cached for five minutes.",

@@ -7,6 +7,7 @@ internal import PageAssets
 struct ConsolePageRoute: Route {
     static let method = "GET"
     static let path = "/console/"
+    static let requiresServedTenant = false
     static let operation = Operation(
         id: "show_console", tag: .log, summary: "The console", access: .anyone, parameters: [],
         answers: [])
@@ -51,6 +52,7 @@ struct ConsolePageRoute: Route {
 struct ConsoleAddressRoute: Route {
     static let method = "GET"
     static let path = "/console"
+    static let requiresServedTenant = false
     static let operation = Operation(
         id: "find_console", tag: .log, summary: "Lead to the console", access: .anyone,
         parameters: [], answers: [])

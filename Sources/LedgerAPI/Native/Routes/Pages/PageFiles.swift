@@ -7,6 +7,7 @@ internal import PageAssets
 struct AccountPageRoute: Route {
     static let method = "GET"
     static let path = "/account"
+    static let requiresServedTenant = false
     static let operation = Operation(
         id: "show_account_page", tag: .account, summary: "The page of the account holder",
         access: .anyone, parameters: [PageFiles.entityTags], answers: [])
@@ -22,6 +23,7 @@ struct AccountPageRoute: Route {
 struct PageAssetRoute: Route {
     static let method = "GET"
     static let path = "/assets/{folder}/{file}"
+    static let requiresServedTenant = false
     static let operation = Operation(
         id: "get_page_asset", tag: .service, summary: "A file of the pages",
         access: .anyone, parameters: [PageFiles.entityTags], answers: [])
