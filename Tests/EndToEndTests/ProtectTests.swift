@@ -120,7 +120,8 @@ import Testing
             let refused = try await deployment.tool.run(["protect"])
             #expect(refused.status == 1, "\(refused.output)")
             #expect(refused.errors.contains("account_id of identity"), "\(refused.errors)")
-            #expect(!refused.errors.contains("ada"), "no subject is named")
+            // Ids have these letters, too, in the middle of others.
+            #expect(!refused.errors.contains(/\bada\b/), "no subject is named")
             #expect(try await Self.macs(database, "mac IS NOT NULL") == ["0", "0", "0", "0", "0"])
             #expect(try await Self.protectedFrom(database) == "-")
             try await database.run { connection in
