@@ -56,7 +56,7 @@ const verbs = {
   PasskeyRegistered: () => "registered a passkey",
   SecondFactorEnrolled: ({ kind }) => (kind === "recovery_codes" ? "got recovery codes" : `enrolled ${factors[kind] ?? "a second factor"}`),
   SecondFactorRemoved: ({ kind, cause }) => `${cause === "holder" ? "removed" : "lost"} ${factors[kind] ?? "a second factor"}${
-    cause === "support" ? " by support" : ""}`,
+    { support: " by support", address_lost: " with a claimed address" }[cause] ?? ""}`,
   RecoveryCodeUsed: () => "used a recovery code", SecondFactorRemovalPlanned: () => "will lose a second factor by support",
   SecondFactorRemovalStopped: ({ cause }) => ({
     used: "used a second factor, which stopped its removal", support: "keeps a second factor by support",

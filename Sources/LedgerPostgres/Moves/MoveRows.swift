@@ -115,7 +115,7 @@ enum MoveRows {
         ).rowCount == 1
     }
 
-    /// Takes over a mark of a state and a peer, so that no earlier run goes on; returns false if there is none.
+    /// Gives a mark of a state and a peer to a run, so that no earlier one goes on; returns false if there is none.
     static func takeOver(
         _ tenant: TenantID, _ state: TenantMove.State, peer: String, run: UInt128,
         on connection: Connection

@@ -217,7 +217,8 @@ package final class TenantCopy {
     package func activate() throws {
         // The lock keeps an end of the move waiting, which would let the source serve as well.
         try source.transaction {
-            guard try MoveRows.lock(tenant, on: source)?.state == .moved,
+            guard let move = try MoveRows.lock(tenant, on: source), move.state == .moved,
+                move.peer == names.target,
                 try MoveRows.unmark(tenant, .arriving, run: run, on: target)
             else { throw TenantCopyFault.superseded }
         }

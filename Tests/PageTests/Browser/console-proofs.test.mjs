@@ -481,7 +481,8 @@ test("an auditor exports a bundle that holds, and finds the looks in the access 
     await tab.says("The bundle is not saved, because it does not hold", "alert");
     await tab.send("Fetch.disable");
   } finally {
-    await rm(saved, { recursive: true });
+    // Chromium may still write a part of a download.
+    await rm(saved, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
   await tab.open(`${base}/console/access-log`);
