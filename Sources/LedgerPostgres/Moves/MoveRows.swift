@@ -115,7 +115,7 @@ enum MoveRows {
         ).rowCount == 1
     }
 
-    /// Gives a mark of a state and a peer to a run, so that no earlier one goes on; returns false if there is none.
+    /// Makes a mark of a state and a peer that of a run, so that no earlier one goes on; returns false if there is none.
     static func takeOver(
         _ tenant: TenantID, _ state: TenantMove.State, peer: String, run: UInt128,
         on connection: Connection
