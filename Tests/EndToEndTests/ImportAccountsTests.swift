@@ -207,17 +207,26 @@ import Testing
         }
     }
 
+    private static let many = 6000
+
+    /// Begins an import of many accounts; returns its process and its file.
+    private func importOfMany(
+        _ deployment: Deployment
+    ) throws -> (process: RunningProcess, path: String) {
+        let text = (0..<Self.many).map {
+            #"{"user_id":"g|\#($0)","identities":[{"user_id":"\#($0)","provider":"google-oauth2"}]}"#
+        }.joined(separator: "\n")
+        let path = try deployment.write(text, to: "many.json")
+        let process = try RunningProcess(
+            executable: CommandLineTool.executable,
+            arguments: ["import", "auth0", path, "--reason", "the move"],
+            environment: deployment.tool.environment)
+        return (process, path)
+    }
+
     @Test func `an import that is killed goes on where it was`() async throws {
         try await with { deployment, _ in
-            let count = 6000
-            let text = (0..<count).map {
-                #"{"user_id":"g|\#($0)","identities":[{"user_id":"\#($0)","provider":"google-oauth2"}]}"#
-            }.joined(separator: "\n")
-            let path = try deployment.write(text, to: "many.json")
-            let half = try RunningProcess(
-                executable: CommandLineTool.executable,
-                arguments: ["import", "auth0", path, "--reason", "the move"],
-                environment: deployment.tool.environment)
+            let (half, path) = try importOfMany(deployment)
             let session = Session(url: deployment.superuserURL, applicationName: "test")
             try await eventually("some accounts to be imported") {
                 let names = try await session.run {
@@ -234,7 +243,7 @@ import Testing
             #expect(rest.status == 0, "\(rest)")
             let numbers = rest.output.matches(of: /(accounts|by external id:) ([0-9]+)/)
                 .compactMap { Int($0.output.2) }
-            #expect(numbers.reduce(0, +) == count && (numbers.last ?? 0) > 0, "\(rest)")
+            #expect(numbers.reduce(0, +) == Self.many && (numbers.last ?? 0) > 0, "\(rest)")
             let verified = try await deployment.tool.run(["verify"])
             #expect(verified.status == 0, "\(verified)")
         }
@@ -242,15 +251,7 @@ import Testing
 
     @Test func `an import that loses its connection goes on`() async throws {
         try await with { deployment, _ in
-            let count = 6000
-            let text = (0..<count).map {
-                #"{"user_id":"g|\#($0)","identities":[{"user_id":"\#($0)","provider":"google-oauth2"}]}"#
-            }.joined(separator: "\n")
-            let path = try deployment.write(text, to: "many.json")
-            let running = try RunningProcess(
-                executable: CommandLineTool.executable,
-                arguments: ["import", "auth0", path, "--reason", "the move"],
-                environment: deployment.tool.environment)
+            let (running, _) = try importOfMany(deployment)
             let session = Session(url: deployment.superuserURL, applicationName: "test")
             // The server's, too, which waits for commands.
             try await eventually("some accounts to be imported") {
@@ -271,7 +272,7 @@ import Testing
             let names = try await session.run {
                 try $0.query(Statement("test_names", "SELECT count(*) FROM names")).int8(0, 0)
             }
-            #expect(names == count)
+            #expect(names == Self.many)
             await session.close()
             let verified = try await deployment.tool.run(["verify"])
             #expect(verified.status == 0, "\(verified)")

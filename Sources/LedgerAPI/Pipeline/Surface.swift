@@ -62,7 +62,7 @@ protocol Surface: Sendable {
         _ headers: HTTPHeaders, in tenant: TenantID, at now: Timestamp, _ services: APIServices
     ) -> Bool
 
-    /// Mints an access token for a session of an account with these ids in other systems.
+    /// Mints an access token for a session of an account with these ids in other systems; nil when they are unknown.
     func accessToken(
         for grant: Grant, names: [ExternalName]?, in tenant: TenantID, _ services: APIServices
     ) -> String

@@ -39,7 +39,8 @@ package final class Lanes<Lane: Sendable>: Sendable {
 
     /// Returns the lane with a number, and makes it if needed; the first one once no more are made.
     package func lane(_ number: Int) -> Lane {
-        state.withLock { state in
+        guard number != 0 else { return first }
+        return state.withLock { state in
             if let lane = state.lanes[number] { return lane }
             guard !state.isOver else { return first }
             let lane = make()

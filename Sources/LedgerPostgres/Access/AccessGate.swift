@@ -30,16 +30,10 @@ package final class AccessGate: Sendable {
     private static let batchLimit = 128
 
     private let tenantCalls = TenantCalls()
-    /// Requests that wait for one connection: one for all tenants, on Citus one for those of each node.
-    private struct Lane: Sendable {
-        let queue: BatchQueue<Pending>
-        let session: Postgres.Session
-        /// Whether the connection reaches Citus, as found when it was opened.
-        let isSharded: SharedFlag
-    }
+    private typealias Lane = SessionLane<Pending>
 
     private let lanes: Lanes<Lane>
-    private let nodes: TenantNodes
+    private let nodes: TenantNodes?
     private let fence: SchemaFence
     private let macs: MACKeys
     private let refusesMoved: Bool
@@ -52,14 +46,14 @@ package final class AccessGate: Sendable {
     ///   - macs: Authenticate API keys; not needed for writing only.
     ///   - queueLimit: The maximum number of waiting requests; more are refused as overload.
     ///   - fence: Refuses a schema of another version.
-    ///   - nodes: The nodes of the tenants on Citus.
+    ///   - nodes: The nodes of the tenants on Citus; nil on Postgres alone.
     ///   - refusesMoved: Whether nothing is written about a tenant that is being moved; servers, which refuse its requests
     ///     before, save the statement.
     ///   - onFault: Called with one line, free of personal data, for each failed batch and each API
     ///     key with a wrong MAC.
     package init(
         url: String, macs: MACKeys = MACKeys(current: nil), queueLimit: Int = 1024,
-        fence: SchemaFence = SchemaFence(), nodes: TenantNodes = TenantNodes(),
+        fence: SchemaFence = SchemaFence(), nodes: TenantNodes? = nil,
         refusesMoved: Bool = false,
         onFault: @escaping @Sendable (String) -> Void
     ) {
@@ -69,16 +63,7 @@ package final class AccessGate: Sendable {
         self.fence = fence
         self.refusesMoved = refusesMoved
         lanes = Lanes {
-            let isSharded = SharedFlag()
-            let session = Postgres.Session(
-                url: url, applicationName: LockHolderName.access.rawValue,
-                connectTimeout: .seconds(2), runDeadline: AnswerTime.transactionMax
-            ) {
-                try $0.execute(PostgresBatchStore.settings)
-                isSharded.set(try DatabaseEngine(of: $0) == .citus)
-            }
-            return Lane(
-                queue: BatchQueue(limit: queueLimit), session: session, isSharded: isSharded)
+            Lane(url: url, named: LockHolderName.access.rawValue, queueLimit: queueLimit)
         } close: {
             $0.queue.close()
         }
@@ -126,29 +111,22 @@ package final class AccessGate: Sendable {
     }
 
     private func add(_ pending: Pending) {
-        let lane = lanes.lane(nodes.lane(of: pending.tenant))
+        let lane = lanes.lane(nodes?.lane(of: pending.tenant) ?? 0)
         if !lane.queue.add(pending) { pending.fail(with: .overloaded) }
     }
 
-    /// On Citus the requests of each tenant are answered by themselves, so that a failure is one of theirs.
     private func answer(_ dequeued: BatchQueue<Pending>.Dequeued, in lane: Lane) async {
         fail(dequeued.late, with: .overloaded, because: "they waited too long")
         let batch = dequeued.batch.map(\.element)
         guard !batch.isEmpty else { return }
-        let parts = Dictionary(grouping: dequeued.batch) { $0.element.tenant }
-        if lane.isSharded.value, parts.count > 1 {
-            for part in parts.values {
-                await answer(lane.queue.separatingLate(part), in: lane)
-            }
+        if let parts = lane.parts(of: dequeued.batch, by: { $0.tenant }) {
+            for part in parts { await answer(part, in: lane) }
             return
         }
         let found: [Int: StoredAPIKey?]
         do {
-            found = try await lane.session.run { [nodes] connection in
-                if lane.isSharded.value, let tenant = parts.keys.first {
-                    try nodes.learn(tenant, on: connection)
-                }
-                return try self.execute(batch, on: connection)
+            found = try await lane.run(of: batch.first?.tenant, noting: nodes) {
+                try self.execute(batch, on: $0)
             }
         } catch {
             return fail(dequeued.batch, with: .unavailable, because: OtherSchema.logText(of: error))

@@ -38,9 +38,8 @@ package final class PostgresChallengeStore: ChallengeStore {
             url: url, applicationName: "account-ledger challenges", connectTimeout: .seconds(2),
             runDeadline: AnswerTime.transactionMax
         ) {
-            try $0.execute(PostgresBatchStore.settings)
             // A group of tries holds challenges while it waits for counts, and commands that end them wait with it.
-            try $0.execute("SET lock_timeout = '2s'")
+            try $0.execute(PostgresBatchStore.settings + "SET lock_timeout = '2s';\n")
         }
         self.session = session
         self.keyring = keyring

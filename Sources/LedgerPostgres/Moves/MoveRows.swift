@@ -104,29 +104,29 @@ enum MoveRows {
         return try result.bool(0, result.column("is_pending"))
     }
 
-    /// Marks a tenant, or takes over a mark of the same state and peer; returns false if it has another mark.
+    /// Marks a tenant, or assigns its mark with the same state and peer to the run; returns false if it has another mark.
     static func mark(
         _ tenant: TenantID, _ state: TenantMove.State, peer: String, run: UInt128,
         on connection: Connection
     ) throws(PostgresError) -> Bool {
-        try connection.query(
-            mark,
-            [.text(tenant.description), .text(state.rawValue), .text(peer), .uuid(run)]
-        ).rowCount == 1
+        try connection.query(mark, parameters(tenant, state, peer, run)).rowCount == 1
     }
 
-    /// Makes a mark of a state and a peer that of a run, so that no earlier one goes on; returns false if there is none.
+    private static func parameters(
+        _ tenant: TenantID, _ state: TenantMove.State, _ peer: String, _ run: UInt128
+    ) -> [Parameter] {
+        [.text(tenant.description), .text(state.rawValue), .text(peer), .uuid(run)]
+    }
+
+    /// Assigns the mark with a state and a peer to a run, which stops earlier runs; returns false without such a mark.
     static func takeOver(
         _ tenant: TenantID, _ state: TenantMove.State, peer: String, run: UInt128,
         on connection: Connection
     ) throws(PostgresError) -> Bool {
-        try connection.query(
-            takeOver,
-            [.text(tenant.description), .text(state.rawValue), .text(peer), .uuid(run)]
-        ).rowCount == 1
+        try connection.query(takeOver, parameters(tenant, state, peer, run)).rowCount == 1
     }
 
-    /// Keeps the mark of a run until the open transaction ends; returns its state, and nil if there is none.
+    /// Locks a run's mark against changes until the open transaction ends; returns its state, or nil without a mark.
     static func hold(
         _ tenant: TenantID, run: UInt128, on connection: Connection
     ) throws(PostgresError) -> TenantMove.State? {
@@ -143,7 +143,7 @@ enum MoveRows {
         return result.rowCount == 0 ? nil : try TenantMove(result, 0)
     }
 
-    /// Removes a mark of a state and a run; returns false if there is none.
+    /// Removes the mark with a state and a run; returns false without such a mark.
     static func unmark(
         _ tenant: TenantID, _ state: TenantMove.State, run: UInt128, on connection: Connection
     ) throws(PostgresError) -> Bool {

@@ -34,16 +34,10 @@ package final class AccountReads: AccountReader {
     /// first, as when another process folds.
     private static let pause = Duration.milliseconds(20)
 
-    /// Reads that wait for one connection: one for all tenants, on Citus one for those of each node.
-    private struct Lane: Sendable {
-        let queue: BatchQueue<Pending>
-        let session: Postgres.Session
-        /// Whether the connection reaches Citus, as found when it was opened.
-        let isSharded: SharedFlag
-    }
+    private typealias Lane = SessionLane<Pending>
 
     private let lanes: Lanes<Lane>
-    private let nodes: TenantNodes
+    private let nodes: TenantNodes?
     private let advances: AdvanceSignal
     private let query = AccountQuery()
     private let fence: SchemaFence
@@ -57,14 +51,14 @@ package final class AccountReads: AccountReader {
     ///   - url: The runtime role's URL.
     ///   - queueLimit: The maximum number of waiting reads; more are refused as overload.
     ///   - fence: Refuses a schema of another version.
-    ///   - nodes: The nodes of the tenants on Citus.
+    ///   - nodes: The nodes of the tenants on Citus; nil on Postgres alone.
     ///   - advances: Raised after each commit that moved the checkpoint of `user_providers`: reads
     ///     that wait for the projection are retried then.
     ///   - onBehind: Called when a read has to wait for the projection; must not block.
     ///   - onFault: Called with one line, free of personal data, for each failed query.
     package init(
         url: String, queueLimit: Int = 4096, fence: SchemaFence = SchemaFence(),
-        nodes: TenantNodes = TenantNodes(), advances: AdvanceSignal = AdvanceSignal(),
+        nodes: TenantNodes? = nil, advances: AdvanceSignal = AdvanceSignal(),
         onBehind: @escaping @Sendable () -> Void = {},
         onFault: @escaping @Sendable (String) -> Void
     ) {
@@ -74,16 +68,7 @@ package final class AccountReads: AccountReader {
         self.onBehind = onBehind
         self.onFault = onFault
         lanes = Lanes {
-            let isSharded = SharedFlag()
-            let session = Postgres.Session(
-                url: url, applicationName: "account-ledger reader", connectTimeout: .seconds(2),
-                runDeadline: AnswerTime.transactionMax
-            ) {
-                try $0.execute(PostgresBatchStore.settings)
-                isSharded.set(try DatabaseEngine(of: $0) == .citus)
-            }
-            return Lane(
-                queue: BatchQueue(limit: queueLimit), session: session, isSharded: isSharded)
+            Lane(url: url, named: "account-ledger reader", queueLimit: queueLimit)
         } close: {
             $0.queue.close()
         }
@@ -97,7 +82,7 @@ package final class AccountReads: AccountReader {
             let seen = advances.count
             let answer = await withCheckedContinuation { continuation in
                 let pending = Pending(tenant: tenant, caller: caller, answer: continuation)
-                if !lanes.lane(nodes.lane(of: tenant)).queue.add(pending, since: start) {
+                if !lanes.lane(nodes?.lane(of: tenant) ?? 0).queue.add(pending, since: start) {
                     continuation.resume(returning: .failure(.overloaded))
                 }
             }
@@ -136,7 +121,6 @@ package final class AccountReads: AccountReader {
         await lane.session.close()
     }
 
-    /// On Citus the reads of each tenant are answered by themselves, so that a failure is one of theirs.
     private func answer(
         _ dequeued: BatchQueue<Pending>.Dequeued, in lane: Lane,
         _ deliveries: inout DiscardingTaskGroup
@@ -144,21 +128,15 @@ package final class AccountReads: AccountReader {
         fail(dequeued.late, with: .overloaded, because: "they waited too long")
         let batch = dequeued.batch
         guard !batch.isEmpty else { return }
-        let parts = Dictionary(grouping: batch) { $0.element.tenant }
-        if lane.isSharded.value, parts.count > 1 {
-            for part in parts.values {
-                await answer(lane.queue.separatingLate(part), in: lane, &deliveries)
-            }
+        if let parts = lane.parts(of: batch, by: { $0.tenant }) {
+            for part in parts { await answer(part, in: lane, &deliveries) }
             return
         }
         let answers: [Answer]
         do {
-            answers = try await lane.session.run { [query, fence, nodes] connection in
-                if lane.isSharded.value, let tenant = parts.keys.first {
-                    try nodes.learn(tenant, on: connection)
-                }
-                return try query.answers(
-                    to: batch.map(\.element), behind: fence, on: connection)
+            answers = try await lane.run(of: batch.first?.element.tenant, noting: nodes) {
+                [query, fence] in
+                try query.answers(to: batch.map(\.element), behind: fence, on: $0)
             }
         } catch {
             return fail(batch, with: .unavailable, because: OtherSchema.logText(of: error))

@@ -78,18 +78,21 @@ package final class Tenants: TenantDirectory {
     /// - Throws: `LedgerFault.tenantMoved`; `.unavailable` if it is not known for the last ``TenantMove/noticeMax``.
     private func refuseMoved(_ tenant: TenantID) async throws(LedgerFault) {
         let now = ContinuousClock.now
-        let wait: Task<Bool, Never>? = known.withLock { known in
+        let seen = known.withLock { known -> (wait: Task<Bool, Never>?, isMoved: Bool) in
             let age = known.readAt.map { now - $0 }
-            if let age, age < Self.noticeAfter { return nil }
+            let isMoved = known.moved.contains(tenant)
+            if let age, age < Self.noticeAfter { return (nil, isMoved) }
             let reading = known.reading ?? Task { await self.readMoves() }
             known.reading = reading
-            guard let age else { return reading }
-            return age < TenantMove.noticeMax ? nil : reading
+            let isKnown = age.map { $0 < TenantMove.noticeMax } ?? false
+            return (isKnown ? nil : reading, isMoved)
         }
-        if let wait {
+        var isMoved = seen.isMoved
+        if let wait = seen.wait {
             guard await wait.value else { throw .unavailable }
+            isMoved = known.withLock { $0.moved.contains(tenant) }
         }
-        guard !known.withLock({ $0.moved.contains(tenant) }) else { throw .tenantMoved }
+        guard !isMoved else { throw .tenantMoved }
     }
 
     private func readMoves() async -> Bool {

@@ -3,7 +3,6 @@ import Ledger
 package import LedgerEngine
 import LedgerMessages
 import Postgres
-import Synchronization
 
 /// Executes batches on one connection, each in one transaction of two round trips; rules that remove
 /// a provider need a third.
@@ -176,15 +175,6 @@ package final class PostgresBatchStore: BatchStore {
             + NameWrites.calls(for: batches) + TraceWrites.calls(for: batches)
             + PasswordWrites.stores(in: batches, keyring: keyring)
     }
-}
-
-/// A flag that several threads read.
-final class SharedFlag: Sendable {
-    private let flag = Atomic(false)
-
-    var value: Bool { flag.load(ordering: .relaxed) }
-
-    func set(_ value: Bool) { flag.store(value, ordering: .relaxed) }
 }
 
 extension BatchFault {

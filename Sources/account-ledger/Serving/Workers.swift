@@ -30,8 +30,6 @@ struct Workers: Sendable {
     private let watch: LockHolderWatch
     /// One for the whole process, so that each refusal is reported once.
     let fence = SchemaFence()
-    /// The nodes of the tenants on Citus, as the workers learn them.
-    private let nodes = TenantNodes()
 
     init(
         _ configuration: ServeConfiguration, engine: DatabaseEngine, keys: Keys,
@@ -39,7 +37,9 @@ struct Workers: Sendable {
         log: Log
     ) {
         let url = configuration.databaseURL
-        let (fence, nodes) = (fence, nodes)
+        let fence = fence
+        // Of Citus, as the workers learn them.
+        let nodes = engine == .citus ? TenantNodes() : nil
         access = AccessGate(
             url: url, macs: keys.wrapping.macs, fence: fence, nodes: nodes
         ) { text in
