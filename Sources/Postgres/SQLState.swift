@@ -66,4 +66,6 @@ extension SQLState {
     package static let queryCanceled = Self(rawValue: "57014")
     /// An exception raised by SQL itself: `P0001`.
     package static let raiseException = Self(rawValue: "P0001")
+    /// An error without a more precise code, also of an extension: `XX000`.
+    package static let internalError = Self(rawValue: "XX000")
 }

@@ -81,7 +81,7 @@ package final class PostgresBatchStore: BatchStore {
         } catch let fault as BatchFault {
             throw fault
         } catch let error as PostgresError {
-            throw BatchFault(error)
+            throw BatchFault(error, onCitus: isSharded.value)
         } catch {
             throw .store("the connection could not be prepared", isOfOneCommand: false)
         }
@@ -179,7 +179,9 @@ package final class PostgresBatchStore: BatchStore {
 
 extension BatchFault {
     /// Distinguishes errors that one command may have caused from those that affect all commands.
-    init(_ error: PostgresError) {
+    ///
+    /// On Citus, the loss of a connection to a worker is an internal error.
+    init(_ error: PostgresError, onCitus isSharded: Bool = false) {
         let isOfOneCommand =
             switch error {
             case .unexpectedResult: true
@@ -189,6 +191,7 @@ extension BatchFault {
                 case .lockNotAvailable, .idleInTransactionTimeout, .readOnlyTransaction: false
                 // The schema was migrated to a version other than this program's.
                 case .undefinedTable, .undefinedColumn, .undefinedFunction: false
+                case .internalError: !isSharded
                 default: !["08", "40", "53", "57", "58"].contains(error.state.conditionClass)
                 }
             }

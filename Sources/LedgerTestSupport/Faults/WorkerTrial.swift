@@ -157,6 +157,12 @@ package final class WorkerTrial: Sendable {
             try await Task.sleep(for: .milliseconds(500))
             verified = try await deployment.tool.run(["verify"])
         }
+        var unresolved = try await cluster.unresolvedTransactions()
+        // One that the server is committing at this moment is no remnant.
+        for _ in 0..<20 where unresolved != 0 {
+            try await Task.sleep(for: .milliseconds(500))
+            unresolved = try await cluster.unresolvedTransactions()
+        }
         return Outcome(
             fault: fault, count: traffic.count,
             reckoning: try await LogComparison(
@@ -164,7 +170,7 @@ package final class WorkerTrial: Sendable {
             broken: try await traffic.brokenGuarantees(),
             othersPause: others.map { traffic.longestPause(of: $0) }.max() ?? .zero,
             recovery: recovery.withLock(\.self), verified: verified,
-            unresolved: try await cluster.unresolvedTransactions())
+            unresolved: unresolved)
     }
 }
 

@@ -96,11 +96,17 @@ import Testing
 
     /// Makes the fold of a table stop at the deletion of an erased account's rows.
     private func stopAtErasures(_ table: String, in database: ScratchDatabase) async throws {
-        try await database.asSuperuser.execute(
+        let superuser = database.asSuperuser
+        if !TestCluster.workers.isEmpty {
+            try await superuser.execute("SET citus.enable_unsafe_triggers = on")
+        }
+        try await superuser.execute(
             """
-            \(TestCluster.workers.isEmpty ? "" : "SET citus.enable_unsafe_triggers = on;")
             CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
-                $$ BEGIN RAISE EXCEPTION 'a test'; END $$;
+                $$ BEGIN RAISE EXCEPTION 'a test'; END $$
+            """)
+        try await superuser.execute(
+            """
             CREATE TRIGGER refuse BEFORE DELETE ON \(table)
                 FOR EACH ROW EXECUTE FUNCTION refuse()
             """)

@@ -111,7 +111,7 @@ upgrade() {
 
 serve_upgraded() {
     start_postgres
-    if [[ $(account-ledgerctl migrate | tee /dev/stderr) == *'applied nothing'* ]]; then
+    if [[ $(account-ledgerctl migrate | tee -a /dev/stderr) == *'applied nothing'* ]]; then
         say "no migration"
     fi
     start_server
