@@ -48,7 +48,7 @@ package struct ChangeAddress: Sendable {
             drafts = state.ends(of: claim, by: renewal.actor)
         case .held: return .refused(.providerConflict(.alreadyYours))
         case .free(let former):
-            if let former { drafts.append(state.release(of: former, by: renewal.actor)) }
+            if let former { drafts.append(former.release(by: renewal.actor)) }
         }
         if held.isKept(at: now), let until = held.keptUntil {
             let wait = Budget(limit: 1, windowSeconds: HeldAddress.keptSeconds)

@@ -63,7 +63,7 @@ extension DecisionState {
         switch standing(of: address, at: now, under: policy) {
         // A claim of an own address that was proved leaves it proved.
         case .free(let former?) where proof.isClaim && former.isProved: return ([], [])
-        case .free(let former): drafts = former.map { [release(of: $0, by: actor)] } ?? []
+        case .free(let former): drafts = former.map { [$0.release(by: actor)] } ?? []
         case .held(let held, let keeper)
         where keeper.id == account && held.isClaimed && proof.provesAddress:
             (id, holder) = (held.id, held.account)
@@ -111,12 +111,6 @@ extension DecisionState {
         (policy.providers[provider] ?? ledger.rules?.formerProviders[provider])?.type
     }
 
-    /// Returns the event by which an account gives an address up to another person.
-    func release(of former: HeldAddress, by actor: Actor) -> Decision.Draft {
-        let fact = AddressReleased(account: former.account, address: former.id, cause: .proved)
-        return .administered(.addressReleased(fact), by: actor)
-    }
-
     /// Returns the holder of an address.
     package func holding(_ names: [AddressName]) -> HeldAddress? {
         names.lazy.compactMap { addressNames[$0] }.compactMap { ledger.addresses[$0] }.first
@@ -150,5 +144,13 @@ extension DecisionState {
     /// Returns the subject of the identities that use an address.
     func subject(_ held: HeldAddress, _ provider: ProviderName) -> Subject? {
         Subject(provider: provider, providerID: held.id.description)
+    }
+}
+
+extension HeldAddress {
+    /// Returns the event by which the account gives the address up to another person.
+    func release(by actor: Actor) -> Decision.Draft {
+        let fact = AddressReleased(account: account, address: id, cause: .proved)
+        return .administered(.addressReleased(fact), by: actor)
     }
 }

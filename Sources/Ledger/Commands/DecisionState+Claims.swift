@@ -42,7 +42,7 @@ extension DecisionState {
 
     /// Returns the events by which an account keeps its other ways to sign in and loses a claim.
     func ends(of claim: LostClaim, by actor: Actor) -> [Decision.Draft] {
-        claim.links.map { claim.unlink($0, by: actor) } + [release(of: claim.address, by: actor)]
+        claim.links.map { claim.unlink($0, by: actor) } + [claim.address.release(by: actor)]
     }
 }
 
@@ -84,7 +84,7 @@ extension SignIn {
             account: account.id, identity: newIdentity, providers: [proof.subject.provider],
             methods: proof.methods,
             before: proofs
-                + addresses.sorted { $0.id < $1.id }.map { state.release(of: $0, by: actor) }
+                + addresses.sorted { $0.id < $1.id }.map { $0.release(by: actor) }
                 + [confirmation] + password.drafts
                 + account.links.map { claim.unlink($0, by: actor) } + removals,
             effects: proof.used + [.identityNamed(proof.subject, newIdentity)]

@@ -128,8 +128,9 @@ package struct ImportAccount: Sendable {
             addresses: addresses.map {
                 switch state.standing(of: $0.address, at: now, under: policy) {
                 case .held(_, let holder): .held(by: holder.id)
-                // An import proves no address, so it takes none from an account that no longer uses it.
-                case .free(formerHolder: _?): .givenUp
+                // An import proves no address, so it takes none from an account that no longer uses it, unless
+                // that account had only claimed it.
+                case .free(let former?): former.isClaimed ? .unproved(former) : .givenUp
                 case .free(formerHolder: nil): .free
                 }
             })
@@ -196,7 +197,7 @@ private struct Importing {
         switch standing {
         case .held(let holder): return fail(.identityHeld, provider, holder: holder)
         case .givenUp: return fail(.identityGivenUp, provider)
-        case .free: break
+        case .free, .unproved: break
         }
         // The same subject twice, or another one where the tenant has one of each provider.
         guard policy.severalPerProvider || !linked.contains(provider),
@@ -212,10 +213,12 @@ private struct Importing {
         _ address: ImportAccount.Address, _ standing: ImportAccount.Standing
     ) {
         let proved = address.address
+        var claim: HeldAddress?
         switch standing {
         case .held(let holder):
             return fail(.addressHeld, address.ways.first?.provider, holder: holder)
         case .givenUp: return fail(.addressGivenUp, address.ways.first?.provider)
+        case .unproved(let former): claim = former
         case .free: break
         }
         let before = linked.count
@@ -238,6 +241,7 @@ private struct Importing {
             if let password = way.password { passwords.append((way.newID, password)) }
         }
         guard linked.count > before else { return }
+        if let claim { drafts.append(claim.release(by: command.actor)) }
         confirm(proved)
         for (identity, password) in passwords {
             passwordCount += 1
@@ -328,6 +332,8 @@ extension ImportAccount: LedgerRequest {
         case held(by: AccountID)
         /// An account had it, and no longer has or uses it.
         case givenUp
+        /// An account had claimed the address, and does not use it.
+        case unproved(HeldAddress)
     }
 
     /// The accounts that have the parts of an account, in the order of the command.

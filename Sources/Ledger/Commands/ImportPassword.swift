@@ -56,10 +56,10 @@ package struct ImportPassword: Sendable {
                 return .refused(.providerConflict(.heldByOther))
             }
             account = keeper
-        case .free(let former?):
+        case .free(let former?) where !former.isClaimed:
             // An import proves no address, so it takes none from an account that no longer uses it.
             return Decision(.success(.passwordImported(former.account, .kept)))
-        case .free(nil): break
+        case .free: break
         }
         let target = account?.id ?? newAccount
         let subject = state.subject(of: proof, at: now, under: policy)

@@ -89,6 +89,41 @@ import Testing
             try story.scenario.when(imported) == refused(.providerConflict(.heldByOther)))
     }
 
+    @Test func `an import takes an address that an account only claimed, and no longer uses`()
+        throws
+    {
+        for isPassword in [true, false] {
+            var story = ClaimStory()
+            let mallory = try story.scenario.given.signIn(subject("google", "mallory"))
+            _ = try story.link(mallory, story.claim())
+            try story.unlink(mallory, RandomCommands.password)
+            let proof = story.signUp()
+            let account: AccountID = story.generator.id()
+            let effects =
+                if isPassword {
+                    try story.scenario.when(
+                        ImportPassword(
+                            proof, holder: nil, actor: .system, newAccount: account,
+                            newIdentity: story.generator.id()))
+                } else {
+                    try story.scenario.when(
+                        ImportAccount(
+                            externalName("ada"), identities: [],
+                            addresses: [
+                                ImportAccount.Address(
+                                    try #require(proof.address),
+                                    ways: [
+                                        ImportAccount.Way(
+                                            RandomCommands.password, newID: story.generator.id(),
+                                            password: NewPassword(hash: "hash 2"))
+                                    ])
+                            ], actor: .system, newAccount: account))
+                }
+            #expect(effects.events.map(\.name).contains(.addressReleased))
+            #expect(try story.address().account == account && !story.address().isClaimed)
+        }
+    }
+
     @Test func `a former way to sign in whose provider is gone does not come back`() throws {
         var story = ClaimStory()
         let mallory = try story.scenario.given.signIn(subject("google", "mallory"))
