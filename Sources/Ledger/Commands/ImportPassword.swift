@@ -56,8 +56,10 @@ package struct ImportPassword: Sendable {
                 return .refused(.providerConflict(.heldByOther))
             }
             account = keeper
-        case .free(let former?) where !former.isClaimed:
-            // An import proves no address, so it takes none from an account that no longer uses it.
+        case .free(let former?)
+        where !former.isClaimed || state.ledger.root(of: former.account) == account?.id:
+            // An import proves no address, so it takes none from an account that no longer uses it, unless another
+            // account had only claimed it.
             return Decision(.success(.passwordImported(former.account, .kept)))
         case .free: break
         }

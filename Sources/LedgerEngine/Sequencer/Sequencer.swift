@@ -3,9 +3,9 @@ import Synchronization
 
 /// Accepts commands in order of arrival, decides them in batches and answers after the commit.
 ///
-/// One connection, one transaction at a time (group commit); on Citus several for each node.
-/// Several processes may each run one on the same database: the tenant's head row orders them. A batch that the database refuses is
-/// retried in halves, so that a poisoned command does not fail its neighbours.
+/// One connection, one transaction at a time (group commit); on Citus several for each node. Several
+/// processes may each run one on the same database: the tenant's head row orders them. A batch that
+/// the database refuses is retried in halves, so that a poisoned command does not fail its neighbours.
 package final class Sequencer: CommandQueue {
     struct Pending: Sendable {
         let command: Command

@@ -54,6 +54,9 @@ struct EarlierAccounts {
     }
 
     private func hold(_ standing: inout ImportAccount.Standing, if key: Int) {
-        if standing == .free, hashes.contains(key) { standing = .held(by: Self.unopened) }
+        switch standing {
+        case .free, .unproved: if hashes.contains(key) { standing = .held(by: Self.unopened) }
+        case .held, .givenUp: break
+        }
     }
 }

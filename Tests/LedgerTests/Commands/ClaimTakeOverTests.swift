@@ -124,6 +124,19 @@ import Testing
         }
     }
 
+    @Test func `an import gives no password back that the account holder gave up with a claim`()
+        throws
+    {
+        var story = ClaimStory()
+        let ada = try story.scenario.given.signIn(subject("google", "ada"))
+        _ = try story.link(ada, story.claim())
+        try story.unlink(ada, RandomCommands.password)
+        let imported = ImportPassword(
+            story.signUp(), holder: subject("google", "ada"), actor: .system,
+            newAccount: story.generator.id(), newIdentity: story.generator.id())
+        #expect(try story.scenario.when(imported) == then(.passwordImported(ada.account, .kept)))
+    }
+
     @Test func `a former way to sign in whose provider is gone does not come back`() throws {
         var story = ClaimStory()
         let mallory = try story.scenario.given.signIn(subject("google", "mallory"))
