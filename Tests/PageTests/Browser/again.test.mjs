@@ -53,7 +53,7 @@ test("after an old sign-in, an unlink asks to sign in again, and goes on", () =>
     await tab.click("Continue");
     await tab.says("Apple could not sign you in. Nothing was changed.", "alert");
     await tab.sees("heading", "Sign in again");
-    await tab.send("Fetch.disable");
+    await tab.endInterception();
     // No account is opened for a stranger.
     await tab.click("Try again");
     await signInAt(tab, "apple", newName("eve"));

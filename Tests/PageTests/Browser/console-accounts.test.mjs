@@ -605,7 +605,7 @@ test("a failure has the request's id and a way on, and a busy server is waited f
   await visit(tab, `accounts/${account.id}`);
   await shows(tab, "The server cannot be reached. Check your connection.");
   await tab.check("no connection");
-  await tab.send("Fetch.disable");
+  await tab.endInterception();
   await tab.click("Try again");
   await tab.sees("list", "Timeline");
   tab.onpaused = ({ requestId }) => tab.send("Fetch.fulfillRequest", {

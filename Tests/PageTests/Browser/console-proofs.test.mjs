@@ -175,7 +175,7 @@ test("an event that is changed on the wire is not verified, whatever is changed"
     }
   }
   // No proof of an event that a checkpoint, which this browser has seen, covers.
-  await tab.send("Fetch.disable");
+  await tab.endInterception();
   assert.match(await check(tab, "Verify in this browser"), /^Verified/);
   const unsealed = [path, ({ proof: _, ...answer }) => ({ body: { ...answer, no_proof: "NOT_SEALED_YET" } })];
   for (const more of [[], [["/v1/log/inclusion", () => ({ status: 409, body: { error: { code: "NOT_SEALED_YET", message: "none", details: {} } } })]]]) {
@@ -190,7 +190,7 @@ test("an event that is changed on the wire is not verified, whatever is changed"
   await tab.click("Verify in this browser");
   assert.match(await outcome(tab), /^Not sealed yet/);
   await tab.evaluate(`for (const [name, value] of Object.entries(JSON.parse(${JSON.stringify(memory)}))) localStorage.setItem(name, value)`);
-  await tab.send("Fetch.disable");
+  await tab.endInterception();
   // An invalid position in the address is ignored.
   await tab.evaluate("history.replaceState(null, '', location.pathname + '?position=first')");
   await tab.reload();
@@ -217,7 +217,7 @@ test("an event that is changed on the wire is not verified, whatever is changed"
   await intercept(tab, forge);
   assert.match(await check(tab, "Verify in this browser"), /^Verified/);
   assert.ok(await tab.evaluate(`document.querySelector("main").innerText.includes("by another key")`), "the key is another one");
-  await tab.send("Fetch.disable");
+  await tab.endInterception();
   const [{ vkey }] = (await read("/v1/log/keys")).keys;
   await tab.open(`${base}/console/log`);
   await tab.fill("Verifier key that you were given", "no key");
@@ -231,7 +231,7 @@ test("an event that is changed on the wire is not verified, whatever is changed"
   await tab.sees("heading", `Event #${position}`);
   await intercept(tab, forge);
   assert.match(await check(tab, "Verify in this browser"), /^Not verified: step 3, signature: none of the given keys/);
-  await tab.send("Fetch.disable");
+  await tab.endInterception();
   assert.match(await check(tab, "Verify in this browser"), /^Verified: .* and (it continues|it is the one)/);
   assert.ok(await tab.evaluate(`document.querySelector("main").innerText.includes("which you pasted")`));
 }));
@@ -268,7 +268,7 @@ test("checkpoints continue each other, and a log that was rolled back is noticed
   await intercept(tab, [["/v1/log/checkpoints", (answer) => ({ body: { ...answer, checkpoints: answer.checkpoints.map((each) =>
     ({ ...each, note: otherLetter(each.note, each.note.length - 20) })) } })]]);
   assert.match(await check(tab, "Verify"), /^Not verified: the log: the signature of key/);
-  await tab.send("Fetch.disable");
+  await tab.endInterception();
 
   // The server forgets the newest events, as after a restore of its database.
   const older = JSON.parse(Object.values(JSON.parse(before)).find((each) => each.includes("firstSize"))).note;
@@ -297,7 +297,7 @@ test("checkpoints continue each other, and a log that was rolled back is noticed
   await intercept(tab, [["/v1/log/consistency", (answer) => ({ body: { ...answer, path: answer.path.map((hash) => otherLetter(hash, 2)) } })]]);
   await tab.reload();
   assert.match(await outcome(tab), new RegExp(`^Not verified: the log: the log does not continue the one of ${first} events`));
-  await tab.send("Fetch.disable");
+  await tab.endInterception();
   await tab.reload();
   await tab.wait(`document.querySelector("main").innerText.includes("and it continues the one of ${first} events")`);
   // A damaged record is told.
@@ -360,7 +360,7 @@ test("Follow ends with its view, begins again after a refusal, and tells which e
   await tab.sees("list", "Events");
   await tab.intercept([{ urlPattern: `${base}/v1/events/stream*` }], async ({ requestId }) => {
     await tab.send("Fetch.fulfillRequest", { requestId, responseCode: 403 });
-    await tab.send("Fetch.disable");
+    await tab.endInterception();
   });
   await tab.click("Follow");
   await saysOf("The server refuses to be followed");
@@ -377,7 +377,7 @@ test("Follow ends with its view, begins again after a refusal, and tells which e
   await tab.click("Follow");
   await shows("More events than a page came between the opening of this list and Follow");
   await saysOf("Following");
-  await tab.send("Fetch.disable");
+  await tab.endInterception();
   await tab.check("events that are missing");
   await tab.click("Read the list again");
   await tab.wait(`!document.querySelector("main").innerText.includes("More events than a page")`);
@@ -428,7 +428,7 @@ test("an auditor exports a bundle that holds, and finds the looks in the access 
       ], onpaused);
       await tab.click("Export");
       await tab.wait(`document.querySelector(${JSON.stringify(region)}).textContent.includes(${JSON.stringify(what)})`);
-      await tab.send("Fetch.disable");
+      await tab.endInterception();
     };
     // A bundle that holds, of something else than was asked for.
     for (const [account, sent] of [["", { account_id: caller.id }], [caller.id, {}]]) {
@@ -479,7 +479,7 @@ test("an auditor exports a bundle that holds, and finds the looks in the access 
     });
     await tab.click("Export");
     await tab.says("The bundle is not saved, because it does not hold", "alert");
-    await tab.send("Fetch.disable");
+    await tab.endInterception();
   } finally {
     // Chromium may still write a part of a download.
     await rm(saved, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });

@@ -174,7 +174,7 @@ test("a page that does not load has a button for another try", () => withBrowser
   await tab.lose(["/account/session", "/assets/texts/*"]);
   await tab.open(`${base}/account`);
   await tab.says("The service cannot be reached. Check your connection.", "alert");
-  await tab.send("Fetch.disable");
+  await tab.endInterception();
   await tab.click("Try again");
   await tab.sees("heading", "Sign in");
 }));
@@ -208,7 +208,7 @@ test("a change counts also when an answer is lost, and nothing says otherwise", 
   await tab.click("Unlink");
   await tab.says("Google account unlinked");
   await tab.wait(`document.querySelector("main").innerText.includes("The service cannot be reached.")`);
-  await tab.send("Fetch.disable");
+  await tab.endInterception();
   await tab.click("Try again");
   assert.equal((await tab.items("Linked accounts")).length, 1);
 }));

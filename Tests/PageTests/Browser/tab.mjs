@@ -78,7 +78,7 @@ export class Tab {
       if (sessionId !== session) return;
       if (method === "Network.requestWillBeSent") this.requests.push(params.request);
       if (method === "Network.responseReceived") this.responses.push({ ...params.response, id: params.requestId });
-      if (method === "Fetch.requestPaused") this.onpaused(params);
+      if (method === "Fetch.requestPaused") this.#answer(params);
       if (method === "Runtime.exceptionThrown") this.problems.push(params.exceptionDetails.exception?.description);
       if (method === "Runtime.consoleAPICalled" && params.type === "error") {
         this.problems.push(params.args.map(({ value, description }) => value ?? description).join(" "));
@@ -284,7 +284,7 @@ export class Tab {
         responseHeaders: [{ name: "Retry-After", value: "1" }, { name: "Content-Type", value: "application/json" }],
         body: Buffer.from(`{"error":{"code":"UNAVAILABLE","message":"busy"}}`).toString("base64"),
       });
-      await this.send("Fetch.disable");
+      await this.endInterception();
     });
   }
 
@@ -296,7 +296,7 @@ export class Tab {
         requestId, responseCode, responseHeaders: [{ name: "Content-Type", value: "application/json" }],
         body: Buffer.from(JSON.stringify({ error: { code, message: "refused" } })).toString("base64"),
       });
-      await this.send("Fetch.disable");
+      await this.endInterception();
     };
     await this.send("Fetch.enable", { patterns: [{ urlPattern: `*${path}` }] });
   }
@@ -309,7 +309,7 @@ export class Tab {
         requestId, responseCode: 200, responseHeaders: [{ name: "Content-Type", value: "text/html" }],
         body: Buffer.from("<html>").toString("base64"),
       });
-      await this.send("Fetch.disable");
+      await this.endInterception();
     });
   }
 
@@ -322,7 +322,7 @@ export class Tab {
       const { requestId } = await paused;
       const method = errorReason ? "Fetch.failRequest" : "Fetch.continueRequest";
       await this.send(method, { requestId, ...(errorReason && { errorReason }) });
-      await this.send("Fetch.disable");
+      await this.endInterception();
     };
   }
 
@@ -363,7 +363,7 @@ export class Tab {
       // A repetition may come before the end of the interception, which lets it go on.
       if (onlyOnce) this.onpaused = () => {};
       await this.send("Fetch.failRequest", { requestId, errorReason: "ConnectionReset" });
-      if (onlyOnce) await this.send("Fetch.disable");
+      if (onlyOnce) await this.endInterception();
     });
   }
 
@@ -386,6 +386,22 @@ export class Tab {
     do {
       await this.evaluate(`fetch(${JSON.stringify(origin + probe)}, { mode: "no-cors" }).catch(() => {})`);
     } while (!await Promise.race([hasBegun, false]));
+  }
+
+  /** Lets every request go on. */
+  async endInterception() {
+    this.onpaused = () => {};
+    await this.send("Fetch.disable");
+  }
+
+  async #answer(paused) {
+    const { onpaused } = this;
+    try {
+      await onpaused(paused);
+    } catch (error) {
+      // A request that was paused when the interception ended has gone on.
+      if (this.onpaused === onpaused) throw error;
+    }
   }
 
   /** Permits the page to use the clipboard; returns a function for its text. */
