@@ -45,6 +45,7 @@ package enum MigrationScripts {
         ("V039_claimed_addresses.sql", PackageResources.V039_claimed_addresses_sql),
         ("V040_event_traces.sql", PackageResources.V040_event_traces_sql),
         ("V041_tenant_moves.sql", PackageResources.V041_tenant_moves_sql),
+        ("V042_handed_over_accounts.sql", PackageResources.V042_handed_over_accounts_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

@@ -44,6 +44,7 @@ const relink = {
   anonymous: "it was anonymous and ended when the account got another identity.",
   address: "it is found by an address, which its holder proves again.",
   passkey: "it is a passkey, whose key was destroyed. Its holder makes another one.",
+  handed_over: "it was linked before the account was handed over to the person who proved its address.",
   disclosures_gone: "the data by which it is recognised were destroyed.",
   identity_changed: "it was linked and unlinked at the same moment. Try again.",
 };

@@ -26,6 +26,9 @@ package struct RelinkProvider: Sendable {
         case address
         /// It is a passkey, whose key was destroyed.
         case passkey
+        /// It was linked before the account got another holder, who proved the address that the account had only
+        /// claimed.
+        case handedOver = "handed_over"
         /// The disclosures of the link were destroyed, so its subject is unknown.
         case disclosuresGone = "disclosures_gone"
         /// It was linked and unlinked concurrently: a retry may succeed.
@@ -104,6 +107,9 @@ package struct RelinkProvider: Sendable {
         to known: Identity, _ account: Account, _ state: DecisionState, _ policy: TenantPolicy
     ) -> Obstacle? {
         if known.account != nil { return .alreadyLinked }
+        if let position = account.handedOverPosition, known.linkedPosition < position {
+            return .handedOver
+        }
         if state.isAnonymous(known.provider, under: policy) { return .anonymous }
         if state.type(of: known.provider, under: policy)?.addressKind != nil { return .address }
         if state.type(of: known.provider, under: policy) == .passkey { return .passkey }

@@ -217,6 +217,8 @@ extension ReplayedAccount: Fold {
         disabledPosition = position
     }
 
+    mutating func handOver(_ account: AccountID, at position: LogPosition) {}
+
     mutating func setUnlinkDue(_ due: Timestamp?, of identity: IdentityID) {
         unlinkDues[identity] = due
     }

@@ -42,6 +42,11 @@ package struct Account: Hashable, Sendable {
     ///
     /// A disabled account has no live sessions.
     package internal(set) var disabledPosition: LogPosition?
+    /// The position since which it belongs to the person who proved the address that it had only claimed; nil when it
+    /// was never handed over.
+    ///
+    /// An identity that was linked before may be the former holder's.
+    package internal(set) var handedOverPosition: LogPosition?
     /// The second factors, in the order of their enrolment, without recovery codes: with one, every sign-in
     /// needs one of them.
     ///
@@ -59,6 +64,7 @@ package struct Account: Hashable, Sendable {
         id: AccountID, openedPosition: LogPosition, nextSequence: Int64, lastLeaf: Digest,
         lastPosition: LogPosition, links: [Link], holds: [HoldID] = [],
         erasedPosition: LogPosition? = nil, disabledPosition: LogPosition? = nil,
+        handedOverPosition: LogPosition? = nil,
         secondFactors: [FactorID] = [], mergedInto: AccountID? = nil
     ) {
         self.id = id
@@ -70,6 +76,7 @@ package struct Account: Hashable, Sendable {
         self.holds = holds
         self.erasedPosition = erasedPosition
         self.disabledPosition = disabledPosition
+        self.handedOverPosition = handedOverPosition
         self.secondFactors = secondFactors
         self.mergedInto = mergedInto
     }

@@ -32,4 +32,8 @@ extension CompactState {
     mutating func setDisabled(_ account: AccountID, since position: LogPosition?) {
         disabled[account] = position
     }
+
+    mutating func handOver(_ account: AccountID, at position: LogPosition) {
+        handedOver[account] = position
+    }
 }

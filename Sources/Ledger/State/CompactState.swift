@@ -1,5 +1,6 @@
 /// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 40 a live
-/// session, and more only for accounts with an address, a name, a factor, a legal hold or a merge, and disabled ones.
+/// session, and more only for accounts with an address, a name, a factor, a legal hold or a merge, and for
+/// disabled and handed over ones.
 ///
 /// Keeps the state that later events are checked against. A session is dropped when it ends, so reuse of its id is
 /// no fault here; the comparison with the table of sessions finds it.
@@ -17,6 +18,7 @@ package struct CompactState {
     private var providers: [ProviderName] = []
     private var holds: [AccountID: [HoldID]] = [:]
     var disabled: [AccountID: LogPosition] = [:]
+    var handedOver: [AccountID: LogPosition] = [:]
     // Those of erased accounts and identities are left, since finding them would take a look at all.
     var addresses: [AddressID: HeldAddress] = [:]
     /// In log order.
@@ -115,6 +117,7 @@ package struct CompactState {
                     holds: holds(on: row.id),
                     erasedPosition: row.isErased ? row.lastPosition : nil,
                     disabledPosition: disabled.isEmpty ? nil : disabled[row.id],
+                    handedOverPosition: handedOver.isEmpty ? nil : handedOver[row.id],
                     secondFactors: secondFactors(of: row.id),
                     mergedInto: survivor(of: row.id)))
         }
@@ -291,6 +294,7 @@ extension CompactState: Fold {
         accounts[index].firstLink = Self.noLink
         accounts[index].isErased = true
         disabled[account] = nil
+        handedOver[account] = nil
         secondFactors[account] = nil
         if let survivor = survivors.removeValue(forKey: account) {
             remove(mergesOf: survivor) { $0.absorbed == account }

@@ -47,6 +47,8 @@ protocol Fold {
     mutating func setPassword(of identity: IdentityID, at position: LogPosition)
     /// Disables an account since a position, or enables it with nil.
     mutating func setDisabled(_ account: AccountID, since position: LogPosition?)
+    /// Notes that an account has another holder since a position.
+    mutating func handOver(_ account: AccountID, at position: LogPosition)
     /// Plans the unlink of a linked identity, or stops it with nil; it ends by itself when the identity
     /// leaves its account.
     mutating func setUnlinkDue(_ due: Timestamp?, of identity: IdentityID)
@@ -163,6 +165,9 @@ extension Fold {
             case .addressLost: break
             }
             unlink(fact, at: recorded.position)
+            if fact.handsOver(by: recorded.actor) {
+                handOver(fact.account, at: recorded.position)
+            }
         case .conflictRejected(let fact):
             try requireAccount(fact.account)
             try requireHolder(fact)

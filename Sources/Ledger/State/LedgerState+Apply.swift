@@ -93,6 +93,7 @@ extension LedgerState: Fold {
         }
         accounts[account]?.links = []
         accounts[account]?.disabledPosition = nil
+        accounts[account]?.handedOverPosition = nil
         accounts[account]?.secondFactors = []
         factors = factors.filter { $0.value.account != account }
         accounts[account]?.erasedPosition = position
@@ -111,6 +112,10 @@ extension LedgerState: Fold {
 
     mutating func setDisabled(_ account: AccountID, since position: LogPosition?) {
         accounts[account]?.disabledPosition = position
+    }
+
+    mutating func handOver(_ account: AccountID, at position: LogPosition) {
+        accounts[account]?.handedOverPosition = position
     }
 
     mutating func setUnlinkDue(_ due: Timestamp?, of identity: IdentityID) {

@@ -35,7 +35,7 @@ extension TenantVerification {
             """
             account_id, opened_position, next_seq, last_leaf, last_position,
             coalesce(legal_holds, '{}') AS legal_holds, merged_into, disabled_position,
-            coalesce(second_factors, '{}') AS second_factors
+            handed_over_position, coalesce(second_factors, '{}') AS second_factors
             """,
             on: connection
         ) { check, result, row throws(PostgresError) in
@@ -71,6 +71,10 @@ extension TenantVerification {
                     != account.disabledPosition?.value
                 {
                     "disabled_position"
+                } else if try result.optionalInt8(row, result.column("handed_over_position"))
+                    != account.handedOverPosition?.value
+                {
+                    "handed_over_position"
                 } else if try result.uuidArray(row, result.column("second_factors"))
                     != account.secondFactors.map(\.bits)
                 {

@@ -134,8 +134,8 @@ package struct BatchChanges {
     package private(set) var erasureRequests: Set<AccountID> = []
     package private(set) var accountsErased: [(account: AccountID, position: LogPosition)] = []
     package private(set) var accountsHeld: Set<AccountID> = []
-    /// The accounts that were disabled or enabled.
-    package private(set) var accountsDisabled: Set<AccountID> = []
+    /// The accounts that were disabled, enabled or handed over.
+    package private(set) var accountsMarked: Set<AccountID> = []
     /// The accounts that another account absorbed or released.
     package private(set) var accountsMerged: Set<AccountID> = []
     package private(set) var mergesMade: [Merge] = []
@@ -188,6 +188,7 @@ package struct BatchChanges {
             if ledger.rules?.hasCredentials(fact.provider) == true {
                 passwordsLost.append(fact.identity)
             }
+            if fact.handsOver(by: recorded.actor) { accountsMarked.insert(fact.account) }
             guard let upgrade = fact.upgrade else { break }
             identitiesUpgraded.insert(fact.identity)
             if let session = upgrade.session { sessionsUpgraded.insert(session) }
@@ -229,9 +230,9 @@ package struct BatchChanges {
             guard fact.endsSessions else { break }
             endAll(of: fact.account, in: ledger, at: position)
         case .accountDisabled(let fact):
-            accountsDisabled.insert(fact.account)
+            accountsMarked.insert(fact.account)
             endAll(of: fact.account, in: ledger, at: position)
-        case .accountEnabled(let fact): accountsDisabled.insert(fact.account)
+        case .accountEnabled(let fact): accountsMarked.insert(fact.account)
         case .sessionsEnded(let fact): endAll(of: fact.account, in: ledger, at: position)
         case .addressReleased(let fact): addressesReleased.append(fact.address)
         // The rows have the names of the addresses, which the effects bring.

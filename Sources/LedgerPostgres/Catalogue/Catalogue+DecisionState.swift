@@ -15,6 +15,7 @@ extension Catalogue {
                 .uuid("merged_into", [.auditor, .nullable, .verified]),
                 .int8("disabled_position", [.auditor, .nullable, .verified]),
                 .uuids("second_factors", [.auditor, .nullable, .verified]),
+                .int8("handed_over_position", [.auditor, .nullable, .verified]),
             ]),
         CatalogueTable(
             "identities", server: .upsert,

@@ -1,9 +1,10 @@
 import Ledger
 import LedgerAudit
 import LedgerEngine
-import LedgerPostgres
 import LedgerTestSupport
 import Testing
+
+@testable import LedgerPostgres
 
 /// Claimed addresses in the database: their rows, MACs and races.
 @Suite struct ClaimStoreTests {
@@ -148,6 +149,22 @@ import Testing
             let ada = try caller(try await other.submit(.signIn(code(2))))
             #expect(ada.account == mallory.account)
             #expect(try await rows(database) == ["\(ada.account) false"])
+        }
+    }
+
+    @Test func `an upgrade finds the accounts that were handed over`() async throws {
+        try await with { database, fixture, other in
+            let mallory = try caller(try await fixture.submit(.signIn(claim(1))))
+            let ada = try caller(try await other.submit(.signIn(code(2))))
+            #expect(ada.account == mallory.account)
+            let handedOver = "handed_over_position::text]) FROM accounts"
+            let written = try await database.rows(handedOver)
+            #expect(written.count == 1 && written.first.flatMap { Int64($0) } != nil)
+            let script = try #require(Migration.embedded.first { $0.version == 42 }).sql
+            let update = try #require(script.range(of: "UPDATE accounts"))
+            try await database.asSuperuser.execute(
+                "UPDATE accounts SET handed_over_position = NULL; \(script[update.lowerBound...])")
+            #expect(try await database.rows(handedOver) == written)
         }
     }
 

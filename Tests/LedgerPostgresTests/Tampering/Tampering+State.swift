@@ -42,6 +42,9 @@ extension Tampering {
             "an account is disabled without an event", at: 18,
             sql: "UPDATE accounts SET disabled_position = 18 WHERE merged_into IS NOT NULL"),
         Tampering(
+            "an account is handed over without an event", at: 18,
+            sql: "UPDATE accounts SET handed_over_position = 18 WHERE merged_into IS NOT NULL"),
+        Tampering(
             "an account has a second factor without an event", at: 18,
             sql: """
                 UPDATE accounts SET second_factors = ARRAY[gen_random_uuid()]

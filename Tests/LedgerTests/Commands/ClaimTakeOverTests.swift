@@ -79,6 +79,41 @@ import Testing
         }
     }
 
+    @Test
+    func `the former holder's identities do not come back to an account that was handed over`()
+        throws
+    {
+        var story = ClaimStory()
+        let mallory = try story.scenario.given.signIn(subject("google", "mallory"))
+        _ = try story.link(mallory, story.claim())
+        let former = try #require(story.scenario.given.identities(of: mallory, "google").first)
+        try story.unlink(mallory, Self.google)
+        let ada = try story.caller(story.signIn(story.code()))
+        #expect(ada.account == mallory.account)
+        let relink = try story.scenario.given.relink(former, to: ada.account)
+        #expect(relink == .failure(.relinkRefused(.handedOver)))
+        #expect(
+            try story.scenario.given.signIn(subject("google", "mallory")).account != ada.account)
+
+        _ = try story.link(ada, proof(subject("google", "ada"))).result.get()
+        let own = try #require(story.account(ada).links.last?.identity)
+        try story.unlink(ada, Self.google)
+        _ = try story.scenario.given.relink(own, to: ada.account).get()
+        #expect(try story.account(ada).links.last?.identity == own)
+    }
+
+    @Test func `an account that only loses a claim keeps what it had`() throws {
+        var story = ClaimStory()
+        let holder = try story.scenario.given.signIn(subject("google", "bob"))
+        _ = try story.link(holder, proof(subject("apple", "bob"))).result.get()
+        _ = try story.link(holder, story.claim())
+        let former = try #require(
+            try story.account(holder).links.first { $0.provider == provider("apple") })
+        try story.unlink(holder, provider("apple"))
+        #expect(try story.caller(story.signIn(story.code())).account != holder.account)
+        _ = try story.scenario.given.relink(former.identity, to: holder.account).get()
+    }
+
     @Test func `an import reports an address that another account has claimed`() throws {
         var story = ClaimStory()
         _ = try story.opened()

@@ -252,17 +252,18 @@ extension Account {
     func with(links: [Account.Link], holds: [HoldID]) -> Account {
         with(
             links: links, holds: holds, mergedInto: mergedInto, disabledPosition: disabledPosition,
-            secondFactors: secondFactors)
+            handedOverPosition: handedOverPosition, secondFactors: secondFactors)
     }
 
     func with(
         links: [Account.Link], holds: [HoldID], mergedInto: AccountID?,
-        disabledPosition: LogPosition?, secondFactors: [FactorID]
+        disabledPosition: LogPosition?, handedOverPosition: LogPosition?,
+        secondFactors: [FactorID]
     ) -> Account {
         Account(
             id: id, openedPosition: openedPosition, nextSequence: nextSequence, lastLeaf: lastLeaf,
             lastPosition: lastPosition, links: links, holds: holds, erasedPosition: erasedPosition,
-            disabledPosition: disabledPosition, secondFactors: secondFactors,
-            mergedInto: mergedInto)
+            disabledPosition: disabledPosition, handedOverPosition: handedOverPosition,
+            secondFactors: secondFactors, mergedInto: mergedInto)
     }
 }

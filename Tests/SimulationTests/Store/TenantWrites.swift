@@ -50,8 +50,8 @@ struct TenantWrites: Sendable {
     let erased: [ErasedAccount]
     /// The accounts whose legal holds are written.
     let held: Set<AccountID>
-    /// The accounts that were disabled or enabled.
-    let disabled: Set<AccountID>
+    /// The accounts that were disabled, enabled or handed over.
+    let marked: Set<AccountID>
     /// The accounts that got or lost second factors.
     var factored: Set<AccountID>
     /// The factors that were stored or used.
@@ -92,7 +92,7 @@ struct TenantWrites: Sendable {
             ErasedAccount(account: $0.account, position: $0.position)
         }
         held = changes.accountsHeld
-        disabled = changes.accountsDisabled
+        marked = changes.accountsMarked
         factored = changes.accountsFactored
         factorsRemoved = changes.factorsRemoved
         factorsUsed = changes.factorsUsed.subtracting(changes.factorsStored.keys)
@@ -243,8 +243,10 @@ extension TenantRows {
                 holds: writes.held.contains(account.id) ? account.holds : known.holds,
                 mergedInto: writes.merged.contains(account.id)
                     ? account.mergedInto : known.mergedInto,
-                disabledPosition: writes.disabled.contains(account.id)
+                disabledPosition: writes.marked.contains(account.id)
                     ? account.disabledPosition : known.disabledPosition,
+                handedOverPosition: writes.marked.contains(account.id)
+                    ? account.handedOverPosition : known.handedOverPosition,
                 secondFactors: writes.factored.contains(account.id)
                     ? account.secondFactors : known.secondFactors)
         }

@@ -16,6 +16,8 @@ struct RowSums: Equatable, Sendable {
     var absorbed = RowMultiset()
     /// `account_id` and `disabled_position` of the disabled accounts.
     var disabled = RowMultiset()
+    /// `account_id` and `handed_over_position` of the accounts that were handed over.
+    var handedOver = RowMultiset()
     /// `account_id` and `second_factors` of the accounts that have any.
     var secondFactors = RowMultiset()
     /// All columns with an event behind them.
@@ -79,6 +81,12 @@ struct RowSummer {
             image.uuid(account.id.bits)
             image.int8(position.value)
             sums.disabled.add(image.hash(key))
+        }
+        if let position = account.handedOverPosition {
+            image.clear()
+            image.uuid(account.id.bits)
+            image.int8(position.value)
+            sums.handedOver.add(image.hash(key))
         }
         if !account.secondFactors.isEmpty {
             image.clear()

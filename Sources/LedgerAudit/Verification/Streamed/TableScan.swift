@@ -73,6 +73,7 @@ enum TableScan: Sendable {
                 if !$0.isNull(6) { sums.absorbed.add(summer.hash($0, 0, 6)) }
                 if !$0.isNull(7) { sums.disabled.add(summer.hash($0, 0, 7)) }
                 if !$0.isNull(8) { sums.secondFactors.add(summer.hash($0, 0, 8)) }
+                if !$0.isNull(9) { sums.handedOver.add(summer.hash($0, 0, 9)) }
             }
         case .erasures:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
@@ -145,7 +146,8 @@ enum TableScan: Sendable {
             case .accounts:
                 """
                 SELECT account_id, next_seq, last_leaf, last_position, opened_position,
-                    legal_holds::text[], merged_into, disabled_position, second_factors::text[]
+                    legal_holds::text[], merged_into, disabled_position, second_factors::text[],
+                    handed_over_position
                 FROM accounts \(condition)
                 """
             case .erasures:

@@ -324,6 +324,7 @@ extension RowSums {
         holds.merge(other.holds)
         absorbed.merge(other.absorbed)
         disabled.merge(other.disabled)
+        handedOver.merge(other.handedOver)
         secondFactors.merge(other.secondFactors)
         factors.merge(other.factors)
         merges.merge(other.merges)

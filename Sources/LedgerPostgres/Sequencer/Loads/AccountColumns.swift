@@ -11,8 +11,8 @@ struct AccountColumns {
     static let selected: SelectList =
         [
             "a.account_id", "a.opened_position", "a.next_seq", "a.last_leaf", "a.last_position",
-            "a.attempts", "a.disabled_position", "a.second_factors", "w.wrapping_key",
-            "w.wrapped_key",
+            "a.attempts", "a.disabled_position", "a.handed_over_position", "a.second_factors",
+            "w.wrapping_key", "w.wrapped_key",
         ] + IdentityLoad.Columns.selected("l") + ["l.mac"]
 
     /// Joins key and links to an account `a` of the tenant `k.tenant_id`, each by its own lookup.
@@ -29,7 +29,7 @@ struct AccountColumns {
         """
 
     private let id, openedPosition, nextSequence, lastLeaf, lastPosition, attempts: Int
-    private let disabledPosition, secondFactors: Int
+    private let disabledPosition, handedOverPosition, secondFactors: Int
     private let wrappingKey, wrappedKey, linkMAC: Int
     private let link: IdentityLoad.Columns
 
@@ -42,6 +42,7 @@ struct AccountColumns {
         lastPosition = list["a.last_position"]
         attempts = list["a.attempts"]
         disabledPosition = list["a.disabled_position"]
+        handedOverPosition = list["a.handed_over_position"]
         secondFactors = list["a.second_factors"]
         wrappingKey = list["w.wrapping_key"]
         wrappedKey = list["w.wrapped_key"]
@@ -67,6 +68,8 @@ struct AccountColumns {
                 nextSequence: sequence, lastLeaf: try result.digest(row, lastLeaf),
                 lastPosition: LogPosition(try result.count(row, lastPosition)), links: [],
                 disabledPosition: try result.optionalInt8(row, disabledPosition)
+                    .map { LogPosition($0) },
+                handedOverPosition: try result.optionalInt8(row, handedOverPosition)
                     .map { LogPosition($0) },
                 secondFactors: try result.isNull(row, secondFactors)
                     ? []

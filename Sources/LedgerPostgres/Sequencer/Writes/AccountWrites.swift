@@ -53,14 +53,14 @@ enum AccountWrites {
         SELECT ledger_expect(count(*), 1, 'legal holds') FROM written
         """)
 
-    private static let setDisabled = Statement(
-        "set_disabled",
+    private static let setMarks = Statement(
+        "set_account_marks",
         """
         WITH written AS (
-            UPDATE accounts SET disabled_position = $3::bigint
+            UPDATE accounts SET disabled_position = $3::bigint, handed_over_position = $4::bigint
             WHERE tenant_id = $1::text AND account_id = $2::uuid
             RETURNING 1)
-        SELECT ledger_expect(count(*), 1, 'disabled accounts') FROM written
+        SELECT ledger_expect(count(*), 1, 'marks of accounts') FROM written
         """)
 
     private struct Columns {
@@ -115,7 +115,7 @@ enum AccountWrites {
                 updateAccounts.call(
                     rows: touched.ids.count, touched.columns, [.int8(Int64(touched.ids.count))]))
         }
-        return calls + batches.flatMap(holdCalls) + batches.flatMap(disablingCalls)
+        return calls + batches.flatMap(holdCalls) + batches.flatMap(markCalls)
     }
 
     /// Includes accounts that the batch erases: the erasure checks for holds that were not lifted.
@@ -131,15 +131,16 @@ enum AccountWrites {
         }
     }
 
-    private static func disablingCalls(for batch: TenantBatch) -> [Call] {
-        batch.changes.accountsDisabled.compactMap { id -> Call? in
+    private static func markCalls(for batch: TenantBatch) -> [Call] {
+        batch.changes.accountsMarked.compactMap { id -> Call? in
             guard let account = batch.state.ledger.accounts[id], account.erasedPosition == nil
             else { return nil }
             return Call(
-                setDisabled,
+                setMarks,
                 [
                     .text(batch.tenant.description), .uuid(id.bits),
                     account.disabledPosition.map { .int8($0.value) } ?? .null,
+                    account.handedOverPosition.map { .int8($0.value) } ?? .null,
                 ])
         }
     }
