@@ -88,10 +88,8 @@ extension AuthSession {
             var body = Proof.code(sent, code).body
             if let password { body["password"] = .text(password) }
             body["device_token"] = try await keeper.deviceToken()
-            return try await keeper.sender.send(
-                APICall(route: .completeReturn, segments: [provider], body: body),
-                as: LinkedProvidersAnswer.self
-            ).linkedProviders
+            return try await keeper.recover(
+                APICall(route: .completeReturn, segments: [provider], body: body))
         }
     }
 

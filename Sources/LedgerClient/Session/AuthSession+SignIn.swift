@@ -152,10 +152,8 @@ extension AuthSession {
         try await following { keeper throws(LedgerError) in
             var body = Proof.newPassword(sent, code: code, password: password).body
             body["device_token"] = try await keeper.deviceToken()
-            return try await keeper.sender.send(
-                APICall(route: .completeReset, segments: [provider], body: body),
-                as: LinkedProvidersAnswer.self
-            ).linkedProviders
+            return try await keeper.recover(
+                APICall(route: .completeReset, segments: [provider], body: body))
         }
     }
 
@@ -215,6 +213,16 @@ extension SessionKeeper {
     /// Returns the token of this device as a member of a body, if there is one.
     func deviceToken() async throws(LedgerError) -> BodyValue? {
         try await load().deviceToken.map { .text($0) }
+    }
+
+    /// Sends a code that proves an address and opens no session; returns the providers of the account.
+    func recover(_ call: APICall) async throws(LedgerError) -> [String] {
+        let answer = try await sender.send(call, as: LinkedProvidersAnswer.self)
+        if let token = answer.deviceToken {
+            // Without it the answer counts all the same.
+            try? await change { $0.deviceToken = token }
+        }
+        return answer.linkedProviders
     }
 
     /// Returns the members of a second step.

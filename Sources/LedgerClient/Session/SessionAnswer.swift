@@ -96,9 +96,12 @@ struct AccountAnswer: Decodable, Sendable {
 struct LinkedProvidersAnswer: Decodable, Sendable {
     let linkedProviders: [String]
     let challengeID: String?
+    /// Of a code that proved an address without a sign-in.
+    let deviceToken: String?
 
     enum CodingKeys: String, CodingKey {
         case linkedProviders = "linked_providers"
+        case deviceToken = "device_token"
         case challengeID = "challenge_id"
     }
 }

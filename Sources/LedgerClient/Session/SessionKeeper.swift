@@ -359,7 +359,7 @@ actor SessionKeeper {
     /// Changes the stored state while no other process does, also if the caller is cancelled.
     ///
     /// With `startsAnew`, a state that cannot be read is replaced, so that a damaged store locks no person out.
-    private func change(
+    func change(
         startsAnew: Bool = false, _ work: @escaping @Sendable (inout StoredState) -> Void
     ) async throws(LedgerError) {
         let task = Task { () -> Result<Void, LedgerError> in

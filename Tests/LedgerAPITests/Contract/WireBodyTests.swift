@@ -25,6 +25,8 @@ import Testing
                 isNewUser: true, linkedProviders: ["apple", "google"]))
         try expectTwins(
             LinkedProvidersAnswer(linkedProviders: [], message: Self.strange))
+        try expectTwins(RecoveryAnswer(linkedProviders: [Self.strange], deviceToken: "d"))
+        try expectTwins(RecoveryAnswer(linkedProviders: [], deviceToken: nil))
         try expectTwins(
             AccountAnswer(
                 userID: "u", linkedProviders: ["apple"],

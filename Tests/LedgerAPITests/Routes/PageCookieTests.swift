@@ -151,4 +151,25 @@ import Testing
         #expect(app.status == 200)
         #expect(try device() == .new)
     }
+
+    @Test func `a browser that has reset a password is a known device`() async throws {
+        let service = try TestService {
+            $0.passwords = PasswordRule(lengthMin: 8, blocklist: .empty)
+        }
+        var page = try await Page(service)
+        func code(_ answer: Answer, _ rest: String = "") throws -> String {
+            let challenge = try #require(answer.text("challenge_id"))
+            let code = try #require(service.challenges.sent.last).message.code
+            return "{\"challenge_id\":\"\(challenge)\",\"code\":\"\(code)\"\(rest)}"
+        }
+        let sent = try await page.post("/v1/auth/sign-up/password", Self.credential)
+        _ = try await page.post("/v1/auth/sign-in/password", code(sent))
+        var other = try await Page(service)
+        let path = "/v1/auth/password-resets/password"
+        let begun = try await other.post(path, "{\"email\":\"ada@example.com\"}")
+        let completed = try await other.post(
+            "\(path)/complete", code(begun, ",\"password\":\"another battery\""))
+        #expect(completed.status == 200 && completed.text("device_token") == nil)
+        #expect(other.cookies["__Host-ledger-device"] != nil)
+    }
 }

@@ -267,17 +267,22 @@ import Testing
         #expect(answer.code == "INVALID_PASSWORD")
     }
 
-    @Test func `strangers can't lock out a device that has signed in before`() async throws {
-        let service = try service { $0.proxies = "127.0.0.1" }
-        let answer = try await begin(service)
-        let first = try await signIn(service, code(answer, service))
-        let device = try #require(first.text("device_token"))
+    /// Uses up the tries of an address.
+    private func tryAll(_ service: TestService) async throws {
         for network in 0..<6 {
             for _ in 0..<20 {
                 _ = try await signIn(
                     service, credential(Self.ada, Self.other), from: "198.51.100.\(network)")
             }
         }
+    }
+
+    @Test func `strangers can't lock out a device that has signed in before`() async throws {
+        let service = try service { $0.proxies = "127.0.0.1" }
+        let answer = try await begin(service)
+        let first = try await signIn(service, code(answer, service))
+        let device = try #require(first.text("device_token"))
+        try await tryAll(service)
         for _ in 0..<2 {
             let stranger = try await signIn(service, credential(), from: "203.0.113.9")
             #expect(stranger.code == "RATE_LIMITED")
@@ -288,6 +293,21 @@ import Testing
         }
         #expect(service.ledger.events().filter { $0.name == .signInThrottled }.count == 1)
         let known = "{\"device_token\":\"\(device)\",\(credential().dropFirst())"
+        #expect(try await signIn(service, known, from: "203.0.113.9").status == 200)
+    }
+
+    @Test func `strangers can't lock out a device that has reset the password`() async throws {
+        let service = try service { $0.proxies = "127.0.0.1" }
+        _ = try await signUp(service)
+        try await tryAll(service)
+        let locked = try await signIn(service, credential(), from: "203.0.113.9")
+        #expect(locked.code == "RATE_LIMITED")
+        let completed = try await complete(
+            service, code(reset(service), service, ",\"password\":\"\(Self.other)\""))
+        #expect(completed.status == 200)
+        let device = try #require(completed.text("device_token"))
+        let known =
+            "{\"device_token\":\"\(device)\",\(credential(Self.ada, Self.other).dropFirst())"
         #expect(try await signIn(service, known, from: "203.0.113.9").status == 200)
     }
 

@@ -108,6 +108,7 @@ import Testing
                     at: "password", with: .password(email: email, password: "wrong password"))
             }
             #expect(wrong.code == .invalidPassword)
+            await store.save(nil)
             let reset = try await app.sendPasswordReset(email: email)
             let newer = "another horse battery staple"
             #expect(
@@ -115,6 +116,7 @@ import Testing
                     reset, code: ledger.code(email, number: 2), password: newer) == [
                         "password"
                     ])
+            #expect(await store.load()?.deviceToken != nil)
             try await app.signIn(at: "password", with: .password(email: email, password: newer))
             let former = try await app.accessToken()
             try await app.changePassword(to: password, current: (email, newer))

@@ -19,10 +19,7 @@ extension SessionAnswer: JSONWritable {
             .optional(
                 "anonymous_secret", .text(ExampleValue.anonymousSecret),
                 "Signs in to the anonymous account that this request opened; returned only once"),
-            .optional(
-                "device_token", .text(ExampleValue.deviceToken),
-                "Sent with later codes for the same address, so that strangers can't use up the device's tries"
-            ),
+            .deviceToken,
             .optional(
                 "challenge_id", .uuid(ExampleValue.challenge),
                 "Sent with the code that confirms the address of a sign-up"),
@@ -70,12 +67,17 @@ extension CodeAnswer: JSONWritable {
 extension RecoveryAnswer: JSONWritable {
     static let schema = Schema.object(
         "Recovery",
-        [.required("linked_providers", .providers, "In linking order; all still open the account")])
+        [
+            .required(
+                "linked_providers", .providers, "In linking order; all still open the account"),
+            .deviceToken,
+        ])
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.name("linked_providers")
             writer.texts(linkedProviders)
+            writer.member("device_token", deviceToken)
         }
     }
 }
@@ -204,4 +206,11 @@ extension StatusAnswer: JSONWritable {
             writer.member("status", status)
         }
     }
+}
+
+extension Property {
+    fileprivate static let deviceToken = Property.optional(
+        "device_token", .text(ExampleValue.deviceToken),
+        "Sent with later codes for the same address, so that strangers can't use up the device's tries"
+    )
 }

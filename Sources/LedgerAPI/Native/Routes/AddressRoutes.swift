@@ -128,7 +128,7 @@ struct CompleteAddressReturnRoute: Route {
         var password: NewPassword?
         if let prepared { password = try await call.hashed(prepared) }
         let providers = try await call.submit(TakeBackAddress(proof, password: password))
-        return .json(RecoveryAnswer(linkedProviders: providers.map(\.description)))
+        return call.recovered(providers, by: proof, presented: code.deviceToken)
     }
 }
 

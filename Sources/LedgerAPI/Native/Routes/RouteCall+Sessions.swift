@@ -22,6 +22,22 @@ extension RouteCall {
             status: status)
     }
 
+    /// Returns the answer to a code that gave an account another password or its former address: it opens no session,
+    /// and the device that proved the address is known from now on.
+    func recovered(
+        _ providers: [ProviderName], by proof: Proof, presented token: String?
+    ) -> HTTPResponse {
+        let token = services.codes.deviceToken(
+            for: proof.address, nil, presented: token, in: tenant)
+        let names = providers.map(\.description)
+        guard page != nil else {
+            return .json(RecoveryAnswer(linkedProviders: names, deviceToken: token))
+        }
+        return .json(
+            RecoveryAnswer(linkedProviders: names, deviceToken: nil),
+            headers: [token].compactMap { $0.map(PageDeviceCookie.set) })
+    }
+
     /// Returns the tokens of a session.
     ///
     /// The session is committed: when the account's external ids, which the tenant wants in access tokens, can't be
