@@ -112,8 +112,12 @@ package struct LinkProvider: Sendable {
         let identity = known ?? newIdentity
         let fact = ProviderLinked(
             account: account.id, identity: identity, provider: provider, cause: .link)
+        // A claim of an address that the account has proved leaves it proved.
+        let isProved =
+            proof.isClaim && proof.address.flatMap { state.holding($0.names) }?.isProved == true
+        let email = proof.email.map { isProved ? Email($0.address, isVerified: true) : $0 }
         let disclosures =
-            [Disclosure(.providerID, subject.providerID)] + (proof.email?.disclosures ?? [])
+            [Disclosure(.providerID, subject.providerID)] + (email?.disclosures ?? [])
         let upgraded = account.links.filter { state.isAnonymous($0.provider, under: policy) }
         var providers = account.links.filter { !upgraded.contains($0) }.providers
         if !providers.contains(provider) { providers.append(provider) }

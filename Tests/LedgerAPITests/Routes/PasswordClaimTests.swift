@@ -165,6 +165,14 @@ import Testing
         #expect(try await signIn(service, code(confirmed, service)).code == "INVALID_CODE")
     }
 
+    @Test func `a password with an address that the account has proved is verified`() async throws {
+        let service = try service()
+        let ada = try Person(await byCode(service))
+        let linked = try await link(service, ada, credential())
+        #expect(linked.status == 200 && linked.providers == ["email", "password"])
+        #expect(try await isVerified(service, ada) == true)
+    }
+
     @Test func `a link of a password is confirmed later`() async throws {
         let service = try service()
         let bob = try await service.signIn("google", "bob")
