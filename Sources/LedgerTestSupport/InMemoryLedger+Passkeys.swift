@@ -17,10 +17,15 @@ extension InMemoryLedger: PasskeyStore {
     /// Returns the passkeys of an account at a provider.
     package func passkeys(
         of account: AccountID, at provider: ProviderName, in tenant: TenantID
-    ) async throws(LedgerFault) -> [String] {
-        guard let (state, passwords) = passwords(of: tenant) else { return [] }
-        return (state.ledger.accounts[account]?.links ?? [])
-            .filter { $0.provider == provider }
-            .compactMap { passwords[$0.identity]?.hash }
+    ) async throws(LedgerFault) -> [AccountPasskey] {
+        guard let (state, passwords) = passwords(of: tenant),
+            let account = state.ledger.accounts[account]
+        else { return [] }
+        let absorbed = Set(account.merges.flatMap(\.moved))
+        return account.links.filter { $0.provider == provider }.compactMap { link in
+            passwords[link.identity].map {
+                AccountPasskey(text: $0.hash, isAbsorbed: absorbed.contains(link.identity))
+            }
+        }
     }
 }

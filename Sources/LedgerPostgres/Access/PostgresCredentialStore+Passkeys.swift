@@ -18,7 +18,10 @@ extension PostgresCredentialStore: PasskeyStore {
     private static let ofAccount = Statement(
         "passkeys_of_account",
         """
-        SELECT \(list.sql)
+        SELECT \(list.sql), EXISTS (
+            SELECT FROM merges m
+            WHERE m.tenant_id = $1 AND m.survivor_id = $2 AND i.identity_id = ANY (m.moved))
+            AS is_absorbed
         FROM identities i
         CROSS JOIN LATERAL (
             SELECT * FROM credentials WHERE tenant_id = $1 AND identity_id = i.identity_id
@@ -34,41 +37,41 @@ extension PostgresCredentialStore: PasskeyStore {
         of subject: Subject, in tenant: TenantID
     ) async throws(LedgerFault) -> StoredPassword? {
         try await run { [keyring] connection in
-            try Self.read(
-                try connection.query(
-                    Self.ofSubject,
-                    [
-                        .text(tenant.description), .text(subject.provider.description),
-                        .text(subject.providerID),
-                    ]), of: tenant, keyring
-            ).first
+            let rows = try connection.query(
+                Self.ofSubject,
+                [
+                    .text(tenant.description), .text(subject.provider.description),
+                    .text(subject.providerID),
+                ])
+            return rows.rowCount > 0 ? try Self.read(rows, 0, of: tenant, keyring) : nil
         }
     }
 
     /// Returns the passkeys of an account at a provider.
     package func passkeys(
         of account: AccountID, at provider: ProviderName, in tenant: TenantID
-    ) async throws(LedgerFault) -> [String] {
+    ) async throws(LedgerFault) -> [AccountPasskey] {
         try await run { [keyring] connection in
-            try Self.read(
-                try connection.query(
-                    Self.ofAccount,
-                    [
-                        .text(tenant.description), .uuid(account.bits),
-                        .text(provider.description),
-                    ]), of: tenant, keyring
-            ).map(\.hash)
+            let rows = try connection.query(
+                Self.ofAccount,
+                [
+                    .text(tenant.description), .uuid(account.bits),
+                    .text(provider.description),
+                ])
+            let isAbsorbed = try rows.column("is_absorbed")
+            return try (0..<rows.rowCount).compactMap { row in
+                guard let key = try Self.read(rows, row, of: tenant, keyring) else { return nil }
+                return AccountPasskey(text: key.hash, isAbsorbed: try rows.bool(row, isAbsorbed))
+            }
         }
     }
 
     private static func read(
-        _ result: QueryResult, of tenant: TenantID, _ keyring: WrappingKeyring
-    ) throws -> [StoredPassword] {
-        try (0..<result.rowCount).compactMap { row in
-            let (version, sealed, wrappingKey) = try columns.read(result, row)
-            return keyring.openPassword(
-                sealed, wrappingKey: wrappingKey, of: version, in: tenant
-            ).map { StoredPassword(version: version, hash: $0) }
-        }
+        _ result: QueryResult, _ row: Int, of tenant: TenantID, _ keyring: WrappingKeyring
+    ) throws -> StoredPassword? {
+        let (version, sealed, wrappingKey) = try columns.read(result, row)
+        return keyring.openPassword(
+            sealed, wrappingKey: wrappingKey, of: version, in: tenant
+        ).map { StoredPassword(version: version, hash: $0) }
     }
 }

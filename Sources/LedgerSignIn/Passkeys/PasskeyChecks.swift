@@ -74,17 +74,19 @@ package final class PasskeyChecks: Sendable {
         of provider: ProviderName, _ settings: PasskeySettings, in tenant: TenantID,
         at now: Timestamp
     ) async throws(LedgerFault) -> Challenge<PasskeyCreationOptions> {
-        var known: [PasskeyRecord] = []
+        var stored: [AccountPasskey] = []
         switch use {
         case .link(let caller), .enrolment(let caller):
-            known = try await store.passkeys(of: caller.account, at: provider, in: tenant)
-                .compactMap(PasskeyRecord.init)
+            stored = try await store.passkeys(of: caller.account, at: provider, in: tenant)
         case .signUp, .signIn, .merge, .secondStep: break
         }
-        // All passkeys by which an account is reached have one handle; a factor must replace none of them.
+        // The passkeys by which an account is reached have one handle, without those of accounts that it absorbed: after
+        // an undone merge two accounts with one handle would replace each other's. A factor must replace none.
+        let own = use.isOfFactor ? nil : stored.first { !$0.isAbsorbed }
         let handle =
-            known.first.flatMap { use.isOfFactor ? nil : $0.passkey.userHandle }
+            own.flatMap { PasskeyRecord($0.text)?.passkey.userHandle }
             ?? PasskeyCeremony.newChallenge()
+        var known = stored.compactMap { PasskeyRecord($0.text) }
         known += factors.compactMap(\.passkey)
         let bytes = PasskeyCeremony.newChallenge()
         guard let ceremony = settings.ceremony(bytes, for: use),

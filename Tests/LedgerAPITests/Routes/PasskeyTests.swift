@@ -107,6 +107,29 @@ import Testing
         #expect(other.handle != nil && other.handle != phone.handle)
     }
 
+    @Test func `a passkey beside one that a merge brought has a handle of its own`() async throws {
+        let service = try TestService.withPasskeys()
+        var absorbed = TestPasskey("absorbed")
+        let other = try await service.signUp(&absorbed)
+        let ada = try await service.signIn("google", "ada")
+        let key = try service.audit.key(.support)
+        func post(_ path: String, _ members: String) async throws -> Answer {
+            try await service.send(
+                "POST", "/v1/accounts/\(ada.userID)/\(path)",
+                "{\"absorb\":\"\(other.userID)\"\(members)}", token: key,
+                headers: MergeStory.reason)
+        }
+        let digest = try #require(try await post("merge/preview", "").text("plan_digest"))
+        let merged = try await post("merge", ",\"plan_digest\":\"\(digest)\",\"case\":\"T-1\"")
+        #expect(merged.status == 200)
+        var own = TestPasskey("own")
+        #expect(try await service.link(&own, by: ada).status == 200)
+        #expect(own.handle != nil && own.handle != absorbed.handle)
+        var second = TestPasskey("second")
+        #expect(try await service.link(&second, by: ada).status == 200)
+        #expect(second.handle == own.handle)
+    }
+
     @Test func `an unlinked passkey signs in no more, and support can't relink it`()
         async throws
     {

@@ -151,6 +151,33 @@ import Testing
         }
     }
 
+    @Test func `the passkeys of an account show which ones a merge brought`() async throws {
+        try await withTwo { stage in
+            let ada = try await stage.signUp("ada")
+            let bob = try await stage.signUp("bob")
+            let authority = MergeAccounts.Authority.support(
+                .system,
+                MergeAccounts.Case(
+                    survivor: ada.account, absorbed: bob.account, reason: "one", reference: "1"))
+            let plan = try await stage.first.submit(
+                MergeAccounts.Preview(authority: authority, keepsAbsorbed: [], digest: sha256)
+                    .intent
+            ).get()
+            let planned = try #require(MergeAccounts.Preview.success(in: plan))
+            _ = try await stage.first.submit(
+                .mergeAccounts(
+                    MergeAccounts(
+                        authority: authority, keepsAbsorbed: [], agreed: planned.digest,
+                        digest: sha256))
+            ).get()
+            let keys = try await stage.store.passkeys(
+                of: ada.account, at: Self.passkey, in: .default)
+            #expect(
+                Set(keys.map { "\($0.text) \($0.isAbsorbed)" })
+                    == ["1 key of ada false", "1 key of bob true"])
+        }
+    }
+
     @Test func `of two uses at once the larger counter is kept`() async throws {
         try await withTwo { stage in
             _ = try await stage.signUp("key")
