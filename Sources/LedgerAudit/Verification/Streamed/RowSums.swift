@@ -76,18 +76,8 @@ struct RowSummer {
             image.uuid(survivor.bits)
             sums.absorbed.add(image.hash(key))
         }
-        if let position = account.disabledPosition {
-            image.clear()
-            image.uuid(account.id.bits)
-            image.int8(position.value)
-            sums.disabled.add(image.hash(key))
-        }
-        if let position = account.handedOverPosition {
-            image.clear()
-            image.uuid(account.id.bits)
-            image.int8(position.value)
-            sums.handedOver.add(image.hash(key))
-        }
+        add(account.disabledPosition, of: account.id, &sums.disabled)
+        add(account.handedOverPosition, of: account.id, &sums.handedOver)
         if !account.secondFactors.isEmpty {
             image.clear()
             image.uuid(account.id.bits)
@@ -99,6 +89,16 @@ struct RowSummer {
         image.uuid(account.id.bits)
         image.textArray(account.holds.map(\.description))
         sums.holds.add(image.hash(key))
+    }
+
+    private mutating func add(
+        _ position: LogPosition?, of account: AccountID, _ sum: inout RowMultiset
+    ) {
+        guard let position else { return }
+        image.clear()
+        image.uuid(account.bits)
+        image.int8(position.value)
+        sum.add(image.hash(key))
     }
 
     mutating func add(_ merge: Merge, _ sums: inout RowSums) {
