@@ -84,15 +84,11 @@ import Testing
                 try await expectHalf(former, new)
                 // A tenant that was stopped is served again.
                 if step == "stopped" {
-                    try await eventually("the former place refuses reads") {
-                        try await account(device, server).status == 503 ? true : nil
-                    }
+                    try await expect(503, of: device, server, after: step)
                     let abandoned = try await copy(former, to: new, ["--abandon"])
                     #expect(abandoned.status == 0, "\(abandoned.errors)")
                 }
-                try await eventually("the former place serves") {
-                    try await account(device, server).status == 200 ? true : nil
-                }
+                try await expect(200, of: device, server, after: step)
                 try await device.signIn(former.google, as: "guest at \(step)")
                 try await device.signIn(former.google, as: "ada")
             }
@@ -199,6 +195,27 @@ import Testing
         -> WireClient.Answer
     {
         try await server.client.call("GET", "/v1/account", token: device.accessToken)
+    }
+
+    /// Waits until a server answers reads of an account with a status.
+    ///
+    /// - Throws: `TestTimeout` with the last answer and the end of the server's log.
+    private func expect(
+        _ status: Int, of device: Device, _ server: ServerProcess, after step: String
+    ) async throws {
+        var last = "no answer"
+        do {
+            try await eventually("status \(status)") {
+                let answer = try await account(device, server)
+                last = "\(answer.status) \(String(decoding: answer.body, as: UTF8.self))"
+                return answer.status == status ? true : nil
+            }
+        } catch is TestTimeout {
+            let log = server.log.split(separator: "\n").filter { !$0.contains(#""msg":"request""#) }
+            throw TestTimeout(
+                waitingFor: "the answer \(status) after '\(step)', not \(last); the server's log:\n"
+                    + log.suffix(20).joined(separator: "\n"))
+        }
     }
 
     /// Starts a copy and kills it as soon as it reports a step.
