@@ -1,5 +1,6 @@
 import Glibc
 import LedgerTestSupport
+import Postgres
 import Synchronization
 import Testing
 
@@ -84,17 +85,14 @@ import Testing
                 try await expectHalf(former, new)
                 // A tenant that was stopped is served again.
                 if step == "stopped" {
-                    try await eventually("the former place refuses reads") {
-                        try await account(device, server).status == 503 ? true : nil
-                    }
+                    try await expect(503, of: device, server, after: step)
                     let abandoned = try await copy(former, to: new, ["--abandon"])
                     #expect(abandoned.status == 0, "\(abandoned.errors)")
                 }
-                try await eventually("the former place serves") {
-                    try await account(device, server).status == 200 ? true : nil
+                try await expect(200, of: device, server, after: step)
+                for subject in ["guest at \(step)", "ada"] {
+                    #expect(try await device.signIn(former.google, as: subject).status == 200)
                 }
-                try await device.signIn(former.google, as: "guest at \(step)")
-                try await device.signIn(former.google, as: "ada")
             }
             for step in ["quiet", "marked"] {
                 try await kill(former, to: new, at: step)
@@ -201,8 +199,39 @@ import Testing
         try await server.client.call("GET", "/v1/account", token: device.accessToken)
     }
 
-    /// Starts a copy and kills it as soon as it reports a step.
+    /// Waits until a server answers reads of an account with a status.
+    ///
+    /// - Throws: `TestTimeout` with the last answer and the end of the server's log.
+    private func expect(
+        _ status: Int, of device: Device, _ server: ServerProcess, after step: String
+    ) async throws {
+        var last = "no answer"
+        do {
+            try await eventually("status \(status)") {
+                let answer = try await account(device, server)
+                last = "\(answer.status) \(String(decoding: answer.body, as: UTF8.self))"
+                return answer.status == status ? true : nil
+            }
+        } catch is TestTimeout {
+            let log = server.log.split(separator: "\n").filter { !$0.contains(#""msg":"request""#) }
+            throw TestTimeout(
+                waitingFor: "the answer \(status) after '\(step)', not \(last); the server's log:\n"
+                    + log.suffix(20).joined(separator: "\n"))
+        }
+    }
+
+    /// Starts a copy and kills it once it has reported a step.
+    ///
+    /// It goes on while its report is read: a lock keeps it from stopping the tenant after an earlier step, and from
+    /// ending the copy after a later one. After `marked` it may end, because nothing is served here by then.
     private func kill(_ former: Deployment, to new: Deployment, at step: String) async throws {
+        let isBefore = ["begun", "copied"].contains(step)
+        let table = isBefore ? "tenant_moves" : step == "marked" ? nil : "identities"
+        let lock = Session(
+            url: isBefore ? former.superuserURL : new.superuserURL, applicationName: "move test")
+        if let table {
+            try await lock.step { try $0.execute("BEGIN; LOCK TABLE \(table) IN SHARE MODE") }
+        }
         let process = try RunningProcess(
             executable: CommandLineTool.executable,
             arguments: ["tenant", "copy", "default", "--to", new.superuserURL],
@@ -212,6 +241,7 @@ import Testing
         }
         process.send(SIGKILL)
         _ = try await process.exitStatus(within: .seconds(60))
+        await lock.close()
         #expect(process.errors.text.contains(": \(step)"), "\(process.errors.text)")
     }
 
