@@ -42,10 +42,11 @@ extension Deployment {
         }
     }
 
-    /// Executes SQL as a superuser, and returns the texts of the first column.
+    /// Executes SQL as a superuser, and returns the texts of the first column; a move of a shard takes its time.
     @discardableResult
     func asSuperuser(_ sql: String) async throws -> [String] {
-        let session = Session(url: superuserURL, applicationName: "webhook test")
+        let session = Session(
+            url: superuserURL, applicationName: "webhook test", statementDeadline: .seconds(300))
         let texts = try await session.run { connection in
             let rows = try connection.query(Statement("webhook_test", sql))
             return try (0..<rows.rowCount).map { try rows.text($0, 0) }
