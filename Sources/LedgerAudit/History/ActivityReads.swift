@@ -29,7 +29,12 @@ package final class ActivityReads: ActivityReader {
                 WHERE merged_into = f.account_id AND tenant_id = $1
                 OFFSET 0) a
             WHERE f.depth < \(MergeAccounts.familyMax))
-        SELECT DISTINCT account_id FROM family
+        SELECT f.account_id, a.handed_over_position
+        FROM (SELECT DISTINCT account_id FROM family) f
+        LEFT JOIN LATERAL (
+            SELECT handed_over_position FROM accounts
+            WHERE tenant_id = $1 AND account_id = f.account_id
+            OFFSET 0) a ON true
         """)
 
     private static func last(_ table: ProjectionTable) -> Statement {
@@ -108,6 +113,10 @@ package final class ActivityReads: ActivityReader {
         let accounts = try (0..<known.rowCount).map {
             AccountID(bits: try known.uuid($0, known.column("account_id")))
         }
+        // The addresses of the clients of a former holder are not shown.
+        let handedOver = try (0..<known.rowCount).compactMap {
+            try known.optionalInt8($0, known.column("handed_over_position"))
+        }.max()
         let rows = try connection.query(
             last(snapshot.audit),
             [
@@ -118,7 +127,9 @@ package final class ActivityReads: ActivityReader {
         var addresses: [Int64: String] = [:]
         for row in 0..<rows.rowCount {
             let position = try rows.int8(row, rows.column("position"))
-            if let address = try rows.optionalText(row, rows.column("client_ip")) {
+            if let address = try rows.optionalText(row, rows.column("client_ip")),
+                position >= handedOver ?? 0
+            {
                 addresses[position] = address
             }
             // An event may be in the histories of several of the accounts.
