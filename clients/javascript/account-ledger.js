@@ -545,7 +545,7 @@ export class AccountLedger {
    * @param {string} provider  One of type `password`.
    * @param {{ challenge_id: string, code: string, password: string, device_token?: string }} completion
    * @param {CallOptions} [options]
-   * @returns {Promise<{ linked_providers: string[] }>}
+   * @returns {Promise<{ linked_providers: string[], device_token?: string }>}
    */
   completePasswordReset(provider, completion, options = {}) {
     return this.#transport.send(this.#transport.begin(options), {
@@ -603,7 +603,7 @@ export class AccountLedger {
    * @param {string} provider  One of type `email`, `phone` or `password`.
    * @param {{ challenge_id: string, code: string, password?: string, device_token?: string }} completion
    * @param {CallOptions} [options]
-   * @returns {Promise<{ linked_providers: string[] }>}
+   * @returns {Promise<{ linked_providers: string[], device_token?: string }>}
    */
   completeAddressReturn(provider, completion, options = {}) {
     return this.#transport.send(this.#transport.begin(options), {
