@@ -89,7 +89,7 @@ extension SignIn {
                 + account.links.map { claim.unlink($0, by: actor) } + removals,
             effects: proof.used + [.identityNamed(proof.subject, newIdentity)]
                 + [.addressNamed(address.newName, address.newID)] + password.effects
-                + [.challengesEndedOf(family)],
+                + [.challengesEnded(address.names), .challengesEndedOf(family)],
             isNewUser: false, at: now, under: policy)
     }
 }

@@ -90,7 +90,7 @@ package struct EnrolFactor: Sendable {
         var decision = Decision(
             .success(.factorEnrolled(isFirst: isFirst, nil)),
             drafts: [draft(factor, isFirst: isFirst)],
-            effects: [.factorStored(factor), .challengesEndedOf([account.id])]
+            effects: [.factorStored(factor)]
                 + (token.map { [.idTokenSpent($0, now)] } ?? [])
                 + (challenge.map { [.challengeSpent($0)] } ?? []))
         guard isFirst else { return decision }

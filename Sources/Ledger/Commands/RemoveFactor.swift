@@ -106,7 +106,7 @@ package struct RemoveFactor: Sendable {
                             account: account.id, cause: cause, factor: factor.id,
                             kind: factor.kind)),
                     actor: actor, disclosesRequest: cause == .holder)
-            }, effects: [.challengesEndedOf([account.id])])
+            })
     }
 }
 

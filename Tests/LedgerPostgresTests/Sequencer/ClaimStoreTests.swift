@@ -119,15 +119,42 @@ import Testing
                 .enrolFactor(EnrolFactor(by: mallory, &generator))
             ).get()
             #expect(try await database.rows("kind]) FROM factors").count == 2)
-            let digest = try #require(code(2).proof.address?.names.first?.digest)
-            let hex = digest.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-            try await open(ChallengeID(bits: 9), database, digest: "'\\x\(hex)'")
+            try await open(ChallengeID(bits: 9), to: database)
             let ada = try caller(try await other.submit(.signIn(code(2))))
             #expect(ada.account == mallory.account)
             #expect(try await database.rows("kind]) FROM factors") == [])
             #expect(try await database.rows("identity_id::text]) FROM credentials") == [])
             #expect(try await database.rows("challenge_id::text]) FROM challenges") == [])
             #expect(try await rows(database) == ["\(ada.account) false"])
+        }
+    }
+
+    /// Stores a challenge for Ada's address, as if a code had been sent there.
+    private func open(_ challenge: ChallengeID, to database: ScratchDatabase) async throws {
+        let digest = try #require(code(2).proof.address?.names.first?.digest)
+        let hex = digest.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        try await open(challenge, database, digest: "'\\x\(hex)'")
+    }
+
+    @Test func `nothing that the claiming account does ends the codes of the address`()
+        async throws
+    {
+        try await with { database, fixture, _ in
+            let mallory = try caller(try await fixture.submit(.signIn(claim(1))))
+            try await open(ChallengeID(bits: 9), to: database)
+            var generator = SeededGenerator(seed: 5)
+            let enrolment = EnrolFactor(by: mallory, &generator)
+            _ = try await fixture.submit(.enrolFactor(enrolment)).get()
+            let session = Caller(account: mallory.account, session: enrolment.newSession)
+            let factor = enrolment.factor.id
+            _ = try await fixture.submit(
+                .removeFactor(RemoveFactor(factor, by: .accountHolder(session)))
+            ).get()
+            #expect(try await database.rows("challenge_id::text]) FROM challenges").count == 1)
+            let disable = ChangeAccess(
+                .disable, of: mallory.account, actor: .system, reason: "r", caseReference: "1")
+            _ = try await fixture.submit(.changeAccess(disable)).get()
+            #expect(try await database.rows("challenge_id::text]) FROM challenges").count == 1)
         }
     }
 
@@ -150,6 +177,27 @@ import Testing
             let ada = try caller(try await other.submit(.signIn(code(2))))
             #expect(ada.account == mallory.account)
             #expect(try await rows(database) == ["\(ada.account) false"])
+        }
+    }
+
+    @Test func `the new holder is not shown the addresses of the former holder's clients`()
+        async throws
+    {
+        try await with { database, fixture, _ in
+            let mallory = try caller(try await fixture.submit(.signIn(claim(1))))
+            let ada = try caller(try await fixture.submit(.signIn(code(2))))
+            #expect(ada.account == mallory.account)
+            try await database.fold()
+            let reads = ActivityReads(
+                url: database.runtimeURL, macs: SequencerFixture.strictKeyring.macs
+            ) { Issue.record("\($0)") }
+            let page = try #require(
+                try await reads.activity(
+                    of: ada.account, before: nil, limit: 100, in: .default))
+            await reads.close()
+            let signIns = page.rows.filter { $0.kind == .signedIn }
+            #expect(signIns.map(\.clientIP) == ["203.0.113.7", nil])
+            #expect(page.rows.last?.kind == .opened && page.rows.last?.clientIP == nil)
         }
     }
 

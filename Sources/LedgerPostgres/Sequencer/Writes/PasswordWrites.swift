@@ -34,6 +34,7 @@ enum PasswordWrites {
         "end_challenges",
         "DELETE FROM challenges WHERE tenant_id = $1 AND digest = $2")
 
+    // An account that has only claimed an address, or had it formerly, must not end the codes of the person who proves it.
     private static let endChallengesOfAccounts = Statement(
         "end_challenges_of_accounts",
         """
@@ -41,7 +42,8 @@ enum PasswordWrites {
         USING unnest($2::uuid[]) AS k (account_id)
         CROSS JOIN LATERAL (
             SELECT digest FROM addresses
-            WHERE tenant_id = $1 AND account_id = k.account_id
+            WHERE tenant_id = $1 AND account_id = k.account_id AND NOT claimed
+                AND former_of IS NULL
             OFFSET 0) d
         CROSS JOIN LATERAL (
             SELECT ctid FROM challenges
