@@ -56,6 +56,9 @@ package final class InMemoryChallenges: ChallengeStore {
         at now: Timestamp
     ) async throws(LedgerFault) -> Int64? {
         state.withLock { state in
+            if let known = state.challenges[challenge.id], known.stored.expiresAt > now {
+                return nil
+            }
             if let wait = Self.count(counts, in: &state, at: now) { return wait }
             state.challenges[challenge.id] = (stored: challenge, tries: 0)
             if message.isSent {

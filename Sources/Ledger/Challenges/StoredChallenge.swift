@@ -103,6 +103,8 @@ package struct CodeCount: Hashable, Sendable {
 package protocol ChallengeStore: Sendable {
     /// Stores a challenge and the message with its code, together, and counts it.
     ///
+    /// Does nothing when there is a challenge with the id that has not ended: its code was sent.
+    ///
     /// - Returns: nil, or the seconds to wait when a count has reached its limit; nothing is stored then.
     func open(
         _ challenge: StoredChallenge, _ message: CodeMessage, counting counts: [CodeCount],

@@ -13,6 +13,13 @@ package final class PostgresChallengeStore: ChallengeStore {
         INSERT INTO challenges (tenant_id, challenge_id, provider, session_id, plan, digest,
             code_digest, key_id, sealed, wrapping_key, expires_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        ON CONFLICT (tenant_id, challenge_id) DO UPDATE
+        SET provider = excluded.provider, plan = excluded.plan, digest = excluded.digest,
+            code_digest = excluded.code_digest, key_id = excluded.key_id,
+            sealed = excluded.sealed, wrapping_key = excluded.wrapping_key,
+            expires_at = excluded.expires_at, tries = 0
+        WHERE challenges.expires_at <= $12
+        RETURNING true AS is_open
         """)
 
     private let session: Postgres.Session
@@ -82,7 +89,7 @@ package final class PostgresChallengeStore: ChallengeStore {
                     if let wait = try CodeCounting.add([counting], on: connection)[0] {
                         return wait
                     }
-                    _ = try connection.query(
+                    let opened = try connection.query(
                         Self.insert,
                         [
                             .text(challenge.tenant.description), .uuid(challenge.id.bits),
@@ -93,7 +100,13 @@ package final class PostgresChallengeStore: ChallengeStore {
                             .bytes(challenge.codeDigest.bytes), .text(challenge.name.key),
                             .bytes(sealed.wrapped), .text(sealed.wrappingKey),
                             .timestamp(challenge.expiresAt.microseconds),
+                            .timestamp(now.microseconds),
                         ])
+                    // A repeated request, whose code was sent.
+                    guard opened.rowCount > 0 else {
+                        try CodeCounting.subtract([counting], on: connection)
+                        return nil
+                    }
                     try outbox.write(message, for: challenge, on: connection)
                     return nil
                 }

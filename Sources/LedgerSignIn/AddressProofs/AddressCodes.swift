@@ -100,6 +100,7 @@ package final class AddressCodes: Sendable {
     ///   - provider: The provider whose credential the code is.
     ///   - tenant: The tenant of the provider.
     ///   - use: The use of the code.
+    ///   - id: The id of a request that may be repeated: a repetition sends no other code; nil for a random one.
     ///   - network: The network of the client.
     ///   - device: The device token of the client; ignored for another address or account.
     ///   - language: The client's `Accept-Language`.
@@ -108,8 +109,8 @@ package final class AddressCodes: Sendable {
     /// - Throws: `limited` when too many codes were sent.
     package func send(
         to address: String, _ kind: AddressKind, of provider: ProviderName, in tenant: TenantID,
-        for use: Use, from network: String, knownAs device: String? = nil, language: String?,
-        at now: Timestamp
+        for use: Use, as id: ChallengeID? = nil, from network: String,
+        knownAs device: String? = nil, language: String?, at now: Timestamp
     ) async throws(CodeFailure) -> ChallengeID {
         guard let name = names(of: address, kind, in: tenant).first else {
             throw .faulted(.internalFailure)
@@ -143,7 +144,7 @@ package final class AddressCodes: Sendable {
         case .merge(let caller, let text):
             (purpose, session, plan) = (.merge, caller, Self.digest(ofPlan: text))
         }
-        let id = ChallengeID(bits: random())
+        let id = id ?? ChallengeID(bits: random())
         let expiresAt = now.adding(seconds: StoredChallenge.lifetimeSeconds)
         let unsigned = StoredChallenge(
             id: id, tenant: tenant, provider: provider, session: session, plan: plan, name: name,

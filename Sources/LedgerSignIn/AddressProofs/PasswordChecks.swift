@@ -98,19 +98,20 @@ package final class PasswordChecks: Sendable {
 
     /// Sends the code that confirms a claim, which a sign-up or a link has made.
     ///
-    /// - Returns: The id of the challenge; nil for an address that is not claimed with this password.
+    /// - Returns: The id of the challenge, which is the given one if there is one; nil for an address that is not claimed with this password.
     /// - Throws: `limited` when too many codes were sent, `faulted`.
     package func confirm(
         _ address: String, _ password: Password, hash: NewPassword, of provider: ProviderName,
-        in tenant: TenantID, from network: String, language: String?, at now: Timestamp
+        in tenant: TenantID, as id: ChallengeID?, from network: String, language: String?,
+        at now: Timestamp
     ) async throws(CodeFailure) -> ChallengeID? {
         guard
             let claim = try await claim(of: address, password, hash, at: provider, in: tenant)
         else { return nil }
         return try await codes.send(
             to: address, .email, of: provider, in: tenant,
-            for: .signUp(hash, isKnown: false, claim: claim), from: network, language: language,
-            at: now)
+            for: .signUp(hash, isKnown: false, claim: claim), as: id, from: network,
+            language: language, at: now)
     }
 
     /// Returns the version of a password if it is that of the account that has claimed the address.

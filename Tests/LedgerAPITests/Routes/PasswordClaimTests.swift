@@ -173,6 +173,26 @@ import Testing
         #expect(try await isVerified(service, ada) == true)
     }
 
+    @Test func `a link that is repeated with its key sends one code`() async throws {
+        let service = try service()
+        let bob = try await service.signIn("google", "bob")
+        func link() async throws -> Answer {
+            try await service.send(
+                "POST", "/v1/auth/link/password", credential(), token: bob.accessToken,
+                headers: [("Idempotency-Key", "link-1")])
+        }
+        let linked = try await link()
+        #expect(linked.status == 200)
+        let sent = service.challenges.sent.count
+        for _ in 0..<6 {
+            let again = try await link()
+            #expect(again.body == linked.body)
+        }
+        #expect(service.challenges.sent.count == sent)
+        let confirmed = try await signIn(service, code(linked, service))
+        #expect(try Person(confirmed).userID == bob.userID)
+    }
+
     @Test func `a link of a password is confirmed later`() async throws {
         let service = try service()
         let bob = try await service.signIn("google", "bob")

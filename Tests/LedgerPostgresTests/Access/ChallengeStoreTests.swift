@@ -64,11 +64,11 @@ import Testing
 
     private func send(
         _ codes: AddressCodes, _ address: String = "ada@example.com", from network: String = "n",
-        at now: Timestamp = now
+        as id: ChallengeID? = nil, at now: Timestamp = now
     ) async throws -> ChallengeID {
         try await codes.send(
-            to: address, .email, of: Self.email, in: .default, for: .signIn, from: network,
-            language: nil, at: now)
+            to: address, .email, of: Self.email, in: .default, for: .signIn, as: id,
+            from: network, language: nil, at: now)
     }
 
     /// Returns the refusal of a code; nil when it proves the address.
@@ -237,6 +237,28 @@ import Testing
             let count = AddressCodes.sendsPerNetwork + 2
             #expect(outbox.codes.count == count)
             #expect(try await database.rows("count(*)::text]) FROM challenges") == ["\(count)"])
+        }
+    }
+
+    @Test func `a request that is repeated at once sends one code, and another once it has ended`()
+        async throws
+    {
+        try await withTwo { _, here, there, outbox in
+            let id = ChallengeID(bits: 7)
+            try await withThrowingTaskGroup(of: ChallengeID.self) { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        try await self.send(number.isMultiple(of: 2) ? here : there, as: id)
+                    }
+                }
+                for try await sent in group { #expect(sent == id) }
+            }
+            #expect(outbox.codes.count == 1)
+            let later = Self.now.adding(seconds: StoredChallenge.lifetimeSeconds)
+            #expect(try await send(there, as: id, at: later) == id)
+            #expect(outbox.codes.count == 2)
+            // The repetitions are not counted.
+            for _ in 0..<3 { _ = try await send(here, at: later) }
         }
     }
 

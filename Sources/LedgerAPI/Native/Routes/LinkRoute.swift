@@ -29,23 +29,23 @@ struct LinkRoute: Route {
         let claim = try await call.confirmation(of: request)
         let presented =
             claim.map { .password(.claim(address: $0.address, $0.hash)) } ?? request.presented
+        let key = request.key.flatMap {
+            call.idempotency(
+                $0, of: request.caller.account, method: Self.method,
+                path: "/v1/auth/link/\(request.provider)", content: call.content)
+        }
         let command = LinkProvider(
             caller: request.caller,
             credential: await call.credential(
                 presented, of: request.provider, for: .link, by: request.caller),
-            idempotency: request.key.flatMap {
-                call.idempotency(
-                    $0, of: request.caller.account, method: Self.method,
-                    path: "/v1/auth/link/\(request.provider)", content: call.content)
-            },
-            newIdentity: call.services.newID())
+            idempotency: key, newIdentity: call.services.newID())
         let providers = try await call.submit(command)
         let name = call.configuration.displayName(of: request.provider)
         return .json(
             LinkedProvidersAnswer(
                 linkedProviders: providers.map(\.description),
                 message: "\(name) account linked successfully",
-                challengeID: await call.challenge(of: claim)?.description))
+                challengeID: await call.challenge(of: claim, repeatedBy: key)?.description))
     }
 }
 

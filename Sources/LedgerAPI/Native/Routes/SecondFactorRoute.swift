@@ -168,11 +168,13 @@ extension RouteCall {
     /// Sends the code that confirms a claimed address.
     ///
     /// - Returns: nil when it can't be sent now; another request can. Also nil for an address that is proved already.
-    func challenge(of claim: Confirmation?) async -> ChallengeID? {
+    func challenge(
+        of claim: Confirmation?, repeatedBy key: IdempotencyKey? = nil
+    ) async -> ChallengeID? {
         guard let claim else { return nil }
         return try? await services.passwords.confirm(
             claim.address, claim.password, hash: claim.hash, of: claim.provider, in: tenant,
-            from: clientNetwork, language: claim.language, at: now)
+            as: key.map(\.challenge), from: clientNetwork, language: claim.language, at: now)
     }
 
     /// Ends the session that the cookie of a page had until now: a copy of that cookie must not outlive a later sign-out,
@@ -210,5 +212,12 @@ extension RouteCall {
         do { return try await services.secondFactors.factors(of: account, in: tenant) } catch {
             throw .faulted(error)
         }
+    }
+}
+
+extension IdempotencyKey {
+    /// The id of the challenge that the request opens, however often it is repeated; keyed, as the digest is.
+    fileprivate var challenge: ChallengeID {
+        ChallengeID(bits: scope.digest.bytes.prefix(16).reduce(0) { $0 << 8 | UInt128($1) })
     }
 }
