@@ -65,8 +65,8 @@ package struct ProviderUnlinked: EventFact {
         if case .upgraded(let upgrade) = cause { upgrade } else { nil }
     }
 
-    /// Checks whether the account passes to the person who proved its address, as an unlink of this cause by the account
-    /// itself states.
+    /// Checks whether the account passes to the person who proved its address, as an unlink of this cause by the
+    /// account itself states.
     package func handsOver(by actor: Actor) -> Bool {
         guard cause == .addressLost, case .account(account, _) = actor else { return false }
         return true

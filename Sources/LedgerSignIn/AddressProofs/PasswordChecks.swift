@@ -98,7 +98,8 @@ package final class PasswordChecks: Sendable {
 
     /// Sends the code that confirms a claim, which a sign-up or a link has made.
     ///
-    /// - Returns: The id of the challenge, which is the given one if there is one; nil for an address that is not claimed with this password.
+    /// - Returns: The id of the challenge, which is the given one if there is one; nil for an address that is not
+    ///   claimed with this password.
     /// - Throws: `limited` when too many codes were sent, `faulted`.
     package func confirm(
         _ address: String, _ password: Password, hash: NewPassword, of provider: ProviderName,

@@ -80,8 +80,8 @@ package final class PasskeyChecks: Sendable {
             stored = try await store.passkeys(of: caller.account, at: provider, in: tenant)
         case .signUp, .signIn, .merge, .secondStep: break
         }
-        // The passkeys by which an account is reached have one handle, without those of accounts that it absorbed: after
-        // an undone merge two accounts with one handle would replace each other's. A factor must replace none.
+        // The passkeys by which an account is reached have one handle, without those of accounts that it absorbed:
+        // after an undone merge two accounts with one handle would replace each other's. A factor must replace none.
         let own = use.isOfFactor ? nil : stored.first { !$0.isAbsorbed }
         let handle =
             own.flatMap { PasskeyRecord($0.text)?.passkey.userHandle }

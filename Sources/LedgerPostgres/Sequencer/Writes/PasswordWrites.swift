@@ -34,7 +34,8 @@ enum PasswordWrites {
         "end_challenges",
         "DELETE FROM challenges WHERE tenant_id = $1 AND digest = $2")
 
-    // An account that has only claimed an address, or had it formerly, must not end the codes of the person who proves it.
+    // An account that has only claimed an address, or had it formerly, must not end the codes of the person who
+    // proves it.
     private static let endChallengesOfAccounts = Statement(
         "end_challenges_of_accounts",
         """
