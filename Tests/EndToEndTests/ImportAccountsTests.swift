@@ -72,7 +72,7 @@ import Testing
                 dry.output == """
                     records: 9
                     to import: \(Self.totals)
-                    in the ledger already, by external id: 1
+                    in the ledger or earlier in the file, by external id: 1
                     \(Self.leftOut)
                     """, "\(dry)")
             let report = deployment.path("report.jsonl")
@@ -84,7 +84,7 @@ import Testing
                 first.output == """
                     records: 9
                     imported: \(Self.totals)
-                    in the ledger already, by external id: 1
+                    in the ledger or earlier in the file, by external id: 1
                     \(Self.leftOut)
                     """, "\(first)")
             let lines = try String(contentsOfFile: report, encoding: .utf8)

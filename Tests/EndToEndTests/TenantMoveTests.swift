@@ -103,6 +103,8 @@ import Testing
             #expect(done.status == 0, "\(done.errors)")
             let repeated = try await copy(former, to: new)
             #expect(repeated.status == 0 && repeated.output.contains("moved already"))
+            let late = try await copy(former, to: new, ["--abandon"])
+            #expect(late.status == 1 && late.errors.contains("copy it back"), "\(late.errors)")
             try await expectVerified(new)
             let there = try await new.serve()
             #expect(try await account(device, there).status == 200)

@@ -59,7 +59,7 @@ package struct ImportTotals: Sendable {
             "records: \(records)",
             "\(verb): accounts \(opened), external ids \(opened), identities \(identities),"
                 + " addresses \(addresses), passwords \(passwords)",
-            "in the ledger already, by external id: \(kept)",
+            "in the ledger or earlier in the file, by external id: \(kept)",
             "not imported: \(refused)",
         ]
         if disabled > 0 { lines.append("of the accounts, disabled: \(disabled)") }

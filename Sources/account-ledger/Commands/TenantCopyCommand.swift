@@ -80,7 +80,7 @@ enum TenantCopyCommand {
                 tenant, from: source, to: target, run: SecureRandom.uint128())
             return try await run(
                 copy, of: tenant, keys, urls: (here: owner, there: destination))
-        } catch TenantCopyFault.active {
+        } catch TenantCopyFault.active where !arguments.has("abandon") {
             Terminal.print("tenant \(tenant) was moved already\n")
             return .success
         } catch let fault as TenantCopyFault {
