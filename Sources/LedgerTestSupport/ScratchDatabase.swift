@@ -9,7 +9,8 @@ internal import Postgres
 ///         let session = Session(url: database.runtimeURL, applicationName: "a test")
 ///     }
 ///
-/// A migrated database of the superuser is a copy of ``ScratchTemplate`` with roles and guards of its own.
+/// A migrated database of the superuser is a copy of ``ScratchTemplate`` with roles of its own, whose privileges are
+/// those that `migrate` grants.
 /// Blocking calls run on a separate thread. At most 8 databases exist at a time; a test that requests a
 /// second one while it holds the first may deadlock.
 package struct ScratchDatabase: Sendable {
@@ -35,6 +36,8 @@ package struct ScratchDatabase: Sendable {
     package let runtimeLogin: String
     /// The login of `ownerURL`, or nil for the cluster's superuser.
     package let ownerLogin: String?
+    /// For the test's own statements.
+    package let sessions = SessionPool()
     /// The nodes of Citus that hold its shards; none on Postgres alone.
     private let workers: [String]
 
@@ -74,12 +77,16 @@ package struct ScratchDatabase: Sendable {
         do {
             let template =
                 isMigrated && owner == .superuser && TestCluster.workers.isEmpty
-                ? try await ScratchTemplate.shared.name : "template0"
+                ? try await ScratchTemplate.shared.name : nil
             try await session.run { connection in
                 try database.create(
-                    connection, owner: owner, passwords: passwords, template: template)
-                guard isMigrated else { return }
-                _ = try database.migrator.migrate()
+                    connection, owner: owner, passwords: passwords,
+                    template: template ?? "template0")
+                if let template {
+                    try database.takeOverRoles(of: template, connection)
+                } else if isMigrated {
+                    _ = try database.migrator.migrate()
+                }
             }
             value = try await body(database)
         } catch {
@@ -150,6 +157,29 @@ package struct ScratchDatabase: Sendable {
         try joinNodes(workers)
     }
 
+    /// Makes this copy's roles, and gives them the privileges of the template's.
+    ///
+    /// The lists of privileges are rewritten in the catalogue: hundreds of GRANTs take as long as many tests.
+    private func takeOverRoles(of template: String, _ connection: Connection) throws {
+        let own = LedgerRoles(database: name)
+        let made = own.all.map { "CREATE ROLE \($0) NOLOGIN;" }.joined(separator: "\n")
+        try connection.execute("\(made) GRANT \(own.runtime) TO \(runtimeLogin)")
+        let copy = try Self.connect(to: superuserURL)
+        defer { copy.close() }
+        let lists = [
+            ("class", "relacl"), ("attribute", "attacl"), ("proc", "proacl"),
+            ("namespace", "nspacl"),
+        ]
+        for (catalogue, list) in lists {
+            try copy.execute(
+                """
+                UPDATE pg_catalog.pg_\(catalogue)
+                SET \(list) = replace(\(list)::text, '\(template)_', '\(name)_')::aclitem[]
+                WHERE position('\(template)_' IN \(list)::text) > 0
+                """)
+        }
+    }
+
     private static func connect(to url: String) throws -> Connection {
         try Connection(
             url: url, applicationName: "scratch database", statementDeadline: .seconds(60))
@@ -194,9 +224,7 @@ package struct ScratchDatabase: Sendable {
         try connection.execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
         let roles =
             LedgerRoles(database: name).all + [runtimeLogin] + (ownerLogin.map { [$0] } ?? [])
-        for role in roles {
-            try connection.execute("DROP ROLE IF EXISTS \(role)")
-        }
+        try connection.execute("DROP ROLE IF EXISTS \(roles.joined(separator: ", "))")
         for worker in workers {
             let node = try Self.connect(to: worker)
             defer { node.close() }

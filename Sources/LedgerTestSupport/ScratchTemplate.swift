@@ -1,13 +1,12 @@
-internal import Cryptography
 internal import Encodings
 internal import LedgerPostgres
 internal import Postgres
 
-/// The database with this binary's schema that scratch databases are copied from, since migrating each
-/// would take several times as long.
+/// The migrated database that scratch databases are copied from, since migrating each would take several
+/// times as long.
 ///
-/// It has neither roles nor guards, which are those of one database: `migrate` adds them to each copy. Its
-/// name has the migrations' digest, and it stays in the cluster for the next run.
+/// Its copies have its guards, and its privileges under the names of their own roles. Its name has the digest of
+/// what `migrate` does, and it stays in the cluster for the next run.
 actor ScratchTemplate {
     static let shared = ScratchTemplate()
 
@@ -26,8 +25,7 @@ actor ScratchTemplate {
     }
 
     private static func make() async throws -> String {
-        let digests = Migration.embedded.flatMap(\.digest)
-        let name = "ledger_test_template_" + Hex.encode(Array(SHA256.hash(digests).prefix(8)))
+        let name = "ledger_test_template_" + Hex.encode(Array(Migrator.digest.prefix(8)))
         let url = try TestCluster.url(replacing: ["dbname": name])
         let session = Session(
             url: try TestCluster.url, applicationName: "scratch template",
@@ -43,7 +41,7 @@ actor ScratchTemplate {
             // The leftovers of a killed run.
             try connection.execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
             try connection.execute("CREATE DATABASE \(name) TEMPLATE template0")
-            try Migrator(ownerURL: url, runtimeURL: url).applySchema()
+            _ = try Migrator(ownerURL: url, runtimeURL: url).migrate()
             try connection.execute("ALTER DATABASE \(name) IS_TEMPLATE true")
         }
         await session.close()

@@ -1,3 +1,5 @@
+internal import Cryptography
+internal import Migrations
 package import Postgres
 
 /// Migrates a database to this binary's schema, and sets up its guards and roles.
@@ -30,6 +32,17 @@ package struct Migrator: Sendable {
         self.tableWaitMax = tableWaitMax
     }
 
+    /// The digest of the schema, guards and privileges that ``migrate()`` sets up.
+    package static var digest: [UInt8] {
+        let scripts =
+            [
+                MigrationScripts.functions, MigrationScripts.guardTriggers,
+                MigrationScripts.guardEventTriggers, RoleGrants.publicScript,
+            ] + RoleGrants.groups.map { $0.script(for: "role", database: "database") }
+        let texts = scripts.flatMap { Array($0.utf8) }
+        return Array(SHA256.hash(Migration.embedded.flatMap(\.digest) + texts))
+    }
+
     /// Compares a database's schema with this binary's; any login of the ledger may call it.
     package static func status(
         of connection: Connection, migrations: [Migration] = Migration.embedded
@@ -52,8 +65,6 @@ package struct Migrator: Sendable {
     }
 
     /// Applies the pending migrations only, and leaves roles, grants and guards to ``migrate()``.
-    ///
-    /// Those belong to one database, whose name the roles have; the schema alone can be copied to others.
     ///
     /// - Throws: As ``migrate()``.
     package func applySchema() throws {

@@ -6,8 +6,12 @@ import Testing
 
 /// The privileges of each role are those of the catalogue.
 @Suite struct CatalogueGrantTests {
-    @Test func `every role has the privileges of the catalogue and no others`() async throws {
-        try await ScratchDatabase.with(owner: .roleCreator) { database in
+    /// The superuser's database is a copy with rewritten privileges.
+    @Test(arguments: [ScratchDatabase.Owner.roleCreator, .superuser])
+    func `every role has the privileges of the catalogue and no others`(
+        owner: ScratchDatabase.Owner
+    ) async throws {
+        try await ScratchDatabase.with(owner: owner) { database in
             let roles = LedgerRoles(database: database.name)
             for role in roles.all + [database.runtimeLogin] {
                 let held = try await database.asSuperuser.texts(Self.privileges(of: role))

@@ -164,8 +164,10 @@ struct PreparedLedger {
         try await administer("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
     }
 
+    private static let cluster = SessionPool()
+
     private func administer(_ sql: String) async throws {
-        try await SQLConsole(try TestCluster.url).execute(sql)
+        try await SQLConsole(try TestCluster.url, Self.cluster).execute(sql)
     }
 }
 
