@@ -134,6 +134,22 @@ start_throw_away_cluster() {
     start_cluster "$cluster"
 }
 
+# Starts a temporary cluster for tests and exports its URL.
+#
+# Its tests need no durability; tests of crashes make their own clusters. Nor do they need thousands of
+# iterations of SCRAM, which take milliseconds of every connection and protect passwords that can be guessed.
+start_cluster_of_tests() {
+    # shellcheck disable=SC2034 # for this file and postgres.sh
+    cluster_settings='fsync = off'
+    cluster_parent=$(directory_in_memory) || cluster_parent=''
+    start_throw_away_cluster "$1"
+    # From file to file, so that no list of processes shows it.
+    /usr/bin/python3 "$repository/tools/lib/scram.py" "$cluster_owner" <"$cluster/$cluster_owner.password" |
+        psql_as_owner "$cluster" postgres
+    TEST_DATABASE_URL=$(cluster_url "$cluster" "$cluster_owner" postgres)
+    export TEST_DATABASE_URL
+}
+
 # Removes the files of killed runs of the same tool.
 remove_abandoned_clusters() {
     local entry

@@ -6,9 +6,10 @@ source "$repository/tools/lib/packages.sh"
 
 readonly swift_version_min=6.3
 
-# Colours are a compiler option: with them, builds in a terminal and in a pipe invalidate each other.
+# Colours are a compiler option: with them, builds in a terminal and in a pipe invalidate each other. No tool
+# reads an index, whose writing takes time.
 # shellcheck disable=SC2034 # for the tools that source this
-readonly swift_build_options=(--package-path "$repository" --no-color-diagnostics)
+readonly swift_build_options=(--package-path "$repository" --no-color-diagnostics --disable-index-store)
 
 # Checks and installs what the tool needs: Swift and the named groups of packages.
 set_up() {
