@@ -9,8 +9,8 @@ internal import Postgres
 ///         let session = Session(url: database.runtimeURL, applicationName: "a test")
 ///     }
 ///
-/// A migrated database of the superuser is a copy of ``ScratchTemplate`` with roles of its own, whose privileges are
-/// those that `migrate` grants.
+/// A migrated database of the superuser is a copy of ``ScratchTemplate`` with roles of its own, which have the
+/// privileges that `migrate` grants.
 /// Blocking calls run on a separate thread. At most 8 databases exist at a time; a test that requests a
 /// second one while it holds the first may deadlock.
 package struct ScratchDatabase: Sendable {
@@ -83,17 +83,19 @@ package struct ScratchDatabase: Sendable {
                     connection, owner: owner, passwords: passwords,
                     template: template ?? "template0")
                 if let template {
-                    try database.takeOverRoles(of: template, connection)
+                    try database.makeRoles(withPrivilegesOf: template, connection)
                 } else if isMigrated {
                     _ = try database.migrator.migrate()
                 }
             }
             value = try await body(database)
         } catch {
+            await database.sessions.close()
             // The first failure is reported; the database may not even exist.
             try? await session.run { try database.drop($0) }
             throw error
         }
+        await database.sessions.close()
         try await session.run { try database.drop($0) }
         return value
     }
@@ -160,17 +162,22 @@ package struct ScratchDatabase: Sendable {
     /// Makes this copy's roles, and gives them the privileges of the template's.
     ///
     /// The lists of privileges are rewritten in the catalogue: hundreds of GRANTs take as long as many tests.
-    private func takeOverRoles(of template: String, _ connection: Connection) throws {
-        let own = LedgerRoles(database: name)
-        let made = own.all.map { "CREATE ROLE \($0) NOLOGIN;" }.joined(separator: "\n")
-        try connection.execute("\(made) GRANT \(own.runtime) TO \(runtimeLogin)")
+    private func makeRoles(withPrivilegesOf template: String, _ connection: Connection) throws {
+        let roles = LedgerRoles(database: name)
+        let made = roles.all.map { "CREATE ROLE \($0) NOLOGIN;" }.joined(separator: "\n")
+        try connection.execute(
+            """
+            \(made)
+            GRANT \(roles.runtime) TO \(runtimeLogin);
+            GRANT CONNECT ON DATABASE \(name) TO \(roles.all.joined(separator: ", "))
+            """)
         let copy = try Self.connect(to: superuserURL)
         defer { copy.close() }
-        let lists = [
+        let privilegeLists = [
             ("class", "relacl"), ("attribute", "attacl"), ("proc", "proacl"),
             ("namespace", "nspacl"),
         ]
-        for (catalogue, list) in lists {
+        for (catalogue, list) in privilegeLists {
             try copy.execute(
                 """
                 UPDATE pg_catalog.pg_\(catalogue)
@@ -178,6 +185,16 @@ package struct ScratchDatabase: Sendable {
                 WHERE position('\(template)_' IN \(list)::text) > 0
                 """)
         }
+        // So that a role with privileges can't be dropped here either.
+        try copy.execute(
+            """
+            UPDATE pg_catalog.pg_shdepend d SET refobjid = own.oid
+            FROM pg_catalog.pg_roles former, pg_catalog.pg_roles own
+            WHERE d.refclassid = 'pg_catalog.pg_authid'::regclass AND d.refobjid = former.oid
+                AND d.dbid = (SELECT oid FROM pg_catalog.pg_database WHERE datname = '\(name)')
+                AND position('\(template)_' IN former.rolname) = 1
+                AND own.rolname = replace(former.rolname, '\(template)_', '\(name)_')
+            """)
     }
 
     private static func connect(to url: String) throws -> Connection {
@@ -235,7 +252,7 @@ package struct ScratchDatabase: Sendable {
 
     /// Returns a password as the server keeps it, with one iteration of SCRAM.
     ///
-    /// The usual thousands take milliseconds of each connection, and protect passwords that can be guessed.
+    /// The usual thousands take milliseconds of each connection, and matter for passwords that can be guessed.
     private static func verifier(of password: String) -> String {
         let salt = SecureRandom.bytes(16)
         let salted = HMACSHA256.mac(key: password, salt + [0, 0, 0, 1])

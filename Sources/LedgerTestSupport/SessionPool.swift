@@ -1,17 +1,19 @@
 package import Postgres
 internal import Synchronization
 
-/// The sessions of one database that a test uses one after another: a new connection takes Postgres longer
-/// than most statements.
+/// The sessions that a test uses one after another: a new connection takes Postgres longer than most statements.
 ///
-/// Each call has a session for itself, and finds it as a new one would be.
+/// Each call has a session for itself, with the settings, the role and the locks of a new one. Prepared statements
+/// stay, and so does what Postgres has read of the catalogue: a test that changes the rows of catalogues needs a
+/// pool of its own for each session.
 package final class SessionPool: Sendable {
-    private static let asNew = """
+    private static let reset = """
         RESET SESSION AUTHORIZATION;
         RESET ALL;
         UNLISTEN *;
         DISCARD TEMP;
-        SELECT pg_catalog.pg_advisory_unlock_all()
+        SELECT pg_catalog.pg_advisory_unlock_all();
+        \(Connection.initialSettings)
         """
 
     private let idle = Mutex<[String: [Session]]>([:])
@@ -34,9 +36,18 @@ package final class SessionPool: Sendable {
         } catch {
             result = .failure(error)
         }
-        if (try? await session.run { try $0.execute(Self.asNew) }) != nil {
+        if (try? await session.run { try $0.execute(Self.reset) }) != nil {
             idle.withLock { $0[url, default: []].append(session) }
         }
         return try result.get()
+    }
+
+    /// Closes the sessions that are in no call.
+    func close() async {
+        let sessions = idle.withLock { idle in
+            defer { idle = [:] }
+            return idle.values.flatMap(\.self)
+        }
+        for session in sessions { await session.close() }
     }
 }

@@ -8,7 +8,7 @@ extension Connection {
     /// of `public`: a schema named after the login and temporary tables would precede it. The
     /// server checks every two seconds that the client is still connected: otherwise a statement
     /// waiting for a lock would occupy its connection for as long, and each retry another one.
-    static let initialSettings = """
+    package static let initialSettings = """
         SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')
             WHEN 'off' THEN 'on' WHEN 'local' THEN 'on' ELSE current_setting('synchronous_commit') END, false);
         SET default_transaction_isolation = 'read committed';

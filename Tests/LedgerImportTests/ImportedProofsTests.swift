@@ -167,7 +167,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["u1,goo\"gle\",g1\n", "u1,google,\"g1\"x\n", ",google,g1\n"])
+    @Test(arguments: [
+        "u1,goo\"gle\",g1\n", "u1,google,\"g1\"x\n", ",google,g1\n", "u1,\"google,g1\n",
+    ])
     func `an identity that can't be read ends the import before it begins`(row: String) throws {
         try AccountFileTests.with([
             "id\nu1\n", "user_id,provider,provider_id\nu2,google,g2\n\n" + row,

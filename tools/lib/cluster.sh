@@ -136,14 +136,15 @@ start_throw_away_cluster() {
 
 # Starts a temporary cluster for tests and exports its URL.
 #
-# Its tests need no durability; tests of crashes make their own clusters. Nor do they need thousands of
-# iterations of SCRAM, which take milliseconds of every connection and protect passwords that can be guessed.
+# Its tests need no durability; tests of crashes make their own clusters. Nor do they need the thousands of
+# iterations of SCRAM, which take milliseconds of each connection and matter for passwords that can be guessed:
+# these are random.
 start_cluster_of_tests() {
     # shellcheck disable=SC2034 # for this file and postgres.sh
     cluster_settings='fsync = off'
     cluster_parent=$(directory_in_memory) || cluster_parent=''
     start_throw_away_cluster "$1"
-    # From file to file, so that no list of processes shows it.
+    # On standard input, so that it is not visible in the list of processes.
     /usr/bin/python3 "$repository/tools/lib/scram.py" "$cluster_owner" <"$cluster/$cluster_owner.password" |
         psql_as_owner "$cluster" postgres
     TEST_DATABASE_URL=$(cluster_url "$cluster" "$cluster_owner" postgres)

@@ -6,10 +6,9 @@ source "$repository/tools/lib/packages.sh"
 
 readonly swift_version_min=6.3
 
-# Colours are a compiler option: with them, builds in a terminal and in a pipe invalidate each other. No tool
-# reads an index, whose writing takes time.
+# Colours are a compiler option: with them, builds in a terminal and in a pipe invalidate each other.
 # shellcheck disable=SC2034 # for the tools that source this
-readonly swift_build_options=(--package-path "$repository" --no-color-diagnostics --disable-index-store)
+readonly swift_build_options=(--package-path "$repository" --no-color-diagnostics)
 
 # Checks and installs what the tool needs: Swift and the named groups of packages.
 set_up() {

@@ -74,7 +74,7 @@ package enum ImportFault: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .unreadable(let path): "\(path) can't be read"
         case .malformed(let line):
-            "the file is not of the format from line \(line) on; only the records before it were read"
+            "the file is not of the format from line \(line) on, where the import ended"
         case .malformedIdentity(let line):
             "the identity in line \(line) can't be read; nothing is imported"
         case .missingColumn(let name): "the file has no column \(name)"

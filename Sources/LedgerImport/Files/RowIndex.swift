@@ -25,7 +25,7 @@ struct RowIndex {
         self.form = form
         file = try ImportFile(path: path)
         reading: while true {
-            switch try rows.next() {
+            switch try Self.next(of: &rows) {
             case .end:
                 guard form == .csv else { throw .malformedIdentity(line: rows.line) }
                 break reading
@@ -41,6 +41,16 @@ struct RowIndex {
             }
         }
         entries.sort { $0.hash < $1.hash }
+    }
+
+    /// Returns the next row; quotes that never close make it unreadable.
+    private static func next(of rows: inout TextRows) throws(ImportFault) -> TextRows.Step {
+        do throws(ImportFault) {
+            return try rows.next()
+        } catch {
+            guard case .malformed(let line) = error else { throw error }
+            throw .malformedIdentity(line: line)
+        }
     }
 
     /// Returns the fields of the rows with a value, in the order of the file.

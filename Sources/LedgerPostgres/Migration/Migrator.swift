@@ -1,5 +1,3 @@
-internal import Cryptography
-internal import Migrations
 package import Postgres
 
 /// Migrates a database to this binary's schema, and sets up its guards and roles.
@@ -30,17 +28,6 @@ package struct Migrator: Sendable {
         self.runtimeURL = runtimeURL
         self.migrations = migrations
         self.tableWaitMax = tableWaitMax
-    }
-
-    /// The digest of the schema, guards and privileges that ``migrate()`` sets up.
-    package static var digest: [UInt8] {
-        let scripts =
-            [
-                MigrationScripts.functions, MigrationScripts.guardTriggers,
-                MigrationScripts.guardEventTriggers, RoleGrants.publicScript,
-            ] + RoleGrants.groups.map { $0.script(for: "role", database: "database") }
-        let texts = scripts.flatMap { Array($0.utf8) }
-        return Array(SHA256.hash(Migration.embedded.flatMap(\.digest) + texts))
     }
 
     /// Compares a database's schema with this binary's; any login of the ledger may call it.

@@ -57,9 +57,6 @@ struct RoleGrants: Sendable {
         onTable: { [reading(.sealer, of: $0), Grant(privileges: $0.sealer)] },
         onModel: { _ in [] }, functions: [expectFunction])
 
-    /// Those of all groups.
-    static let groups = [runtime, auditor, support, sealer]
-
     private static let none = RoleGrants(
         onTable: { _ in [] }, onModel: { _ in [] }, functions: [])
 

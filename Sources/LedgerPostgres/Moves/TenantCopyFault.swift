@@ -38,7 +38,8 @@ package enum TenantCopyFault: Error, Hashable, CustomStringConvertible {
                 + " repeat the command"
         case .differs(let table): "the rows of \(table) differ on the two sides"
         case .superseded: "another run of this command has taken over"
-        case .active: "the destination serves the tenant already: copy it back from there"
+        case .active:
+            "the destination serves the tenant: to move it again, copy it from there to a new database"
         case .notMoved: "the tenant was not moved from here"
         case .notThere: "the destination does not serve a log that begins with the one here"
         }

@@ -49,7 +49,7 @@ struct SQLConsole: Sendable {
         try await sessions.run(url) { try AppendOnlyGuards.inspect($0, logins: [login]) }
     }
 
-    /// Migrates on this console's thread, which is not the cooperative pool's.
+    /// Migrates on the session's thread, which is not the cooperative pool's.
     func run(_ migrator: Migrator) async throws -> MigrationReport {
         try await sessions.run(url) { _ in try migrator.migrate() }
     }
