@@ -123,7 +123,11 @@ package final class Deployment: Sendable {
             "LEDGER_MODE": "production", "LEDGER_LISTEN": "127.0.0.1:0",
             "LEDGER_ADMIN_LISTEN": "127.0.0.1:0", "LEDGER_ISSUER": "https://ledger.example",
         ]
-        tool = CommandLineTool(environment: usual.merging(settings) { $1 })
+        let environment = usual.merging(settings) { $1 }
+        if environment["LEDGER_MODE"] == "development" {
+            try DevelopmentKeys.write(to: directory + "/keys")
+        }
+        tool = CommandLineTool(environment: environment)
     }
 
     /// Starts a server and waits until it is ready.
