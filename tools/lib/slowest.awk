@@ -32,7 +32,7 @@ $2 == "testCaseEnded" { end($3, starts[$4, ++ended[$4]]) }
 $2 == "testEnded" {
     finished[$4]
     test = $4 in begun ? $4 : last_begun()
-    end($3, begun[test])
+    end($3, test == "" ? freed : begun[test])
     delete begun[test]
     if (test != $4) queue[--first] = test
 }
