@@ -1,8 +1,29 @@
+import Foundation
 import LedgerTestSupport
 import Testing
 
 /// The providers that the development mode imitates.
 @Suite struct DevelopmentProviderTests {
+    @Test func `a server creates the missing keys of its providers and keeps the others`()
+        async throws
+    {
+        try await Deployment.with(settings: ["LEDGER_MODE": "development"]) { deployment in
+            let directory = try #require(deployment.tool.environment["LEDGER_KEYS"])
+            let (google, apple) = (
+                "\(directory)/dev-idp-google.jwk", "\(directory)/dev-idp-apple.jwk"
+            )
+            let kept = try #require(FileManager.default.contents(atPath: google))
+            try FileManager.default.removeItem(atPath: apple)
+            _ = try await deployment.serve()
+            #expect(FileManager.default.contents(atPath: google) == kept)
+            #expect(FileManager.default.contents(atPath: apple)?.isEmpty == false)
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+            #expect(
+                names.filter { $0.hasPrefix("dev-idp-") }.sorted()
+                    == ["dev-idp-apple.jwk", "dev-idp-google.jwk", "dev-idp-staff.jwk"])
+        }
+    }
+
     @Test func `the development identity provider plays both providers`() async throws {
         try await Deployment.with(settings: ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""])
         {
