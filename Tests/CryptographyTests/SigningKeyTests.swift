@@ -31,6 +31,12 @@ import Testing
         }
     }
 
+    @Test func `no id of a new key looks like an option of the command line`() {
+        // One thumbprint in 64 begins with a dash: without a check, one of this many would.
+        let ids = (0..<2_000).map { _ in TokenSigningKey.generate().keyID }
+        #expect(ids.filter { $0.hasPrefix("-") } == [])
+    }
+
     @Test func `no two signatures of the same claims are equal`() {
         let signer = TokenSigningKey.generate().signer(type: "at+jwt")
         #expect(Set((0..<64).map { _ in signer.sign(Self.claims) }).count == 64)

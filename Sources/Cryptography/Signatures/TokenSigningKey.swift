@@ -34,9 +34,12 @@ package final class TokenSigningKey: Sendable {
         self.publicJWK = key.parameters.published(algorithm: .es256)
     }
 
-    /// Creates a new random key.
+    /// Creates a new random key whose id doesn't begin with a dash, as an option on a command line does.
     package static func generate() -> TokenSigningKey {
-        TokenSigningKey(.generateP256())
+        while true {
+            let key = TokenSigningKey(.generateP256())
+            if !key.keyID.hasPrefix("-") { return key }
+        }
     }
 
     /// Exports the private key as a JWK, which the caller must keep secret.
