@@ -105,15 +105,15 @@ package struct Arguments: Sendable {
             flags.insert(option.name)
             return
         }
-        // A next word that looks like an option means a forgotten value; `--name=--value` passes it.
+        // A next word that is an option means a forgotten value; `--name=--value` passes it.
         let next = parts.count == 2 ? String(parts[1]) : rest.first
-        guard let value = next, !value.isEmpty, parts.count == 2 || !value.hasPrefix("--") else {
+        guard let value = next, !value.isEmpty, parts.count == 2 || !syntax.hasOption(value) else {
             throw usageError("--\(option.name) requires a value")
         }
         if parts.count == 1 { rest.removeFirst() }
         values[option.name] = value
         guard option.secondPlaceholder != nil else { return }
-        guard let second = rest.popFirst(), !second.isEmpty, !second.hasPrefix("--") else {
+        guard let second = rest.popFirst(), !second.isEmpty, !syntax.hasOption(second) else {
             throw usageError("--\(option.name) requires two values")
         }
         secondValues[option.name] = second

@@ -85,4 +85,11 @@ package struct Syntax: Sendable {
     }
 
     var name: String { words.joined(separator: " ") }
+
+    /// Whether a word is one of the options, with or without a value, or asks for help.
+    func hasOption(_ word: String) -> Bool {
+        let spelled = word.prefix { $0 != "=" }
+        return ["--", "--help"].contains(spelled)
+            || options.contains { spelled == "--\($0.name)" }
+    }
 }

@@ -1,10 +1,20 @@
 internal import Foundation
+internal import Synchronization
 
 /// Output for people: results on standard output, faults on standard error.
 package enum Terminal {
-    /// Prints text unchanged; write errors are ignored.
+    private static let failed = Atomic(false)
+
+    /// Whether a result could not be printed, for example because the disk is full or a pager was closed.
+    package static var hasFailed: Bool { failed.load(ordering: .relaxed) }
+
+    /// Prints text unchanged; a write error is kept for ``hasFailed``.
     package static func print(_ text: String) {
-        try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        } catch {
+            failed.store(true, ordering: .relaxed)
+        }
     }
 
     /// Whether standard error is a terminal.

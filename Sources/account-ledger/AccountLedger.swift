@@ -14,7 +14,9 @@ enum AccountLedger {
 
     private static func run(_ words: [String]) async -> ExitCode {
         do {
-            return try await Program.accountLedger.run(words, in: .ofProcess)
+            let code = try await Program.accountLedger.run(words, in: .ofProcess)
+            if Terminal.hasFailed { throw Fault("can't write to standard output") }
+            return code
         } catch let error as UsageError {
             Terminal.printError("\(error)")
             return .usage

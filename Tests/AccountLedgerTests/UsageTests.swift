@@ -35,6 +35,8 @@ import Testing
         ["merge", someID, someID, "--reason", "r", "--case", "é"],
         ["merge", someID, someID, "--keep-absorbed", "NO"] + case7,
         ["merge", someID, someID, "--keep-absorbed", "apple,,google"] + case7,
+        ["unlink-identity", someID, someID, "--stop", "--dry-run"],
+        ["remove-factor", someID, someID, "--stop", "--dry-run"],
         ["unmerge"], ["unmerge", "x", "--dry-run"], ["unmerge", someID],
         ["unmerge", someID, "--reason", "r"],
         ["unmerge", someID, "--case", String(repeating: "c", count: 129), "--reason", "r"],

@@ -32,6 +32,12 @@ import Testing
         #expect(try arguments.secondValue(of: "size", as: "a number", Int.init) == 4)
     }
 
+    @Test func `a value may begin with dashes unless it is an option`() throws {
+        #expect(try arguments("a --to --b")["to"] == "--b")
+        let both = try arguments("a --size --3 --4")
+        #expect(try both.secondValue(of: "size", as: "text") { $0 } == "--4")
+    }
+
     @Test func `after two dashes every word is an operand`() throws {
         #expect(try arguments("-- --quiet").operands == ["--quiet"])
     }
@@ -45,6 +51,7 @@ import Testing
         ("", "SOURCE"), ("a b", "'b'"), ("--to a", "SOURCE"), ("a --to", "--to"),
         ("a --to --quiet", "--to"), ("a --to b --to c", "--to"), ("a --quiet=b", "--quiet"),
         ("a --color", "--color"), ("a -x", "-x"), ("a --size 3", "--size"),
+        ("a --to --to=b", "--to"), ("a --to --help", "--to"), ("a --size 3 --quiet", "--size"),
     ])
     func `a wrong line names the word and the help`(line: String, word: String) throws {
         let error = #expect(throws: UsageError.self) { try arguments(line) }

@@ -58,6 +58,31 @@ import Testing
         }
     }
 
+    @Test func `output that can't be written is a fault`() async throws {
+        let process = try RunningProcess(
+            executable: "/bin/sh",
+            arguments: ["-c", "exec \"$0\" --version >/dev/full", CommandLineTool.executable],
+            environment: [:])
+        #expect(try await process.exitStatus(within: .seconds(60)) == 1)
+        #expect(process.errors.text.contains("can't write to standard output"))
+    }
+
+    @Test func `a wrong URL is reported by the name of its setting`() async throws {
+        try await Deployment.with { deployment in
+            let tool = CommandLineTool(
+                environment: deployment.tool.environment.merging([
+                    "LEDGER_MIGRATE_URL": "postgresql://127.0.0.1:1/none"
+                ]) { $1 })
+            _ = try await tool.run(["keys", "init"])
+            let commands = [["keys", "api", "list"], ["webhooks", "list"], ["keys", "rewrap"]]
+            for command in commands {
+                let outcome = try await tool.run(command)
+                #expect(outcome.status == 1, "\(command)")
+                #expect(outcome.errors.contains("LEDGER_MIGRATE_URL: "), "\(outcome.errors)")
+            }
+        }
+    }
+
     @Test func `migrating again changes nothing, and serving requires a migrated database`()
         async throws
     {

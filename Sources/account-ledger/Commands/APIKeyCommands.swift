@@ -16,9 +16,9 @@ enum APIKeyCommands {
         _ arguments: Arguments, _ environment: Environment,
         _ body: (APIKeyStore, TenantID) throws -> Value
     ) throws -> Value {
-        let url = try environment.migrateURL
-        let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
-        return try SchemaCheck.withConnection(to: url) { connection in
+        let (url, setting) = (try environment.migrateURL, environment.migrateSetting)
+        let tenant = try LedgerCommands.tenant(arguments, url: url, named: setting) ?? .default
+        return try SchemaCheck.withConnection(to: url, named: setting) { connection in
             try body(APIKeyStore(on: connection), tenant)
         }
     }

@@ -1,4 +1,6 @@
 import CommandLine
+import Cryptography
+import Encodings
 import Foundation
 import Ledger
 import LedgerAudit
@@ -20,7 +22,7 @@ protocol ExportSink: Sendable {
 /// A file that gets its name only when it is complete, and that only its owner may read.
 final class NewFile: Sendable {
     let path: String
-    /// The temporary path that is written to.
+    /// The temporary path that is written to, which no other writer of the same file has.
     let partialPath: String
     private let isKept = Mutex(false)
     private static let foreignBits: mode_t = 0o077
@@ -28,13 +30,12 @@ final class NewFile: Sendable {
     /// - Throws: `Fault` when the file exists or can't be created.
     init(path: String) throws(Fault) {
         self.path = path
-        partialPath = path + ".partial"
-        let files = FileManager.default
-        guard !files.fileExists(atPath: path) else { throw Fault("\(path) already exists") }
-        // A file left by a killed export may have other permissions.
-        try? files.removeItem(atPath: partialPath)
+        partialPath = "\(path).\(Hex.encode(SecureRandom.bytes(8))).partial"
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw Fault("\(path) already exists")
+        }
         umask(Self.foreignBits)
-        guard files.createFile(atPath: partialPath, contents: nil) else {
+        guard FileManager.default.createFile(atPath: partialPath, contents: nil) else {
             throw Fault("can't write \(partialPath)")
         }
     }
@@ -45,6 +46,8 @@ final class NewFile: Sendable {
     }
 
     /// Renames the complete file to its final name.
+    ///
+    /// - Throws: `Fault` also when another writer has made a file of this name meanwhile, which is kept.
     func keep() throws(Fault) {
         do {
             try FileManager.default.moveItem(atPath: partialPath, toPath: path)

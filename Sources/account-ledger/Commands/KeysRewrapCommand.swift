@@ -21,7 +21,7 @@ enum KeysRewrapCommand {
 
     static func run(_: Arguments, _ environment: Environment) async throws -> ExitCode {
         let url = try environment.migrateURL
-        try SchemaCheck.withConnection(to: url) { _ in }
+        try SchemaCheck.withConnection(to: url, named: environment.migrateSetting) { _ in }
         let directory = KeyDirectory(path: try environment.required(.keys))
         guard let keys = try directory.load() else {
             throw directory.fault("\(directory.path) holds no keys")

@@ -11,9 +11,11 @@ enum LedgerCommands {
     /// Returns the tenant that `--tenant` names.
     ///
     /// - Throws: `UsageError` for a malformed name, `Fault` for a tenant that does not exist.
-    static func tenant(_ arguments: Arguments, url: String) throws -> TenantID? {
+    static func tenant(
+        _ arguments: Arguments, url: String, named setting: Setting = .databaseURL
+    ) throws -> TenantID? {
         let tenant = try arguments.value(of: "tenant", as: "a tenant name", TenantID.init)
-        let opened = try TenantOpenings.read(url: url)
+        let opened = try TenantOpenings.read(url: url, named: setting)
         if let tenant, !opened.tenants.contains(tenant) {
             throw Fault("tenant \(tenant) does not exist")
         }

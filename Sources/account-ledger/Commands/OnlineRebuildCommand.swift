@@ -22,7 +22,7 @@ enum OnlineRebuildCommand {
                 "\(Setting.keys.name) is not set: the read model holds decrypted personal data")
         }
         let ownerURL = try environment.migrateURL
-        try SchemaCheck.withConnection(to: ownerURL, named: .migrateURL) { _ in }
+        try SchemaCheck.withConnection(to: ownerURL, named: environment.migrateSetting) { _ in }
         let rebuild = OnlineRebuild(
             ownerURL: ownerURL, keyring: keyring,
             onStep: { Terminal.printError("\(projection): \($0.rawValue)") })

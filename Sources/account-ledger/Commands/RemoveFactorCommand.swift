@@ -27,6 +27,9 @@ enum RemoveFactorCommand {
         }
         let isDryRun = arguments.has("dry-run")
         let isStop = arguments.has("stop")
+        guard !isDryRun || !isStop else {
+            throw arguments.usageError("--dry-run shows a removal, so not with --stop")
+        }
         let reason = isDryRun ? "" : try AdministeredCommand.reason(arguments)
         let reference = isDryRun ? "" : try MergeCase.read(arguments)
         let command = try AdministeredCommand(arguments, environment)

@@ -221,7 +221,8 @@ enum TenantDiscardCommand {
         guard let tenant = arguments.operands.first.flatMap(TenantID.init) else {
             throw arguments.usageError("NAME must be the name of a tenant")
         }
-        try SchemaCheck.withConnection(to: try environment.migrateURL, named: .migrateURL) {
+        let url = try environment.migrateURL
+        try SchemaCheck.withConnection(to: url, named: environment.migrateSetting) {
             $0.statementDeadline = .seconds(3600)
             do {
                 try TenantDiscard.run(tenant, on: $0, run: SecureRandom.uint128())

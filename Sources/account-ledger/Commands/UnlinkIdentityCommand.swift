@@ -29,6 +29,9 @@ enum UnlinkIdentityCommand {
         }
         let isDryRun = arguments.has("dry-run")
         let isStop = arguments.has("stop")
+        guard !isDryRun || !isStop else {
+            throw arguments.usageError("--dry-run shows an unlink, so not with --stop")
+        }
         let reason = isDryRun ? "" : try AdministeredCommand.reason(arguments)
         let reference = isDryRun ? "" : try MergeCase.read(arguments)
         let command = try AdministeredCommand(arguments, environment)

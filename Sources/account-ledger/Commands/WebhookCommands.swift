@@ -18,9 +18,9 @@ enum WebhookCommands {
         _ arguments: Arguments, _ environment: Environment,
         _ body: (WebhookStore) throws -> Value
     ) throws -> Value {
-        let url = try environment.migrateURL
-        let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
-        return try SchemaCheck.withConnection(to: url) { connection in
+        let (url, setting) = (try environment.migrateURL, environment.migrateSetting)
+        let tenant = try LedgerCommands.tenant(arguments, url: url, named: setting) ?? .default
+        return try SchemaCheck.withConnection(to: url, named: setting) { connection in
             try body(WebhookStore(tenant, at: .now, on: connection))
         }
     }

@@ -80,4 +80,7 @@ extension Environment {
             return try databaseURL
         }
     }
+
+    /// The setting that has the URL of the schema owner's login.
+    var migrateSetting: Setting { given(.migrateURL) == nil ? .databaseURL : .migrateURL }
 }
