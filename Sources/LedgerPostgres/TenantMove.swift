@@ -16,6 +16,9 @@ package struct TenantMove: Hashable, Sendable {
         case moved
         /// The peer has all rows, and here only the log without personal data is left.
         case discarded
+
+        /// Whether another database serves the tenant.
+        package var isFinal: Bool { self == .moved || self == .discarded }
     }
 
     /// The longest time after which a process notices a mark; commands notice it at once.

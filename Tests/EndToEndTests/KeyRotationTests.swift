@@ -1,4 +1,5 @@
 import Foundation
+import Ledger
 import LedgerTestSupport
 import Postgres
 import Synchronization
@@ -173,6 +174,7 @@ import Testing
             let broken = try await deployment.tool.run(["keys", "rotate", "token", "--after", "5"])
             #expect(broken.status == 1 && broken.errors.contains("run the same command again"))
             let new = try #require(keys(try await list(deployment), "token", "next").first)
+            let old = try #require(keys(try await list(deployment), "token", "in use").first)
             try await database.run { connection in
                 try connection.execute(
                     """
@@ -181,12 +183,78 @@ import Testing
                         current_database()); END $$
                     """)
             }
+            try beginUse(deployment)
+            let removal = ["keys", "remove", "token", "--leaked", old]
+            let named = try await deployment.tool.run(removal)
+            #expect(named.status == 1 && named.errors.contains("keys rotate token"), "\(named)")
             let finished = try await deployment.tool.run(["keys", "rotate", "token"])
             #expect(finished.output.contains("finished the rotation to token key \(new)"))
             #expect(keys(try await list(deployment), "token", "").count == 2, "no third key")
+            let removed = try await deployment.tool.run(removal)
+            #expect(removed.status == 0, "\(removed)")
             let server = try await deployment.serve()
             try await server.stop()
         }
+    }
+
+    @Test func `a former token key is kept for an hour, whatever is rotated meanwhile`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            try await deployment.serve().stop()
+            let old = try #require(keys(try await list(deployment), "token", "in use").first)
+            let rotated = try await deployment.tool.run(["keys", "rotate", "token"])
+            #expect(rotated.status == 0, "\(rotated)")
+            try beginUse(deployment)
+            for kind in ["mac", "encryption", "token"] {
+                let other = try await deployment.tool.run(["keys", "rotate", kind])
+                #expect(other.status == 0, "\(other)")
+                let early = try await deployment.tool.run(["keys", "remove", "token", old])
+                #expect(
+                    early.status == 1 && early.errors.contains("less than an hour"),
+                    "after \(kind): \(early)")
+            }
+        }
+    }
+
+    @Test func `a key that only the log of a tenant served elsewhere names can be removed`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            try await deployment.serve().stop()
+            let old = try #require(keys(try await list(deployment), "token", "in use").first)
+            try await deployment.asSuperuser(
+                """
+                INSERT INTO tenant_moves (tenant_id, state, peer, run)
+                VALUES ('default', 'moved', 'elsewhere', gen_random_uuid()) RETURNING 'x'
+                """)
+            let rotated = try await deployment.tool.run(["keys", "rotate", "token"])
+            #expect(rotated.status == 0, "\(rotated)")
+            try beginUse(deployment)
+            let removed = try await deployment.tool.run([
+                "keys", "remove", "token", "--leaked", old,
+            ])
+            #expect(removed.status == 0, "\(removed)")
+            let server = try await deployment.serve()
+            try await server.stop()
+        }
+    }
+
+    @Test func `a rotation before the first server creates the keys`() async throws {
+        try await Deployment.with { deployment in
+            let rotated = try await deployment.tool.run(["keys", "rotate", "token"])
+            #expect(rotated.status == 0, "\(rotated)")
+            #expect(keys(try await list(deployment), "token", "").count == 2)
+        }
+    }
+
+    /// Sets the time of a key that is next to a minute ago.
+    private func beginUse(_ deployment: Deployment) throws {
+        let path = deployment.path("keys/current")
+        let past = Timestamp(seconds: Int64(Date().timeIntervalSince1970) - 60)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try text.replacing(/(next \w+ \S+) \S+/) { "\($0.output.1) \(past)" }
+            .write(toFile: path, atomically: false, encoding: .utf8)
     }
 
     private static func keyID(of token: String) throws -> String? {

@@ -23,9 +23,9 @@ enum KeysRemoveCommand {
         ],
         settings: [.databaseURL, .keys],
         details: """
-            Refuses a key that is in use or next, a token key within an hour of its last use, an encryption
-            key that still wraps the key of an account or a webhook's secret, or by which requests of the last
-            day are recognised, and a MAC key that the last
+            Refuses a key that is in use or next, or that a log of this database names last, a token key
+            within an hour of its last use, an encryption key that still wraps the key of an account or a
+            webhook's secret, or by which requests of the last day are recognised, and a MAC key that the last
             marker of a log names or that authenticates a row; 'protect' gives such rows new MACs. A backup
             made before 'keys rewrap' holds account keys that only the former encryption key unwraps: keep a
             copy of that key as long as such a backup, or its disclosures are lost. Servers refuse the tokens
@@ -49,10 +49,10 @@ enum KeysRemoveCommand {
         let now = Timestamp.now
         switch kind {
         case .token:
-            let beginning = try directory.beginning(of: kind, at: now)
+            let beginning = try directory.beginning(of: kind)
             if !isLeaked, let beginning, now < beginning.adding(seconds: secondsAfterUse) {
                 throw Fault(
-                    "the current token key is in use for less than an hour: tokens of former keys may be valid;"
+                    "the newest token key is in use for less than an hour: tokens of former keys may be valid;"
                         + " --leaked removes the key anyway"
                 )
             }
@@ -67,9 +67,25 @@ enum KeysRemoveCommand {
                         + " last day")
             }
         }
+        try directory.checkFormer(kind, id, now: now)
+        try refuseNamedKey(kind, id, book)
         try directory.remove(kind, id, now: now)
         Terminal.print("\(kind.rawValue) key \(Arguments.quoted(id)) was deleted\n")
         return .success
+    }
+
+    /// Refuses the last key that a log names, without which no server starts.
+    private static func refuseNamedKey(
+        _ kind: KeyChoice.Kind, _ id: String, _ book: TenantOpenings
+    ) throws(Fault) {
+        for tenant in book.requiringTenants where book.keys(of: kind, in: tenant).last == id {
+            let advice =
+                book.moves[tenant].map { "it \($0.description), finish that first" }
+                ?? "run \(Syntax.program) keys rotate \(kind.rawValue), which records the newer one"
+            throw Fault(
+                "\(kind.rawValue) key \(id) is the last one in the log of tenant \(tenant): \(advice)"
+            )
+        }
     }
 
     /// Refuses a MAC key that is still in use.

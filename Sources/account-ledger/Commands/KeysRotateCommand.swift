@@ -55,6 +55,9 @@ enum KeysRotateCommand {
         let url = try environment.databaseURL
         let mode = try environment.mode
         let directory = KeyDirectory(path: try environment.required(.keys))
+        // Keys that are missing before the first server are created under the lock, so before it is taken here.
+        _ = try TenantOpenings.read(url: url, macs: try directory.loadMACKeys())
+            .keys(from: directory, mode: mode)
         let lock = try directory.lock()
         defer { try? lock.close() }
         let book = try TenantOpenings.read(url: url, macs: try directory.loadMACKeys())

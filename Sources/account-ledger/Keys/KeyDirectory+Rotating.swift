@@ -4,7 +4,7 @@ import Foundation
 import Ledger
 
 extension KeyDirectory {
-    /// Returns the keys in use at a time, and the next ones.
+    /// Returns the keys in use at a time, and the newest ones with the times from which on they are used.
     ///
     /// - Throws: `Fault` for a directory without exactly one current key of each kind.
     func choice(at now: Timestamp) throws(Fault) -> KeyChoice {
@@ -16,17 +16,16 @@ extension KeyDirectory {
             // A directory of a former release has no MAC key.
             if ids.isEmpty, kind == .mac { continue }
             choice.current[kind] = try current(kind, among: ids, said, at: now)
-            if let next = said.next[kind], now < next.from { choice.next[kind] = next }
+            // Also a past one: its time says how long the former key has been out of use.
+            choice.next[kind] = said.next[kind]
         }
         return choice
     }
 
-    /// Returns the time at which the current key of a kind came into use; nil when unknown.
-    func beginning(of kind: KeyChoice.Kind, at now: Timestamp) throws(Fault) -> Timestamp? {
-        guard try list()?.contains(.current) ?? false, let next = try readChoice().next[kind],
-            now >= next.from
-        else { return nil }
-        return next.from
+    /// Returns the time at which the newest key of a kind came or comes into use; nil when unknown.
+    func beginning(of kind: KeyChoice.Kind) throws(Fault) -> Timestamp? {
+        guard try list()?.contains(.current) ?? false else { return nil }
+        return try readChoice().next[kind]?.from
     }
 
     /// Adds a key that replaces the current one at a time; the caller holds the lock.
@@ -57,10 +56,10 @@ extension KeyDirectory {
         return id
     }
 
-    /// Deletes a key; the caller holds the lock.
+    /// Checks that a key exists and is neither in use nor next.
     ///
-    /// - Throws: `Fault` for a key that is in use or does not exist.
-    func remove(_ kind: KeyChoice.Kind, _ id: String, now: Timestamp) throws(Fault) {
+    /// - Throws: `Fault` for another key.
+    func checkFormer(_ kind: KeyChoice.Kind, _ id: String, now: Timestamp) throws(Fault) {
         let choice = try choice(at: now)
         guard Self.ids(of: kind, in: try list() ?? []).contains(id) else {
             throw fault("\(path) has no such \(kind.rawValue) key")
@@ -68,6 +67,13 @@ extension KeyDirectory {
         guard choice.id(of: kind, at: now) != id, choice.lastID(of: kind) != id else {
             throw fault("\(kind.rawValue) key \(id) is in use: rotate it first")
         }
+    }
+
+    /// Deletes a key; the caller holds the lock.
+    ///
+    /// - Throws: `Fault` for a key that is in use or does not exist.
+    func remove(_ kind: KeyChoice.Kind, _ id: String, now: Timestamp) throws(Fault) {
+        try checkFormer(kind, id, now: now)
         do {
             try FileManager.default.removeItem(atPath: path(of: Self.file(kind, id)))
         } catch {

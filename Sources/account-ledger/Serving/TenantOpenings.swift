@@ -28,8 +28,12 @@ struct TenantOpenings: Sendable {
     ///
     /// `macs` authenticate events; without them a forged one can't be recognised.
     /// - Throws: `Fault` with one line when the database can't be reached or has another schema.
-    static func read(url: String, macs: MACKeys? = nil) throws(Fault) -> TenantOpenings {
-        try SchemaCheck.withConnection(to: url) { try TenantOpenings(url: url, macs: macs, $0) }
+    static func read(
+        url: String, named setting: Setting = .databaseURL, macs: MACKeys? = nil
+    ) throws(Fault) -> TenantOpenings {
+        try SchemaCheck.withConnection(to: url, named: setting) {
+            try TenantOpenings(url: url, macs: macs, $0)
+        }
     }
 
     private init(url: String, macs: MACKeys?, _ connection: Connection) throws {
@@ -69,6 +73,11 @@ struct TenantOpenings: Sendable {
 
     /// The tenants without known damage whose logs go on here.
     var servedTenants: [TenantID] { soundTenants.filter { moves[$0] == nil } }
+
+    /// The tenants without known damage whose keys have to exist: a log that has gone on elsewhere needs none.
+    var requiringTenants: [TenantID] {
+        soundTenants.filter { !(moves[$0]?.state.isFinal ?? false) }
+    }
 
     /// Returns the faults because of which commands of tenants are refused, by the tenant's name.
     func refused(with macs: MACKeys, from directory: KeyDirectory) -> [String: String] {
@@ -144,7 +153,7 @@ struct TenantOpenings: Sendable {
         }
         let checked = served.isEmpty ? soundTenants : served
         try checkMode(mode, of: checked)
-        try check(keys, from: directory, of: checked)
+        try check(keys, from: directory, of: checked.filter(requiringTenants.contains))
         return keys
     }
 
