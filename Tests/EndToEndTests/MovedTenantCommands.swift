@@ -43,6 +43,8 @@ extension Deployment {
                 command == ["protect"] || done.errors.contains("was moved to elsewhere"),
                 "\(command): \(done.errors)")
         }
+        let diagnosis = try await tool.run(["doctor", "--offline"])
+        #expect(!diagnosis.output.contains("problem  sealer's record"), "\(diagnosis.output)")
         #expect(try await asSuperuser(contents).sorted() == before.sorted())
         try await asSuperuser("DELETE FROM tenant_moves RETURNING 'x'")
     }

@@ -61,6 +61,21 @@ import Testing
         }
     }
 
+    @Test func `after a restore without a loss API keys are listed and revoked, too`() async throws
+    {
+        try await withSealedLog { deployment, tool in
+            let key = try await deployment.apiKey("auditor")
+            let listed = try await tool.run(["restore-check", "--accept", "--restored"])
+            #expect(listed.status == 0 && listed.output.contains("VALID: API key "), "\(listed)")
+            let revoked = try await tool.run(["restore-check", "--accept", "--revoke-keys"])
+            #expect(revoked.status == 0 && revoked.output.contains("was revoked"), "\(revoked)")
+            let server = try await deployment.serve()
+            let refused = try await server.client.send(
+                "GET", "/v1/log/checkpoint", headers: ["Authorization": "Bearer \(key)"])
+            #expect(refused.status == 401)
+        }
+    }
+
     @Test
     func
         `after a loss the log's number and its MAC key are others, and the lost end counts no more`()

@@ -34,9 +34,9 @@ enum RestoreCheckCommand {
             erasures that it recorded, and searches for checkpoints without a signature. Exits with 1 when
             something differs. With --accept the log records the loss (LedgerRestored) and continues under
             another name, /2 and so on, so that no checkpoint is ever contradicted; and accounts that had been
-            erased are erased again. After a loss an API key that was revoked since the backup is valid again,
-            and the database can't tell which: all valid ones are listed, and --accept --revoke-keys revokes
-            them with the login of LEDGER_MIGRATE_URL. Lost events that were not signed leave no trace: after
+            erased are erased again. After a restore an API key that was revoked since the backup is valid
+            again, and the database can't tell which: all valid ones are listed after a loss and with
+            --restored, and --accept --revoke-keys revokes them with the login of LEDGER_MIGRATE_URL. Lost events that were not signed leave no trace: after
             every restore and failover, --accept --restored ensures that their MACs are valid for no new
             event. A damaged log is left out and named, and the exit code is then 1. Run it while no server
             and no sealer runs. Repeating it is harmless, except that each --restored makes another MAC key.
@@ -78,13 +78,13 @@ enum RestoreCheckCommand {
         var rotating: Set<TenantID> = []
         for tenant in tenants {
             let report = try check(tenant, directory, url: url)
-            Terminal.print(text(of: report))
+            Terminal.print(text(of: report, isRestored: isRestored))
             if let fault = refused[tenant] {
                 Terminal.print(fault)
                 isWhole = false
                 continue
             }
-            guard !report.isWhole || isRestored else { continue }
+            guard !report.isWhole || isRestored || revokesKeys else { continue }
             guard accepts else {
                 isWhole = false
                 continue
@@ -93,11 +93,11 @@ enum RestoreCheckCommand {
                 leftOut[tenant.description] = fault
                 continue
             }
+            // First: after the loss is accepted, nothing shows that the keys need review.
+            if revokesKeys {
+                try revoke(report.acceptedKeys, of: tenant, environment)
+            }
             if !report.isWhole {
-                // First: after the loss is accepted, nothing shows that the keys need review.
-                if revokesKeys, report.loss != nil {
-                    try revoke(report.acceptedKeys, of: tenant, url: try environment.migrateURL)
-                }
                 let macs = try LedgerCommands.macKeys(environment)
                 do throws(Fault) {
                     try await record(
@@ -108,6 +108,7 @@ enum RestoreCheckCommand {
                 }
                 accepted.append(report)
             }
+            guard !report.isWhole || isRestored else { continue }
             try withdrawMessages(of: tenant, url: url)
             if report.loss != nil || isRestored { rotating.insert(tenant) }
         }
@@ -188,9 +189,10 @@ enum RestoreCheckCommand {
     }
 
     private static func revoke(
-        _ keys: [RestoreReport.AcceptedKey], of tenant: TenantID, url: String
+        _ keys: [RestoreReport.AcceptedKey], of tenant: TenantID, _ environment: Environment
     ) throws(Fault) {
-        try SchemaCheck.withConnection(to: url) { connection in
+        let url = try environment.migrateURL
+        try SchemaCheck.withConnection(to: url, named: environment.migrateSetting) { connection in
             let store = APIKeyStore(on: connection)
             for key in keys {
                 _ = try store.revoke(key.id, of: tenant)
@@ -259,7 +261,7 @@ enum RestoreCheckCommand {
         return try await MACKeyRotation(url: url, directory: directory).run(of: tenants)
     }
 
-    private static func text(of report: RestoreReport) -> String {
+    private static func text(of report: RestoreReport, isRestored: Bool = false) -> String {
         var lines = ["tenant \(report.tenant): \(report.size) events"]
         switch (report.signed?.checkpoint, report.loss) {
         case (nil, _):
@@ -284,7 +286,7 @@ enum RestoreCheckCommand {
                 "  LOST: the log's name: it has checkpoints without a signature, and its sealer"
                     + " no longer signs it")
         }
-        if let loss = report.loss, loss != .name {
+        if isRestored || report.loss.map({ $0 != .name }) ?? false {
             lines += report.acceptedKeys.map {
                 "  VALID: API key \($0.id) (\($0.label)); if it was revoked since the backup, it is"
                     + " valid again"
