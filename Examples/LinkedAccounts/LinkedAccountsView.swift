@@ -48,6 +48,17 @@
                 Text("You can no longer sign in with \(identity.email ?? identity.provider).")
             }
             .sheet(isPresented: isMerging) { mergeView }
+            .confirmationDialog(
+                "Sign in again", isPresented: isSigningIn, titleVisibility: .visible
+            ) {
+                ForEach(model.rows.filter(\.isLinked)) { row in
+                    Button(row.provider.displayName) {
+                        Task { await model.signInAgain(at: row.provider.name) }
+                    }
+                }
+            } message: {
+                Text("Your last sign-in is too long ago for this change. Then repeat the change.")
+            }
         }
 
         private func rowView(_ row: LinkedAccountsModel.Row) -> some View {
@@ -86,6 +97,14 @@
                 unlinking != nil
             } set: {
                 if !$0 { unlinking = nil }
+            }
+        }
+
+        private var isSigningIn: Binding<Bool> {
+            Binding {
+                model.question == .signInAgain
+            } set: {
+                if !$0, model.question == .signInAgain { model.question = nil }
             }
         }
 

@@ -28,6 +28,27 @@ import Testing
         #expect(Set(transport.requests.map { $0.headers["X-Request-Id"] }).count == 1)
     }
 
+    @Test(arguments: [true, false])
+    func `a refusal after a lost answer of the same refresh is no sign of a thief`(
+        _ isLost: Bool
+    ) async throws {
+        let transport = TestTransport { _, number in
+            switch number {
+            case 1 where isLost: .lose
+            case 1, 2: .answer(.refusal(503, "UNAVAILABLE", headers: ["Retry-After": "10"]))
+            default: .answer(.refusal(401, "INVALID_REFRESH_TOKEN"))
+            }
+        }
+        let session = try await signedIn(transport)
+        _ = try await refusal { () throws(LedgerError) in try await session.refresh() }
+        guard case .expired(let ended) = session.state else {
+            Issue.record("\(session.state)")
+            return
+        }
+        #expect(ended.cause == (isLost ? .refreshInterrupted : .refused))
+        #expect(transport.requests.count == 3)
+    }
+
     @Test func `a Retry-After that is a date counts from that of the answer`() async throws {
         let transport = TestTransport { _, number in
             let headers = [

@@ -72,4 +72,46 @@ import Testing
         #expect(transport.requests.count == 2)
         #expect(await store.load()?.session?.accessToken == (signsInAnew ? "access-2" : nil))
     }
+
+    @Test(arguments: [false, true])
+    func `a sign-out whose answer was lost is not sent again for a sign-in that came meanwhile`(
+        _ everywhere: Bool
+    ) async throws {
+        let (store, session, transport) = try await withOtherSignIn(afterLostAnswer: true)
+        try await session.signOut(everywhere: everywhere)
+        #expect(transport.requests(of: "/sign-out").count == 2)
+        #expect(await store.load()?.session?.accessToken == "access-2")
+    }
+
+    @Test func `a sign-out everywhere that was refused ends no later sign-in, and says so`()
+        async throws
+    {
+        let (store, session, transport) = try await withOtherSignIn(afterLostAnswer: false)
+        let error = try await refusal { () throws(LedgerError) in
+            try await session.signOut(everywhere: true)
+        }
+        #expect(error.code == .noSession)
+        #expect(transport.requests(of: "/sign-out").count == 1)
+        #expect(await store.load()?.session?.accessToken == "access-2")
+    }
+
+    /// Signs in, and again from another process as soon as the first sign-out arrives; all of them are refused.
+    private func withOtherSignIn(
+        afterLostAnswer isLost: Bool
+    ) async throws -> (InMemoryTokenStore, AuthSession, TestTransport) {
+        let store = InMemoryTokenStore()
+        let transport = TestTransport { _, number in .answer(.session(number)) }
+        let session = try app(transport, store: store, time: time)
+        let other = try app(transport, store: store, time: time)
+        try await session.signIn(at: "apple", with: .idToken("t"))
+        transport.follow { [weak transport] request, _ in
+            guard request.url.lastPathComponent == "sign-out" else { return .answer(.session(2)) }
+            if transport?.requests(of: "/sign-out").count == 1 {
+                _ = try? await other.signIn(at: "apple", with: .idToken("t"))
+                if isLost { return .lose }
+            }
+            return .answer(.refusal(401, "INVALID_ACCESS_TOKEN"))
+        }
+        return (store, session, transport)
+    }
 }

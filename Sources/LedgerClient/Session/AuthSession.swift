@@ -91,7 +91,8 @@ public final class AuthSession {
     ///   - everywhere: Whether all sessions of the account end, on all devices.
     ///   - forgetsDevice: Whether the device's token goes, too, as on a device that is given away.
     /// - Throws: ``LedgerError/Code/noAnswer`` if the ledger cannot be reached: the session lasts there until it
-    ///   expires, and no longer here.
+    ///   expires, and no longer here; ``LedgerError/Code/noSession`` if another sign-in took its place before all
+    ///   sessions of the account were ended.
     public func signOut(
         everywhere: Bool = false, forgetsDevice: Bool = false
     ) async throws(LedgerError) {

@@ -6,7 +6,7 @@ actor SessionKeeper {
     private static let margin: TimeInterval = 15
 
     let sender: RequestSender
-    private let store: any TokenStore
+    let store: any TokenStore
     private let gate: (any AccessGate)?
     private var renewal: Task<Result<StoredState.Session, LedgerError>, Never>?
     private var opening: Task<Bool, Never>?
@@ -14,7 +14,7 @@ actor SessionKeeper {
     /// The access token that this process got last, and when it expires by the clock that cannot be set.
     private var expiry: (token: String, monotonic: Duration)?
     private(set) var challenge: SecondFactorChallenge?
-    private var unsaved: UnsavedState?
+    var unsaved: UnsavedState?
 
     init(sender: RequestSender, store: any TokenStore, gate: (any AccessGate)?) {
         self.sender = sender
@@ -73,7 +73,8 @@ actor SessionKeeper {
             var session = opened
             // A sign-in to the same account knows no less than before.
             if let former = state.session, former.profile.userID == answer.userID {
-                session.anonymousSecret = session.anonymousSecret ?? former.anonymousSecret
+                session.anonymousSecret =
+                    session.anonymousSecret ?? former.secret(besides: answer.linkedProviders)
                 if former.profile.linkedProviders == answer.linkedProviders {
                     session.profile.identities = former.profile.identities
                 }
@@ -114,10 +115,14 @@ actor SessionKeeper {
     }
 
     /// Sends a call for the account holder, with a renewed token if the ledger refuses the present one.
+    ///
+    /// With `only`, it is not sent for a later sign-in, even of the same person.
     func send<Answer: Decodable & Sendable>(
-        _ call: APICall, as type: Answer.Type, isGated: Bool = true
+        _ call: APICall, as type: Answer.Type, isGated: Bool = true,
+        for only: StoredState.Session? = nil
     ) async throws(LedgerError) -> Answer {
         let session = try await session(isGated: isGated)
+        guard only.map(session.isOfSignIn) ?? true else { throw Self.noSession }
         let wasLost: Bool
         do {
             return try await sender.send(call, token: session.accessToken, as: type)
@@ -126,8 +131,9 @@ actor SessionKeeper {
             wasLost = error.followsLostAnswer
         }
         let renewed: StoredState.Session
-        do {
+        do throws(LedgerError) {
             renewed = try await self.renewed(session)
+            guard only.map(renewed.isOfSignIn) ?? true else { throw Self.noSession }
         } catch {
             var error = error
             error.followsLostAnswer = wasLost
@@ -214,7 +220,7 @@ actor SessionKeeper {
                         route: .refresh, body: ["refresh_token": .text(session.refreshToken)]),
                     as: SessionAnswer.self)
                 var renewed = await self.session(of: answer, began)
-                renewed.anonymousSecret = session.anonymousSecret
+                renewed.anonymousSecret = session.secret(besides: answer.linkedProviders)
                 renewed.signInID = session.signInID
                 if session.profile.linkedProviders == answer.linkedProviders {
                     renewed.profile.identities = session.profile.identities
@@ -224,6 +230,7 @@ actor SessionKeeper {
                 return .success(renewed)
             } catch {
                 var error = error
+                let isInterrupted = wasRefreshing || error.followsLostAnswer
                 // It is about the call that the renewal serves.
                 error.followsLostAnswer = false
                 if error.isWithoutEffect, !wasRefreshing {
@@ -234,7 +241,7 @@ actor SessionKeeper {
                 state.session = nil
                 state.expired = ExpiredSession(
                     profile: session.profile,
-                    cause: wasRefreshing ? .refreshInterrupted : .refused)
+                    cause: isInterrupted ? .refreshInterrupted : .refused)
                 try await save(state)
                 throw error
             }
@@ -249,17 +256,18 @@ actor SessionKeeper {
         var failure: LedgerError?
         do throws(LedgerError) {
             session = try await load().session
-            if session != nil {
+            if let session {
                 // No gate: a person can always leave.
                 _ = try await send(
                     APICall(route: .signOut, body: ["everywhere": .flag(everywhere)]),
-                    as: EmptyAnswer.self, isGated: false)
+                    as: EmptyAnswer.self, isGated: false, for: session)
             }
         } catch {
             // After a lost answer, the refusal shows that the sessions have ended.
             let isOver =
-                error.code == .invalidRefreshToken && (!everywhere || error.followsLostAnswer)
-            failure = isOver || error.code == .noSession ? nil : error
+                [.invalidRefreshToken, .noSession].contains(error.code)
+                && (!everywhere || error.followsLostAnswer)
+            failure = isOver ? nil : error
         }
         do throws(LedgerError) {
             try await change(startsAnew: true) { [session] state in
@@ -280,113 +288,16 @@ actor SessionKeeper {
     /// Replaces the stored profile, if it is still that of the account.
     func update(_ profile: Profile) async throws(LedgerError) {
         try await change { state in
-            guard state.session?.profile.userID == profile.userID else { return }
-            state.session?.profile = profile
-        }
-    }
-
-    /// Reads the state: the one that is stored, or the one that the store has not taken.
-    func load() async throws(LedgerError) -> StoredState {
-        do {
-            let stored = try await store.load() ?? StoredState()
-            if let unsaved, unsaved.replaces(stored) { return unsaved.state }
-            return stored
-        } catch {
-            guard let unsaved else { throw Self.failed(error) }
-            return unsaved.state
-        }
-    }
-
-    /// The same, while no other process changes it.
-    private func loadAlone() async throws(LedgerError) -> StoredState {
-        if let unsaved, let stored = try? await store.load() ?? StoredState(),
-            !unsaved.replaces(stored)
-        {
-            self.unsaved = nil
-        }
-        return try await load()
-    }
-
-    private func save(_ state: StoredState) async throws(LedgerError) {
-        do {
-            try await store.save(state.isEmpty ? nil : state)
-            unsaved = nil
-        } catch {
-            throw Self.failed(error)
-        }
-    }
-
-    /// Saves a state that must not be lost, or keeps it here if the store fails; returns whether it is stored.
-    @discardableResult
-    private func saveOrKeep(
-        _ state: StoredState, insteadOf replaced: StoredState?
-    ) async -> Bool {
-        do throws(LedgerError) {
-            try await save(state)
-            return true
-        } catch {
-            unsaved = UnsavedState(state: state, replaced: replaced)
-            return false
-        }
-    }
-
-    /// Changes the state, also if it cannot be stored or read, and returns whether it is stored.
-    ///
-    /// It goes on when the caller is cancelled.
-    private func keep(_ work: @escaping @Sendable (inout StoredState) -> Void) async -> Bool {
-        let task = Task { () -> Bool in
-            do throws(StoreError) {
-                return try await store.exclusively { await self.keepAlone(work, isLocked: true) }
-            } catch {
-                return await keepAlone(work, isLocked: false)
+            guard var session = state.session, session.profile.userID == profile.userID else {
+                return
             }
-        }
-        return await task.value
-    }
-
-    private func keepAlone(
-        _ work: @Sendable (inout StoredState) -> Void, isLocked: Bool
-    ) async -> Bool {
-        let replaced = try? await store.load() ?? StoredState()
-        // A damaged store locks no person out.
-        var state = (try? await load()) ?? StoredState()
-        work(&state)
-        if isLocked { return await saveOrKeep(state, insteadOf: replaced) }
-        unsaved = UnsavedState(state: state, replaced: replaced)
-        return false
-    }
-
-    /// Changes the stored state while no other process does, also if the caller is cancelled.
-    ///
-    /// With `startsAnew`, a state that cannot be read is replaced, so that a damaged store locks no person out.
-    func change(
-        startsAnew: Bool = false, _ work: @escaping @Sendable (inout StoredState) -> Void
-    ) async throws(LedgerError) {
-        let task = Task { () -> Result<Void, LedgerError> in
-            do throws(StoreError) {
-                return try await store.exclusively { await self.changeAlone(startsAnew, work) }
-            } catch {
-                return .failure(Self.failed(error))
-            }
-        }
-        try await task.value.get()
-    }
-
-    private func changeAlone(
-        _ startsAnew: Bool, _ work: @Sendable (inout StoredState) -> Void
-    ) async -> Result<Void, LedgerError> {
-        do throws(LedgerError) {
-            var state =
-                startsAnew ? (try? await loadAlone()) ?? StoredState() : try await loadAlone()
-            work(&state)
-            try await save(state)
-            return .success(())
-        } catch {
-            return .failure(error)
+            session.anonymousSecret = session.secret(besides: profile.linkedProviders)
+            session.profile = profile
+            state.session = session
         }
     }
 
-    private static func failed(_ error: StoreError) -> LedgerError {
+    static func failed(_ error: StoreError) -> LedgerError {
         LedgerError(.storeFailed, message: error.description)
     }
 

@@ -59,6 +59,12 @@ extension StoredState.Session {
     func isOfSignIn(of other: Self?) -> Bool {
         signInID == other?.signInID && profile.userID == other?.profile.userID
     }
+
+    /// Returns the secret of the account once it has other providers: an upgrade replaces the anonymous one, and
+    /// makes the secret void.
+    func secret(besides providers: [String]) -> String? {
+        profile.linkedProviders.contains { providers.contains($0) } ? anonymousSecret : nil
+    }
 }
 
 extension StoredState: CustomStringConvertible, CustomReflectable {

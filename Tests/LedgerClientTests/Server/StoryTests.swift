@@ -65,6 +65,7 @@ import Testing
             try await app.link("google", with: ledger.proof("google", "ada"))
             #expect(app.state.profile?.userID == user)
             #expect(app.state.profile?.linkedProviders == ["google"])
+            #expect(try await app.anonymousSecret() == nil)
 
             // On another device, the identity turns out to have an account.
             let other = try ledger.app()

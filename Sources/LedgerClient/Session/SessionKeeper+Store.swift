@@ -1,0 +1,103 @@
+/// Reads and changes the stored state, one process at a time.
+extension SessionKeeper {
+    /// Reads the state: the one that is stored, or the one that the store has not taken.
+    func load() async throws(LedgerError) -> StoredState {
+        do {
+            let stored = try await store.load() ?? StoredState()
+            if let unsaved, unsaved.replaces(stored) { return unsaved.state }
+            return stored
+        } catch {
+            guard let unsaved else { throw Self.failed(error) }
+            return unsaved.state
+        }
+    }
+
+    /// The same, while no other process changes it.
+    func loadAlone() async throws(LedgerError) -> StoredState {
+        if let unsaved, let stored = try? await store.load() ?? StoredState(),
+            !unsaved.replaces(stored)
+        {
+            self.unsaved = nil
+        }
+        return try await load()
+    }
+
+    func save(_ state: StoredState) async throws(LedgerError) {
+        do {
+            try await store.save(state.isEmpty ? nil : state)
+            unsaved = nil
+        } catch {
+            throw Self.failed(error)
+        }
+    }
+
+    /// Saves a state that must not be lost, or keeps it here if the store fails; returns whether it is stored.
+    @discardableResult
+    func saveOrKeep(
+        _ state: StoredState, insteadOf replaced: StoredState?
+    ) async -> Bool {
+        do throws(LedgerError) {
+            try await save(state)
+            return true
+        } catch {
+            unsaved = UnsavedState(state: state, replaced: replaced)
+            return false
+        }
+    }
+
+    /// Changes the state, also if it cannot be stored or read, and returns whether it is stored.
+    ///
+    /// It goes on when the caller is cancelled.
+    func keep(_ work: @escaping @Sendable (inout StoredState) -> Void) async -> Bool {
+        let task = Task { () -> Bool in
+            do throws(StoreError) {
+                return try await store.exclusively { await self.keepAlone(work, isLocked: true) }
+            } catch {
+                return await keepAlone(work, isLocked: false)
+            }
+        }
+        return await task.value
+    }
+
+    private func keepAlone(
+        _ work: @Sendable (inout StoredState) -> Void, isLocked: Bool
+    ) async -> Bool {
+        let replaced = try? await store.load() ?? StoredState()
+        // A damaged store locks no person out.
+        var state = (try? await load()) ?? StoredState()
+        work(&state)
+        if isLocked { return await saveOrKeep(state, insteadOf: replaced) }
+        unsaved = UnsavedState(state: state, replaced: replaced)
+        return false
+    }
+
+    /// Changes the stored state while no other process does, also if the caller is cancelled.
+    ///
+    /// With `startsAnew`, a state that cannot be read is replaced, so that a damaged store locks no person out.
+    func change(
+        startsAnew: Bool = false, _ work: @escaping @Sendable (inout StoredState) -> Void
+    ) async throws(LedgerError) {
+        let task = Task { () -> Result<Void, LedgerError> in
+            do throws(StoreError) {
+                return try await store.exclusively { await self.changeAlone(startsAnew, work) }
+            } catch {
+                return .failure(Self.failed(error))
+            }
+        }
+        try await task.value.get()
+    }
+
+    private func changeAlone(
+        _ startsAnew: Bool, _ work: @Sendable (inout StoredState) -> Void
+    ) async -> Result<Void, LedgerError> {
+        do throws(LedgerError) {
+            var state =
+                startsAnew ? (try? await loadAlone()) ?? StoredState() : try await loadAlone()
+            work(&state)
+            try await save(state)
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+}
