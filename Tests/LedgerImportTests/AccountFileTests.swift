@@ -171,6 +171,27 @@ import Testing
         }
     }
 
+    @Test func `Firebase's newer CSV has six more providers`() throws {
+        var row = Array(repeating: "", count: 52)
+        row[0] = "a"
+        row[26] = "true"
+        for (index, provider) in Self.newProviders {
+            row[index] = provider
+            row[index + 1] = "\(index)@x.test"
+        }
+        let text = row.joined(separator: ",") + ",\n"
+        let account = try #require(Self.accounts(.firebase, text).first)
+        #expect(account.federated.map(\.provider) == Self.newProviders.map(\.1))
+        #expect(account.federated.map(\.subject) == Self.newProviders.map(\.1))
+        #expect(account.federated.map(\.email) == Self.newProviders.map { "\($0.0)@x.test" })
+        #expect(account.isDisabled && account.email == nil && account.losses == [])
+    }
+
+    private static let newProviders = [
+        (28, "apple.com"), (32, "microsoft.com"), (36, "gc.apple.com"),
+        (40, "playgames.google.com"), (44, "linkedin.com"), (48, "yahoo.com"),
+    ]
+
     @Test(arguments: ["", "hash_config {}", "algorithm: BCRYPT", "algorithm: SCRYPT, rounds: 9"])
     func `another text is no hash_config`(text: String) {
         #expect(FirebaseHashing(text: Array(text.utf8)) == nil)
