@@ -29,6 +29,11 @@ struct RecordReader {
         source = .elements(JSONElements(layout, bytesMax: Self.recordBytesMax), file)
     }
 
+    /// The number of arrays whose elements were read.
+    var arrayCount: Int {
+        if case .elements(let elements, _) = source { elements.arrayCount } else { 0 }
+    }
+
     /// Returns the next record; nil at the end.
     ///
     /// - Throws: `ImportFault` when the file can't be read, or nothing after a place can be.
@@ -57,6 +62,7 @@ struct RecordReader {
                         continue
                     }
                     guard elements.isComplete else { throw .malformed(line: elements.line) }
+                    guard elements.arrayCount > 0 else { throw .noUsers }
                     return nil
                 case .broken(let line): throw .malformed(line: line)
                 }

@@ -30,7 +30,8 @@ package struct AccountFile {
             source = .supabase(tables)
             return
         }
-        var file = try ImportFile(path: paths.first ?? "")
+        let path = paths.first ?? ""
+        var file = try ImportFile(path: path)
         let first = try file.firstBytes(1)
         switch format {
         case .auth0:
@@ -45,9 +46,32 @@ package struct AccountFile {
         case .keycloak, .supabase:
             source = .keycloak(
                 first == [UInt8(ascii: "[")]
-                    ? RecordReader(.wholeText, of: file)
+                    ? try Self.keycloakList(path: path)
                     : RecordReader(.member("users"), of: file))
         }
+    }
+
+    /// Opens a list of users, or one of realms of which at most one has users.
+    private static func keycloakList(path: String) throws(ImportFault) -> RecordReader {
+        var scan = RecordReader(.memberOfEach("users"), of: try ImportFile(path: path))
+        var realms: Set<Int> = []
+        do throws(ImportFault) {
+            while try scan.next() != nil { realms.insert(scan.arrayCount) }
+        } catch {
+            // What is malformed is reported when it is read.
+            if case .unreadable = error { throw error }
+        }
+        guard realms.count <= 1 else { throw .severalRealms }
+        guard scan.arrayCount == 0 else {
+            return RecordReader(.memberOfEach("users"), of: try ImportFile(path: path))
+        }
+        var list = RecordReader(.wholeText, of: try ImportFile(path: path))
+        if case .success(let bytes)? = (try? list.next())?.content,
+            JSONValue(parsing: bytes)?.members?.has("realm") == true
+        {
+            throw .noUsers
+        }
+        return RecordReader(.wholeText, of: try ImportFile(path: path))
     }
 
     /// Returns the next record and the line where it begins; nil at the end.

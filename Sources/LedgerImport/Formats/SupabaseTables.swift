@@ -66,7 +66,7 @@ struct SupabaseTables {
                 index = nil
             }
             guard let found = try Self.rows(of: "users", path: paths.first ?? "") else {
-                throw .missingColumn("auth.users")
+                throw .missingTable("auth.users")
             }
             users = found.rows
             columns = Columns(found.columns)
