@@ -207,6 +207,32 @@ import Testing
         }
     }
 
+    @Test func `Auth0's export of hashes gives its users their passwords`() async throws {
+        try await with { deployment, server in
+            let users = try deployment.write(
+                """
+                {"user_id":"auth0|5dea","email":"ada@x.test","email_verified":true,"identities":[{"user_id":"5dea","provider":"auth0","connection":"Users"},{"user_id":"ada","provider":"google-oauth2","connection":"google-oauth2"}]}
+                """, to: "users.json")
+            let hashes = try deployment.write(
+                """
+                {"_id":{"$oid":"5dea"},"email":"ada@x.test","email_verified":true,"passwordHash":"\(Self.bcrypt)","tenant":"t","connection":"Users"}
+                """, to: "hashes.json")
+            let imported = try await deployment.tool.run([
+                "import", "auth0", users, "--hashes", hashes, "--reason", "the move",
+            ])
+            #expect(imported.status == 0, "\(imported)")
+            #expect(
+                imported.output.contains(
+                    "accounts 1, external ids 1, identities 2, addresses 1, passwords 1"),
+                "\(imported)")
+            let ada = try await server.client.call(
+                "POST", "/v1/auth/sign-in/password", ["email": "ada@x.test", "password": "U*U"])
+            #expect(ada.status == 200, "\(ada)")
+            let verified = try await deployment.tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified)")
+        }
+    }
+
     private static let many = 6000
 
     /// Begins an import of many accounts; returns its process and its file.

@@ -21,7 +21,7 @@ struct RecordReader {
     /// Reads the lines of a file.
     init(linesOf file: ImportFile) {
         var file = file
-        source = .lines(TextRows(.copyText) { () throws(ImportFault) in try file.next() })
+        source = .lines(TextRows(.lines) { () throws(ImportFault) in try file.next() })
     }
 
     /// Reads the elements of an array in a file.

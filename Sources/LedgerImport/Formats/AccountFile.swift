@@ -4,7 +4,7 @@ package import Ledger
 /// The accounts of an export, one after the other.
 package struct AccountFile {
     private enum Source {
-        case auth0(RecordReader)
+        case auth0(RecordReader, RowIndex?)
         case firebase(RecordReader, FirebaseHashing?)
         case firebaseRows(TextRows, FirebaseHashing?)
         case keycloak(RecordReader)
@@ -17,7 +17,7 @@ package struct AccountFile {
     ///
     /// - Parameters:
     ///   - format: Its format.
-    ///   - paths: The file; for Supabase also the one of `auth.identities`.
+    ///   - paths: The file; for Supabase also the one of `auth.identities`, for Auth0 that of the hashes.
     ///   - hashing: The parameters of Firebase's hashes.
     ///   - now: The present time.
     /// - Throws: `ImportFault`.
@@ -37,7 +37,8 @@ package struct AccountFile {
         case .auth0:
             source = .auth0(
                 first == [UInt8(ascii: "[")]
-                    ? RecordReader(.wholeText, of: file) : RecordReader(linesOf: file))
+                    ? RecordReader(.wholeText, of: file) : RecordReader(linesOf: file),
+                paths.count > 1 ? try Auth0User.hashes(path: paths[1]) : nil)
         case .firebase where first == [UInt8(ascii: "{")]:
             source = .firebase(RecordReader(.member("users"), of: file), hashing)
         case .firebase:
@@ -79,9 +80,13 @@ package struct AccountFile {
     /// - Throws: `ImportFault` when the file can't be read, or nothing after a place can be.
     package mutating func next() throws(ImportFault) -> (record: SourceRecord, line: Int)? {
         switch source {
-        case .auth0(var reader):
-            defer { source = .auth0(reader) }
-            return try reader.next().map { Self.read($0, Auth0User.read) }
+        case .auth0(var reader, let hashes):
+            defer { source = .auth0(reader, hashes) }
+            guard let record = try reader.next() else { return nil }
+            switch record.content {
+            case .success(let bytes): return (try Auth0User.read(bytes, hashes), record.line)
+            case .failure(let flaw): return (.flaw(flaw), record.line)
+            }
         case .firebase(var reader, let hashing):
             defer { source = .firebase(reader, hashing) }
             return try reader.next().map { record in
@@ -130,7 +135,7 @@ package struct AccountFile {
     /// Reads a record of a JSON file by itself.
     package static func record(_ bytes: [UInt8], _ format: ImportFormat) -> SourceRecord {
         switch format {
-        case .auth0: Auth0User.read(bytes)
+        case .auth0: (try? Auth0User.read(bytes, nil)) ?? .flaw(.malformed)
         case .firebase: FirebaseUser.read(bytes, nil)
         case .keycloak, .supabase: KeycloakUser.read(bytes)
         }

@@ -38,12 +38,15 @@ package enum SourceRecord: Sendable {
 package struct SourceAccount: Hashable, Sendable {
     /// An identity at another provider.
     package struct Federated: Hashable, Sendable {
-        /// The name of the provider in the other system.
+        /// The name in the other system by which the tenant's provider is found.
         package var provider: String
         package var subject: String
         package var email: String?
         /// Whether the provider verified the e-mail; nil when the file does not say.
         package var isEmailVerified: Bool?
+        /// The names by which the operator gives the tenant's provider, the first of them first; empty for
+        /// the one of the provider.
+        package var givenNames: [String] = []
     }
 
     /// An address with which the person signs in.

@@ -58,9 +58,7 @@ struct SupabaseTables {
             if let (found, names) = try Self.rows(of: "identities", path: paths.last ?? "") {
                 var rows = found
                 identityColumns = Columns(names)
-                index = try RowIndex(
-                    &rows, column: names.firstIndex(of: "user_id"), .copyText,
-                    path: paths.last ?? "")
+                index = try Self.index(&rows, names, .copyText, path: paths.last ?? "")
             } else {
                 identityColumns = nil
                 index = nil
@@ -81,10 +79,16 @@ struct SupabaseTables {
             let (found, names) = try Self.csv(try ImportFile(path: paths[1]), named: true)
             var rows = found
             identityColumns = Columns(names)
-            index = try RowIndex(
-                &rows, column: names.firstIndex(of: "user_id"), .csv, path: paths[1])
+            index = try Self.index(&rows, names, .csv, path: paths[1])
         }
         guard columns.has("id") else { throw .missingColumn("id") }
+    }
+
+    private static func index(
+        _ rows: inout TextRows, _ names: [String], _ form: TextRows.Form, path: String
+    ) throws(ImportFault) -> RowIndex {
+        guard let column = names.firstIndex(of: "user_id") else { throw .missingColumn("user_id") }
+        return try RowIndex(&rows, form, path: path) { $0.count > column ? $0[column] : nil }
     }
 
     private static func csv(_ file: ImportFile) throws(ImportFault) -> (TextRows, Columns) {
