@@ -187,7 +187,12 @@ import Testing
                 """
                 {"users":[{"id":"k1","username":"k","federatedIdentities":[{"identityProvider":"corp-google","userId":"k1"}]}]}
                 """, to: "keycloak.json")
-            let users = try deployment.write("id,email\ns1,s@x.test\n", to: "users.csv")
+            let users = try deployment.write(
+                """
+                id,email,encrypted_password,email_confirmed_at
+                s1,s@x.test,\(Self.bcrypt),2024-01-01 00:00:00+00
+
+                """, to: "users.csv")
             let identities = try deployment.write(
                 "user_id,provider,provider_id\ns1,apple,s1\n", to: "identities.csv")
             let commands = [
@@ -196,7 +201,10 @@ import Testing
             ]
             for (words, totals) in zip(
                 commands,
-                ["accounts 2,", "accounts 1, external ids 1, identities 1", "accounts 1,"])
+                [
+                    "accounts 2,", "accounts 1, external ids 1, identities 1,",
+                    "accounts 1, external ids 1, identities 3, addresses 1, passwords 1",
+                ])
             {
                 let imported = try await deployment.tool.run(
                     ["import"] + words + ["--reason", "the move"])
