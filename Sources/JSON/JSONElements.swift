@@ -1,12 +1,14 @@
 /// Cuts the elements of a JSON array out of a text of any length, so that each is parsed by itself.
 ///
 /// It only follows strings and brackets: whether an element is JSON is for its parser to say. The array is
-/// the whole text, or a member of the object that is the text.
+/// the whole text, or a member of the object that is the text, or of each object in a list.
 package struct JSONElements: Sendable {
     /// The place of the array.
     package enum Layout: Sendable {
         case wholeText
         case member(String)
+        /// A member of the objects in the array that is the text; not all of them need it.
+        case memberOfEach(String)
     }
 
     /// An element.
@@ -28,6 +30,8 @@ package struct JSONElements: Sendable {
 
     private enum Place {
         case start
+        case objects
+        case afterObject
         case memberName
         case name
         case colon
@@ -51,6 +55,8 @@ package struct JSONElements: Sendable {
     package private(set) var line = 1
     private var name: [UInt8] = []
     private var hasFoundArray = false
+    /// The number of arrays that have begun.
+    package private(set) var arrayCount = 0
     private var isFirst = true
 
     // The value that is being followed.
@@ -103,22 +109,33 @@ package struct JSONElements: Sendable {
     private mutating func take(_ byte: UInt8) {
         switch (place, byte) {
         case (.start, UInt8(ascii: "[")):
-            guard case .wholeText = layout else { return fail() }
-            begin(.elements)
+            switch layout {
+            case .wholeText: beginArray()
+            case .memberOfEach: begin(.objects)
+            case .member: fail()
+            }
         case (.start, UInt8(ascii: "{")):
             guard case .member = layout else { return fail() }
             begin(.memberName)
+        case (.objects, UInt8(ascii: "{")):
+            hasFoundArray = false
+            begin(.memberName)
+        case (.objects, UInt8(ascii: "]")) where isFirst, (.afterObject, UInt8(ascii: "]")):
+            move(to: .end)
+        case (.afterObject, UInt8(ascii: ",")):
+            isFirst = false
+            move(to: .objects)
         case (.memberName, UInt8(ascii: "\"")):
             name = []
             isEscaped = false
             move(to: .name)
         case (.memberName, UInt8(ascii: "}")) where isFirst, (.afterMember, UInt8(ascii: "}")):
-            move(to: .end)
+            if case .memberOfEach = layout { move(to: .afterObject) } else { move(to: .end) }
         case (.colon, UInt8(ascii: ":")): move(to: .memberValue)
         case (.memberValue, UInt8(ascii: "[")) where isTheArray:
             guard !hasFoundArray else { return fail() }
             hasFoundArray = true
-            begin(.elements)
+            beginArray()
         case (.memberValue, _): beginValue(.skippedValue)
         case (.afterMember, UInt8(ascii: ",")):
             isFirst = false
@@ -134,7 +151,10 @@ package struct JSONElements: Sendable {
     }
 
     private var isTheArray: Bool {
-        if case .member(let wanted) = layout { name.elementsEqual(wanted.utf8) } else { false }
+        switch layout {
+        case .wholeText: false
+        case .member(let wanted), .memberOfEach(let wanted): name.elementsEqual(wanted.utf8)
+        }
     }
 
     private mutating func fail() { place = .broken }
@@ -147,6 +167,11 @@ package struct JSONElements: Sendable {
     private mutating func begin(_ next: Place) {
         isFirst = true
         move(to: next)
+    }
+
+    private mutating func beginArray() {
+        arrayCount += 1
+        begin(.elements)
     }
 
     private mutating func beginValue(_ next: Place) {

@@ -187,7 +187,12 @@ import Testing
                 """
                 {"users":[{"id":"k1","username":"k","federatedIdentities":[{"identityProvider":"corp-google","userId":"k1"}]}]}
                 """, to: "keycloak.json")
-            let users = try deployment.write("id,email\ns1,s@x.test\n", to: "users.csv")
+            let users = try deployment.write(
+                """
+                id,email,encrypted_password,email_confirmed_at
+                s1,s@x.test,\(Self.bcrypt),2024-01-01 00:00:00+00
+
+                """, to: "users.csv")
             let identities = try deployment.write(
                 "user_id,provider,provider_id\ns1,apple,s1\n", to: "identities.csv")
             let commands = [
@@ -196,12 +201,41 @@ import Testing
             ]
             for (words, totals) in zip(
                 commands,
-                ["accounts 2,", "accounts 1, external ids 1, identities 1", "accounts 1,"])
+                [
+                    "accounts 2,", "accounts 1, external ids 1, identities 1,",
+                    "accounts 1, external ids 1, identities 3, addresses 1, passwords 1",
+                ])
             {
                 let imported = try await deployment.tool.run(
                     ["import"] + words + ["--reason", "the move"])
                 #expect(imported.status == 0 && imported.output.contains(totals), "\(imported)")
             }
+            let verified = try await deployment.tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified)")
+        }
+    }
+
+    @Test func `Auth0's export of hashes gives its users their passwords`() async throws {
+        try await with { deployment, server in
+            let users = try deployment.write(
+                """
+                {"user_id":"auth0|5dea","email":"ada@x.test","email_verified":true,"identities":[{"user_id":"5dea","provider":"auth0","connection":"Users"},{"user_id":"ada","provider":"google-oauth2","connection":"google-oauth2"}]}
+                """, to: "users.json")
+            let hashes = try deployment.write(
+                """
+                {"_id":{"$oid":"5dea"},"email":"ada@x.test","email_verified":true,"passwordHash":"\(Self.bcrypt)","tenant":"t","connection":"Users"}
+                """, to: "hashes.json")
+            let imported = try await deployment.tool.run([
+                "import", "auth0", users, "--hashes", hashes, "--reason", "the move",
+            ])
+            #expect(imported.status == 0, "\(imported)")
+            #expect(
+                imported.output.contains(
+                    "accounts 1, external ids 1, identities 2, addresses 1, passwords 1"),
+                "\(imported)")
+            let ada = try await server.client.call(
+                "POST", "/v1/auth/sign-in/password", ["email": "ada@x.test", "password": "U*U"])
+            #expect(ada.status == 200, "\(ada)")
             let verified = try await deployment.tool.run(["verify"])
             #expect(verified.status == 0, "\(verified)")
         }

@@ -35,6 +35,25 @@ import Testing
                 ])
     }
 
+    @Test(arguments: [1, 3, 1000])
+    func `the arrays of a member of each object are found`(part: Int) {
+        let text =
+            "[{\"a\":[0],\"b\":[1,\n2]} , {}, {\"c\":{\"b\":[3]},\"b\":[]},{\"b\":4,\"b\":[5]}]"
+        #expect(
+            Self.elements(text, .memberOfEach("b"), partBytes: part)
+                == ["1 1", "2 2", "2 5", "end"])
+        #expect(Self.elements("[]", .memberOfEach("b"), partBytes: part) == ["end"])
+        for (broken, line) in [
+            ("{\"b\":[1]}", 1), ("[1]", 1), ("[{},\n]", 2), ("[{}{}]", 1), ("[{}]\n]", 2),
+            ("[{\"b\":[],\"b\":[]}]", 1), ("[[]]", 1),
+        ] {
+            let seen = Self.elements(broken, .memberOfEach("b"), partBytes: part)
+            #expect(seen == ["broken \(line)"], "\(broken)")
+        }
+        #expect(
+            Self.elements("[{\"b\":[1]}", .memberOfEach("b"), partBytes: part) == ["1 1", "cut"])
+    }
+
     @Test(arguments: [1, 5, 1000])
     func `the array of a member is found among others`(part: Int) {
         let text =

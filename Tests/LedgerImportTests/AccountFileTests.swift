@@ -171,6 +171,27 @@ import Testing
         }
     }
 
+    @Test func `Firebase's newer CSV has six more providers`() throws {
+        var row = Array(repeating: "", count: 52)
+        row[0] = "a"
+        row[26] = "true"
+        for (index, provider) in Self.newProviders {
+            row[index] = provider
+            row[index + 1] = "\(index)@x.test"
+        }
+        let text = row.joined(separator: ",") + ",\n"
+        let account = try #require(Self.accounts(.firebase, text).first)
+        #expect(account.federated.map(\.provider) == Self.newProviders.map(\.1))
+        #expect(account.federated.map(\.subject) == Self.newProviders.map(\.1))
+        #expect(account.federated.map(\.email) == Self.newProviders.map { "\($0.0)@x.test" })
+        #expect(account.isDisabled && account.email == nil && account.losses == [])
+    }
+
+    private static let newProviders = [
+        (28, "apple.com"), (32, "microsoft.com"), (36, "gc.apple.com"),
+        (40, "playgames.google.com"), (44, "linkedin.com"), (48, "yahoo.com"),
+    ]
+
     @Test(arguments: ["", "hash_config {}", "algorithm: BCRYPT", "algorithm: SCRYPT, rounds: 9"])
     func `another text is no hash_config`(text: String) {
         #expect(FirebaseHashing(text: Array(text.utf8)) == nil)
@@ -194,6 +215,40 @@ import Testing
         #expect(accounts[1].hash?.hasPrefix("$argon2id$v=19$m=7168,t=5,p=1$") == true)
         #expect(accounts[1].isDisabled && accounts[1].losses == [])
         #expect(accounts[2].hash?.hasPrefix("$pbkdf2-sha1$i=1000,l=20$c2FsdA$") == true)
+    }
+
+    private static func realms(_ text: String) throws -> [String] {
+        try records(.keycloak, [text]).map { line, record in
+            guard case .account(let account) = record else { return "\(line) \(record)" }
+            return "\(line) \(account.id)"
+        }
+    }
+
+    @Test func `an export of all of Keycloak's realms has the users of one`() throws {
+        let users = #""users":[{"id":"1"},{"id":"2"}]"#
+        #expect(
+            try Self.realms(
+                "[{\"id\":\"r\",\"realm\":\"a\",\n\(users),\"clients\":[{}]}, {\"realm\":\"b\"}]")
+                == ["2 1", "2 2"])
+        #expect(try Self.realms("[{\"realm\":\"a\",\"users\":[]},{\(users)}]") == ["1 1", "1 2"])
+        let long = String(repeating: "x", count: 2_000_000)
+        #expect(try Self.realms("[{\"realm\":\"\(long)\",\(users)}]") == ["1 1", "1 2"])
+        // Users as the administration's interface lists them.
+        #expect(try Self.realms("[{\"id\":\"1\"},{\"id\":\"2\"}]") == ["1 1", "1 2"])
+        #expect(try Self.realms("[]") == [])
+    }
+
+    @Test(arguments: [
+        (
+            #"[{"realm":"a","users":[{"id":"1"}]},{"realm":"b","users":[{"id":"2"}]}]"#,
+            "the file has users of several realms: export one, with kc.sh export --realm NAME"
+        ),
+        (#"{"realm":"a"}"#, "the file has no users"), (#"{}"#, "the file has no users"),
+        (#"[{"realm":"a","id":"r"}]"#, "the file has no users"),
+    ])
+    func `no realm's users are taken for another's, or missed`(text: String, fault: String) throws {
+        let thrown = #expect(throws: ImportFault.self) { try Self.realms(text) }
+        #expect(thrown?.description == fault)
     }
 
     private static let users = """
@@ -277,6 +332,28 @@ import Testing
             return
         }
         #expect(account.federated.map(\.subject) == ["g"] && account.email == nil)
+    }
+
+    @Test(arguments: [
+        (
+            ImportFormat.auth0,
+            [#"{"user_id":"google-oauth2|1"}"#, #"{"_id":{"$oid":"1"},"passwordHash":"x"}"#]
+        ),
+        (.auth0, [#"[{"user_id":"google-oauth2|1"}]"#]),
+        (.firebase, [#"{"users":[{"localId":"1"}]}"#]),
+        (.firebase, ["1,a@x.test,true" + String(repeating: ",", count: 26)]),
+        (.keycloak, [#"{"users":[{"id":"1"}]}"#]),
+        (.supabase, ["id\nu1\n", "user_id,provider,provider_id\nu2,apple,a\nu1,google,g1\n"]),
+        (.supabase, ["COPY auth.users (id) FROM stdin;\nu1\n\\.\n"]),
+    ])
+    func `a byte order mark is no part of a file`(format: ImportFormat, texts: [String]) throws {
+        func accounts(_ mark: String) throws -> [SourceAccount] {
+            try Self.records(format, texts.map { mark + $0 }).compactMap { _, record in
+                if case .account(let account) = record { account } else { nil }
+            }
+        }
+        let plain = try accounts("")
+        #expect(try plain.count == 1 && accounts("\u{FEFF}") == plain)
     }
 
     @Test func `files that are not there or lack a column are named`() {

@@ -36,7 +36,12 @@ import Testing
     @Test func `confirmed_at alone verifies an e-mail without a phone`() throws {
         let accounts = try Self.accounts(
             .supabase,
-            "id,email,phone,confirmed_at\nu1,a@x.test,,2024\nu2,b@x.test,4930123456,2024\n")
+            """
+            id,email,phone,confirmed_at
+            u1,a@x.test,,2024-01-01 00:00:00+00
+            u2,b@x.test,4930123456,2024-01-01 00:00:00+00
+
+            """)
         #expect(accounts.map { $0.email?.isVerified } == [true, false])
     }
 

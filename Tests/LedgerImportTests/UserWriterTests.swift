@@ -93,4 +93,18 @@ import Testing
         let same = try Self.identity("email", address: "a@x.test")
         #expect(try Self.written(Self.account(["auth0|1"], [same, password])).omissions == [])
     }
+
+    @Test(arguments: [
+        ("$2a$10$abc", nil), ("$2b$10$abc", nil), ("$2b$12$abc", "$2b$12$abc"),
+        ("$2a$08$abc", "$2a$08$abc"), ("$2y$10$abc", "$2b$10$abc"),
+    ])
+    func `bcrypt that Auth0 has not made is a custom hash`(hash: String, custom: String?) throws {
+        let password = try Self.identity("password", address: "a@x.test", hash: hash)
+        let (read, omissions, text) = try Self.written(Self.account([], [password]))
+        #expect(read.hash == custom ?? hash && read.hasPassword && omissions == [])
+        #expect(text.contains(#""password_hash":"\#(hash)""#) == (custom == nil), "\(text)")
+        let member =
+            #""custom_password_hash":{"algorithm":"bcrypt","hash":{"value":"\#(custom ?? "")","encoding":"utf8"}}"#
+        #expect(text.contains(member) == (custom != nil), "\(text)")
+    }
 }

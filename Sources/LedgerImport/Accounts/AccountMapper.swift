@@ -55,10 +55,12 @@ package struct AccountMapper: Sendable {
         phoneProvider = first(.phone, "phone")
     }
 
-    /// Returns the provider of the ledger for one of the other system; nil when the tenant has none.
-    package func provider(_ name: String) -> ProviderName? {
+    /// Returns the provider of the ledger for an identity; nil when the tenant has none.
+    private func provider(_ identity: SourceAccount.Federated) -> ProviderName? {
+        let name = identity.provider
+        let names = identity.givenNames.isEmpty ? [name] : identity.givenNames
         let candidates =
-            given[name].map { [$0] }
+            names.lazy.compactMap { given[$0] }.first.map { [$0] }
             ?? (format.defaultProviders[name] ?? [name]).compactMap { ProviderName($0) }
         return candidates.first { candidate in
             policy.providers[candidate].map { [.oidc, .oauth2].contains($0.type) } ?? false
@@ -82,7 +84,7 @@ package struct AccountMapper: Sendable {
         var identities: [ImportAccount.Identity] = []
         account.lose(.tooManyIdentities, if: account.federated.count > SourceAccount.identitiesMax)
         for federated in account.federated.prefix(SourceAccount.identitiesMax) {
-            guard let provider = provider(federated.provider) else {
+            guard let provider = provider(federated) else {
                 account.lose(.unknownProvider)
                 continue
             }

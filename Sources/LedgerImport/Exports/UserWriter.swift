@@ -127,27 +127,14 @@ package struct UserWriter: Sendable {
             }
             if let hash {
                 switch Self.scheme(hash) {
-                case .bcrypt: writer.member("password_hash", hash)
-                case .argon2:
-                    writer.name("custom_password_hash")
-                    writer.object { writer in
-                        writer.member("algorithm", "argon2")
-                        writer.name("hash")
-                        writer.object { writer in
-                            writer.member("value", hash)
-                            writer.member("encoding", "utf8")
-                        }
-                    }
-                case .pbkdf2:
-                    writer.name("custom_password_hash")
-                    writer.object { writer in
-                        writer.member("algorithm", "pbkdf2")
-                        writer.name("hash")
-                        writer.object { writer in
-                            writer.member("value", hash)
-                            writer.member("encoding", "utf8")
-                        }
-                    }
+                // Auth0's own has a cost of 10. `$2y$` is another name of `$2b$`, which Auth0 knows.
+                case .bcrypt where hash.hasPrefix("$2a$10$") || hash.hasPrefix("$2b$10$"):
+                    writer.member("password_hash", hash)
+                case .bcrypt where hash.hasPrefix("$2y$"):
+                    writer.customHash("$2b$" + hash.dropFirst(4), "bcrypt")
+                case .bcrypt: writer.customHash(hash, "bcrypt")
+                case .argon2: writer.customHash(hash, "argon2")
+                case .pbkdf2: writer.customHash(hash, "pbkdf2")
                 case nil: omissions.append(.hash)
                 }
             }
@@ -246,6 +233,18 @@ package struct UserWriter: Sendable {
 }
 
 extension JSONWriter {
+    fileprivate mutating func customHash(_ hash: String, _ algorithm: String) {
+        name("custom_password_hash")
+        object { writer in
+            writer.member("algorithm", algorithm)
+            writer.name("hash")
+            writer.object { writer in
+                writer.member("value", hash)
+                writer.member("encoding", "utf8")
+            }
+        }
+    }
+
     fileprivate mutating func identity(_ identity: ExportedAccount.Identity) {
         object { writer in
             writer.member("provider", identity.provider.description)

@@ -4,7 +4,11 @@ internal import Foundation
 package struct ImportFile {
     private static let partBytes = 262_144
 
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     private let file: FileHandle
+    /// The length of the byte order mark, if the file begins with one: offsets are those of the text after it.
+    private var markBytes: UInt64 = 0
     /// The offset of the next part.
     private(set) var offset: UInt64 = 0
 
@@ -14,6 +18,10 @@ package struct ImportFile {
     package init(path: String) throws(ImportFault) {
         guard let file = FileHandle(forReadingAtPath: path) else { throw .unreadable(path) }
         self.file = file
+        if try bytes(from: 0, count: Self.mark.count) == Self.mark {
+            markBytes = UInt64(Self.mark.count)
+        }
+        try rewind()
     }
 
     /// Returns the next part; empty at the end.
@@ -34,7 +42,7 @@ package struct ImportFile {
     /// - Throws: `ImportFault.unreadable`.
     mutating func bytes(from start: UInt64, count: Int) throws(ImportFault) -> [UInt8] {
         do {
-            try file.seek(toOffset: start)
+            try file.seek(toOffset: markBytes + start)
             return Array(try file.read(upToCount: count) ?? Data())
         } catch {
             throw .unreadable("the file")
@@ -45,7 +53,7 @@ package struct ImportFile {
     ///
     /// - Throws: `ImportFault.unreadable`.
     mutating func rewind() throws(ImportFault) {
-        do { try file.seek(toOffset: 0) } catch { throw .unreadable("the file") }
+        do { try file.seek(toOffset: markBytes) } catch { throw .unreadable("the file") }
         offset = 0
     }
 
@@ -65,10 +73,16 @@ package enum ImportFault: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(String)
     /// The text is not of the format from this line on.
     case malformed(line: Int)
-    /// The row of an identity can't be read, which is known before anything is imported.
+    /// The row of an identity or a hash can't be read, which is known before anything is imported.
     case malformedIdentity(line: Int)
     /// The first row lacks a column.
     case missingColumn(String)
+    /// The dump has no rows of a table.
+    case missingTable(String)
+    /// The JSON has no list of users.
+    case noUsers
+    /// The export of Keycloak has users of several realms.
+    case severalRealms
 
     package var description: String {
         switch self {
@@ -76,8 +90,12 @@ package enum ImportFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .malformed(let line):
             "the file is not of the format from line \(line) on, where the import ended"
         case .malformedIdentity(let line):
-            "the identity in line \(line) can't be read; nothing is imported"
+            "the identity or hash in line \(line) can't be read; nothing is imported"
         case .missingColumn(let name): "the file has no column \(name)"
+        case .missingTable(let name): "the file has no COPY of \(name)"
+        case .noUsers: "the file has no users"
+        case .severalRealms:
+            "the file has users of several realms: export one, with kc.sh export --realm NAME"
         }
     }
 }

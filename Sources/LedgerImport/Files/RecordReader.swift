@@ -21,12 +21,17 @@ struct RecordReader {
     /// Reads the lines of a file.
     init(linesOf file: ImportFile) {
         var file = file
-        source = .lines(TextRows(.copyText) { () throws(ImportFault) in try file.next() })
+        source = .lines(TextRows(.lines) { () throws(ImportFault) in try file.next() })
     }
 
     /// Reads the elements of an array in a file.
     init(_ layout: JSONElements.Layout, of file: ImportFile) {
         source = .elements(JSONElements(layout, bytesMax: Self.recordBytesMax), file)
+    }
+
+    /// The number of arrays whose elements were read.
+    var arrayCount: Int {
+        if case .elements(let elements, _) = source { elements.arrayCount } else { 0 }
     }
 
     /// Returns the next record; nil at the end.
@@ -57,6 +62,7 @@ struct RecordReader {
                         continue
                     }
                     guard elements.isComplete else { throw .malformed(line: elements.line) }
+                    guard elements.arrayCount > 0 else { throw .noUsers }
                     return nil
                 case .broken(let line): throw .malformed(line: line)
                 }

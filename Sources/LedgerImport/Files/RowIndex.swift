@@ -1,4 +1,4 @@
-/// The places of rows in a file, by the value of a column: 16 bytes a row.
+/// The places of rows in a file, by a key of each: 16 bytes a row.
 struct RowIndex {
     private struct Entry {
         let hash: Int
@@ -7,36 +7,34 @@ struct RowIndex {
 
     private static let partBytes = 4096
 
-    private let column: Int
+    private let key: ([String?]) -> String?
     private let form: TextRows.Form
-    private var file: ImportFile
+    private let file: ImportFile
     /// Sorted by hash.
     private var entries: [Entry] = []
 
     /// Reads rows to their end and notes their places.
     ///
-    /// - Throws: `ImportFault` when there is no such column, or the file or a row can't be read: an
-    ///   account without some of its identities would be imported for ever.
+    /// - Throws: `ImportFault` when the file or a row can't be read, or a row has no key: an account without
+    ///   some of its identities would be imported for ever.
     init(
-        _ rows: inout TextRows, column: Int?, _ form: TextRows.Form, path: String
+        _ rows: inout TextRows, _ form: TextRows.Form, path: String,
+        key: @escaping ([String?]) -> String?
     ) throws(ImportFault) {
-        guard let column else { throw .missingColumn("user_id") }
-        self.column = column
+        self.key = key
         self.form = form
         file = try ImportFile(path: path)
         reading: while true {
             switch try Self.next(of: &rows) {
             case .end:
-                guard form == .csv else { throw .malformedIdentity(line: rows.line) }
+                guard form != .copyText else { throw .malformedIdentity(line: rows.line) }
                 break reading
             case .flaw(_, let line): throw .malformedIdentity(line: line)
             case .row(let row):
                 if form == .copyText, row.fields == ["."] { break reading }
                 // An empty line.
-                if form == .csv, row.fields == [nil] { continue }
-                guard column < row.fields.count, let value = row.fields[column] else {
-                    throw .malformedIdentity(line: row.line)
-                }
+                if form != .copyText, row.fields == [nil] { continue }
+                guard let value = key(row.fields) else { throw .malformedIdentity(line: row.line) }
                 entries.append(Entry(hash: value.hashValue, offset: row.offset))
             }
         }
@@ -53,10 +51,10 @@ struct RowIndex {
         }
     }
 
-    /// Returns the fields of the rows with a value, in the order of the file.
+    /// Returns the fields of the rows with a key, in the order of the file.
     ///
     /// - Throws: `ImportFault` when the file can't be read.
-    mutating func rows(of value: String) throws(ImportFault) -> [[String?]] {
+    func rows(of value: String) throws(ImportFault) -> [[String?]] {
         let hash = value.hashValue
         var (low, high) = (0, entries.count)
         while low < high {
@@ -77,9 +75,7 @@ struct RowIndex {
                 next += UInt64(part.count)
                 return part
             }
-            guard case .row(let row) = try rows.next(), column < row.fields.count,
-                row.fields[column] == value
-            else { continue }
+            guard case .row(let row) = try rows.next(), key(row.fields) == value else { continue }
             found.append(row.fields)
         }
         return found

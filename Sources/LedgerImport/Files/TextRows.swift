@@ -1,4 +1,4 @@
-/// The rows of a table in a text: CSV (RFC 4180), or the text format of Postgres' COPY.
+/// The rows of a table in a text: CSV (RFC 4180), the text format of Postgres' COPY, or lines.
 ///
 /// A CSV row ends at a line end outside of quotes, so its fields may contain line ends.
 package struct TextRows {
@@ -6,11 +6,13 @@ package struct TextRows {
     package enum Form: Sendable {
         case csv
         case copyText
+        /// Each line is one field.
+        case lines
     }
 
     /// A row.
     package struct Row: Sendable {
-        /// The values; nil for NULL, which in CSV is an empty field without quotes.
+        /// The values; nil for NULL, which in CSV is an empty field without quotes, and for an empty line.
         package let fields: [String?]
         /// The line, from 1, in which it begins.
         package let line: Int
@@ -62,6 +64,8 @@ package struct TextRows {
         switch form {
         case .csv: fields = Self.csvFields(bytes)
         case .copyText: fields = Self.copyFields(bytes)
+        case .lines:
+            fields = String(validating: bytes, as: UTF8.self).map { [$0.isEmpty ? nil : $0] }
         }
         guard let fields else { return .flaw(.malformed, line: start.line) }
         return .row(Row(fields: fields, line: start.line, offset: start.offset))

@@ -4,7 +4,7 @@ package import Ledger
 /// The accounts of an export, one after the other.
 package struct AccountFile {
     private enum Source {
-        case auth0(RecordReader)
+        case auth0(RecordReader, RowIndex?)
         case firebase(RecordReader, FirebaseHashing?)
         case firebaseRows(TextRows, FirebaseHashing?)
         case keycloak(RecordReader)
@@ -17,7 +17,7 @@ package struct AccountFile {
     ///
     /// - Parameters:
     ///   - format: Its format.
-    ///   - paths: The file; for Supabase also the one of `auth.identities`.
+    ///   - paths: The file; for Supabase also the one of `auth.identities`, for Auth0 that of the hashes.
     ///   - hashing: The parameters of Firebase's hashes.
     ///   - now: The present time.
     /// - Throws: `ImportFault`.
@@ -30,13 +30,15 @@ package struct AccountFile {
             source = .supabase(tables)
             return
         }
-        var file = try ImportFile(path: paths.first ?? "")
+        let path = paths.first ?? ""
+        var file = try ImportFile(path: path)
         let first = try file.firstBytes(1)
         switch format {
         case .auth0:
             source = .auth0(
                 first == [UInt8(ascii: "[")]
-                    ? RecordReader(.wholeText, of: file) : RecordReader(linesOf: file))
+                    ? RecordReader(.wholeText, of: file) : RecordReader(linesOf: file),
+                paths.count > 1 ? try Auth0User.hashes(path: paths[1]) : nil)
         case .firebase where first == [UInt8(ascii: "{")]:
             source = .firebase(RecordReader(.member("users"), of: file), hashing)
         case .firebase:
@@ -45,9 +47,32 @@ package struct AccountFile {
         case .keycloak, .supabase:
             source = .keycloak(
                 first == [UInt8(ascii: "[")]
-                    ? RecordReader(.wholeText, of: file)
+                    ? try Self.keycloakList(path: path)
                     : RecordReader(.member("users"), of: file))
         }
+    }
+
+    /// Opens a list of users, or one of realms of which at most one has users.
+    private static func keycloakList(path: String) throws(ImportFault) -> RecordReader {
+        var scan = RecordReader(.memberOfEach("users"), of: try ImportFile(path: path))
+        var realms: Set<Int> = []
+        do throws(ImportFault) {
+            while try scan.next() != nil { realms.insert(scan.arrayCount) }
+        } catch {
+            // What is malformed is reported when it is read.
+            if case .unreadable = error { throw error }
+        }
+        guard realms.count <= 1 else { throw .severalRealms }
+        guard scan.arrayCount == 0 else {
+            return RecordReader(.memberOfEach("users"), of: try ImportFile(path: path))
+        }
+        var list = RecordReader(.wholeText, of: try ImportFile(path: path))
+        if case .success(let bytes)? = (try? list.next())?.content,
+            JSONValue(parsing: bytes)?.members?.has("realm") == true
+        {
+            throw .noUsers
+        }
+        return RecordReader(.wholeText, of: try ImportFile(path: path))
     }
 
     /// Returns the next record and the line where it begins; nil at the end.
@@ -55,9 +80,13 @@ package struct AccountFile {
     /// - Throws: `ImportFault` when the file can't be read, or nothing after a place can be.
     package mutating func next() throws(ImportFault) -> (record: SourceRecord, line: Int)? {
         switch source {
-        case .auth0(var reader):
-            defer { source = .auth0(reader) }
-            return try reader.next().map { Self.read($0, Auth0User.read) }
+        case .auth0(var reader, let hashes):
+            defer { source = .auth0(reader, hashes) }
+            guard let record = try reader.next() else { return nil }
+            switch record.content {
+            case .success(let bytes): return (try Auth0User.read(bytes, hashes), record.line)
+            case .failure(let flaw): return (.flaw(flaw), record.line)
+            }
         case .firebase(var reader, let hashing):
             defer { source = .firebase(reader, hashing) }
             return try reader.next().map { record in
@@ -106,7 +135,7 @@ package struct AccountFile {
     /// Reads a record of a JSON file by itself.
     package static func record(_ bytes: [UInt8], _ format: ImportFormat) -> SourceRecord {
         switch format {
-        case .auth0: Auth0User.read(bytes)
+        case .auth0: (try? Auth0User.read(bytes, nil)) ?? .flaw(.malformed)
         case .firebase: FirebaseUser.read(bytes, nil)
         case .keycloak, .supabase: KeycloakUser.read(bytes)
         }

@@ -7,17 +7,56 @@ enum Auth0User {
     private static let database = "auth0"
     private static let emailCodes = "email"
     private static let smsCodes = "sms"
+    /// The strategies whose subjects begin with the name of the connection.
+    private static let customStrategies: Set<String> = ["oauth2", "oidc", "samlp"]
 
     /// An identity with the profile that its provider has given.
     private struct Identity {
         let provider: String?
+        let connection: String?
         let subject: String?
         let profile: JSONMembers
+
+        /// The e-mail, which the export of hashes may have among the identifiers alone.
+        var email: SourceAccount.Own? {
+            let text = profile.text("email")
+            guard text == nil || !profile.has("email_verified"),
+                let identifier = profile.identifier("email"), let value = identifier.text("value")
+            else {
+                return text.map { .init(text: $0, isVerified: profile.isTrue("email_verified")) }
+            }
+            return .init(text: value, isVerified: identifier.isTrue("verified"))
+        }
+
+        /// Describes the identity at a provider other than Auth0; nil without a provider or subject.
+        var federated: SourceAccount.Federated? {
+            guard let provider, let subject else { return nil }
+            var federated = SourceAccount.Federated(
+                provider: provider, subject: subject, email: profile.text("email"),
+                isEmailVerified: profile.flag("email_verified"))
+            guard let connection else { return federated }
+            federated.givenNames = [connection, provider]
+            let prefix = connection + "|"
+            guard subject.utf8.starts(with: prefix.utf8) else { return federated }
+            // The strategy is that of many providers, each of which has a connection.
+            federated.provider = connection
+            federated.subject = String(Substring(subject.utf8.dropFirst(prefix.utf8.count)))
+            return federated
+        }
     }
 
-    static func read(_ bytes: [UInt8]) -> SourceRecord {
+    /// Reads a user.
+    ///
+    /// - Parameters:
+    ///   - bytes: The text of the object.
+    ///   - hashes: The lines of the export of hashes.
+    /// - Returns: The account, or the flaw.
+    /// - Throws: `ImportFault` when the hashes can't be read.
+    static func read(_ bytes: [UInt8], _ hashes: RowIndex?) throws(ImportFault) -> SourceRecord {
         guard let user = JSONValue(parsing: bytes)?.members else { return .flaw(.malformed) }
-        guard let id = user.id("user_id") ?? user.id("id") else { return .flaw(.noID) }
+        guard let id = user.id("user_id") ?? user.id("id") ?? hashedID(of: user) else {
+            return .flaw(.noID)
+        }
         var account = SourceAccount(id: id)
         var own: [Identity] = []
         for identity in identities(of: user, id: id) {
@@ -29,19 +68,13 @@ enum Auth0User {
                 own.append(identity)
                 continue
             }
-            guard let subject = identity.subject else {
-                account.lose(.invalidSubject)
-                continue
-            }
-            account.federated.append(
-                SourceAccount.Federated(
-                    provider: provider, subject: subject, email: identity.profile.text("email"),
-                    isEmailVerified: identity.profile.flag("email_verified")))
+            if let federated = identity.federated { account.federated.append(federated) }
+            account.lose(.invalidSubject, if: identity.federated == nil)
         }
         addCarried(by: user, to: &account)
-        addOwn(own, to: &account, user)
+        try addOwn(own, to: &account, user, hashes)
         account.isDisabled = user.isTrue("blocked")
-        account.lose(.username, if: user.has("username"))
+        account.lose(.username, if: user.has("username") || user.identifier("username") != nil)
         account.lose(.secondFactors, if: user.has("multifactor") || user.has("mfa_factors"))
         let profile = [
             "name", "given_name", "family_name", "nickname", "picture", "user_metadata",
@@ -59,18 +92,25 @@ enum Auth0User {
                 let identity = value.members ?? [:]
                 // The e-mail of the user is that of the first identity, which has no profile.
                 return Identity(
-                    provider: identity.text("provider"), subject: identity.id("user_id"),
+                    provider: identity.text("provider"), connection: identity.text("connection"),
+                    subject: identity.id("user_id"),
                     profile: index == 0 ? user : identity["profileData"]?.members ?? [:])
             }
         }
         let parts = id.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
+        let connection = user.text("connection")
         // Users of a file for an import are of a database, whatever their ids are.
         guard parts.count == 2, !isCarried(user) else {
-            return [Identity(provider: database, subject: id, profile: user)]
+            return [
+                Identity(provider: database, connection: connection, subject: id, profile: user)
+            ]
         }
+        let inner = parts[1].firstIndex(of: "|").map { String(parts[1][..<$0]) }
         return [
             Identity(
                 provider: parts[0].isEmpty ? nil : String(parts[0]),
+                connection: connection
+                    ?? (customStrategies.contains(String(parts[0])) ? inner : nil),
                 subject: parts[1].isEmpty ? nil : String(parts[1]), profile: user)
         ]
     }
@@ -95,20 +135,19 @@ enum Auth0User {
     }
 
     private static func addOwn(
-        _ own: [Identity], to account: inout SourceAccount, _ user: JSONMembers
-    ) {
+        _ own: [Identity], to account: inout SourceAccount, _ user: JSONMembers, _ hashes: RowIndex?
+    ) throws(ImportFault) {
         addPhone(of: own, to: &account)
         // Beside carried identities, the e-mail may be that of another provider.
         let hasHash = user.has("password_hash") || user.has("custom_password_hash")
         guard !isCarried(user) || hasHash || account.hasCodes else { return }
-        let withEmail = own.filter { $0.provider != smsCodes && $0.profile.has("email") }
+        let withEmail = own.filter { $0.provider != smsCodes && $0.email != nil }
         guard let chosen = withEmail.first(where: { $0.provider == database }) ?? withEmail.first,
-            let email = chosen.profile.text("email")
+            let email = chosen.email
         else { return }
-        account.email = SourceAccount.Own(
-            text: email, isVerified: chosen.profile.isTrue("email_verified"))
+        account.email = email
         for other in withEmail {
-            let isSame = other.profile.text("email") == email
+            let isSame = other.email?.text == email.text
             account.lose(.furtherAddress, if: !isSame)
             if isSame, other.provider == emailCodes { account.hasCodes = true }
         }
@@ -118,6 +157,8 @@ enum Auth0User {
         } else if let custom = user["custom_password_hash"]?.members {
             account.hash = hash(custom)
             account.lose(.unsupportedHash, if: account.hash == nil)
+        } else {
+            account.hash = try hash(of: chosen, in: hashes)
         }
         account.hasPassword = account.hash != nil || !account.hasCodes
     }
@@ -136,6 +177,40 @@ enum Auth0User {
         }
     }
 
+    // MARK: The export of hashes
+
+    /// Opens the export of hashes that Auth0's support hands out, a user in each line.
+    ///
+    /// - Throws: `ImportFault` when it can't be read.
+    static func hashes(path: String) throws(ImportFault) -> RowIndex {
+        var file = try ImportFile(path: path)
+        var rows = TextRows(.lines) { () throws(ImportFault) in try file.next() }
+        return try RowIndex(&rows, .lines, path: path) { user($0).flatMap(hashedID) }
+    }
+
+    private static func user(_ line: [String?]) -> JSONMembers? {
+        line.first.flatMap(\.self).flatMap { JSONValue(parsing: Array($0.utf8))?.members }
+    }
+
+    /// Returns the id of a user in the export of hashes.
+    private static func hashedID(of user: JSONMembers) -> String? {
+        (user.id("alt_id") ?? user["_id"]?.members?.text("$oid")).map { "\(database)|\($0)" }
+    }
+
+    /// Returns the hash of an identity; nil without one, and where connections have the same id.
+    private static func hash(
+        of identity: Identity, in hashes: RowIndex?
+    ) throws(ImportFault) -> String? {
+        guard let hashes, let subject = identity.subject else { return nil }
+        let users = try hashes.rows(of: "\(database)|\(subject)").compactMap(user).filter {
+            guard let connection = identity.connection, let other = $0.text("connection") else {
+                return true
+            }
+            return connection == other
+        }
+        return users.count == 1 ? users.first?.text("passwordHash") : nil
+    }
+
     /// Returns a hash in the form that this program reads; nil for another scheme.
     private static func hash(_ custom: JSONMembers) -> String? {
         guard let hash = custom["hash"]?.members, let value = hash.text("value") else { return nil }
@@ -148,5 +223,12 @@ enum Auth0User {
             return value.hasPrefix("$pbkdf2") ? value : nil
         default: return nil
         }
+    }
+}
+
+extension JSONMembers {
+    /// Returns the identifier of a kind in the export of hashes.
+    fileprivate func identifier(_ type: String) -> JSONMembers? {
+        self["identifiers"]?.array?.compactMap(\.members).first { $0.text("type") == type }
     }
 }

@@ -7,7 +7,11 @@ struct FirebaseUser {
     private static let columns = [
         (provider: "google.com", index: 7), (provider: "facebook.com", index: 11),
         (provider: "twitter.com", index: 15), (provider: "github.com", index: 19),
+        (provider: "apple.com", index: 28), (provider: "microsoft.com", index: 32),
+        (provider: "gc.apple.com", index: 36), (provider: "playgames.google.com", index: 40),
+        (provider: "linkedin.com", index: 44), (provider: "yahoo.com", index: 48),
     ]
+    /// The number of columns without the last ones, which files of former releases lack.
     private static let columnCount = 27
 
     private let id: String

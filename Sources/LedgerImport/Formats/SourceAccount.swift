@@ -16,6 +16,10 @@ package enum Loss: String, Hashable, Sendable, CaseIterable {
     case addressWithoutProvider = "address_without_provider"
     /// The account has a password, and the file has no hash of it.
     case passwordNotInFile = "password_not_in_file"
+    /// The file names further providers of the account, and has no table of identities.
+    case identitiesNotInFile = "identities_not_in_file"
+    /// A password for sign-ins with a phone number: the ledger's are for an e-mail.
+    case passwordOfPhone = "password_of_phone"
     /// The hash is of a scheme that is not supported, or costs too much.
     case unsupportedHash = "unsupported_hash"
     /// The tenant has no provider of this name; see `--provider`.
@@ -38,12 +42,15 @@ package enum SourceRecord: Sendable {
 package struct SourceAccount: Hashable, Sendable {
     /// An identity at another provider.
     package struct Federated: Hashable, Sendable {
-        /// The name of the provider in the other system.
+        /// The name in the other system by which the tenant's provider is found.
         package var provider: String
         package var subject: String
         package var email: String?
         /// Whether the provider verified the e-mail; nil when the file does not say.
         package var isEmailVerified: Bool?
+        /// The names by which the operator gives the tenant's provider, the first of them first; empty for
+        /// the one of the provider.
+        package var givenNames: [String] = []
     }
 
     /// An address with which the person signs in.
@@ -83,9 +90,10 @@ package struct SourceAccount: Hashable, Sendable {
 
     /// The maximum number of events of its import.
     package var eventsMax: Int {
-        // The account, its name, a block; an address with two ways and a password, a number with one.
-        3 + min(federated.count, Self.identitiesMax) + (email == nil ? 0 : 4)
-            + (phone == nil ? 0 : 2)
+        // The account, its name, a block; an address with two ways and a password, a number with one, and
+        // the release of each by an account that had claimed it.
+        3 + min(federated.count, Self.identitiesMax) + (email == nil ? 0 : 5)
+            + (phone == nil ? 0 : 3)
     }
 
     mutating func lose(_ loss: Loss, if isLost: Bool = true) {

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import JSON
 
 /// The tables `auth.users` and `auth.identities` of Supabase: CSV files with a header, or a dump with their COPY.
@@ -14,9 +15,10 @@ struct SupabaseTables {
                 names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         }
 
+        /// Returns a value; nil for NULL, which the dashboard's CSV has as a word that no column means otherwise.
         func text(_ name: String, _ row: [String?]) -> String? {
             guard let index = indexes[name], index < row.count, let text = row[index],
-                !text.isEmpty
+                !text.isEmpty, text != "null", text != "NULL"
             else { return nil }
             return text
         }
@@ -31,6 +33,10 @@ struct SupabaseTables {
         var email: String?
         var isEmailVerified: Bool?
     }
+
+    private static let times = [
+        "email_confirmed_at", "phone_confirmed_at", "confirmed_at", "banned_until", "deleted_at",
+    ]
 
     private var users: TextRows
     private let columns: Columns
@@ -51,22 +57,18 @@ struct SupabaseTables {
         self.now = now
         var first = try ImportFile(path: paths.first ?? "")
         let start = try first.firstBytes(2)
-        isDump =
-            start.starts(with: "--".utf8) || start.starts(with: "CO".utf8)
-            || start.starts(with: "SE".utf8)
+        isDump = ["--", "CO", "SE"].contains { start.starts(with: $0.utf8) }
         if isDump {
             if let (found, names) = try Self.rows(of: "identities", path: paths.last ?? "") {
                 var rows = found
                 identityColumns = Columns(names)
-                index = try RowIndex(
-                    &rows, column: names.firstIndex(of: "user_id"), .copyText,
-                    path: paths.last ?? "")
+                index = try Self.index(&rows, names, .copyText, path: paths.last ?? "")
             } else {
                 identityColumns = nil
                 index = nil
             }
             guard let found = try Self.rows(of: "users", path: paths.first ?? "") else {
-                throw .missingColumn("auth.users")
+                throw .missingTable("auth.users")
             }
             users = found.rows
             columns = Columns(found.columns)
@@ -81,10 +83,16 @@ struct SupabaseTables {
             let (found, names) = try Self.csv(try ImportFile(path: paths[1]), named: true)
             var rows = found
             identityColumns = Columns(names)
-            index = try RowIndex(
-                &rows, column: names.firstIndex(of: "user_id"), .csv, path: paths[1])
+            index = try Self.index(&rows, names, .csv, path: paths[1])
         }
         guard columns.has("id") else { throw .missingColumn("id") }
+    }
+
+    private static func index(
+        _ rows: inout TextRows, _ names: [String], _ form: TextRows.Form, path: String
+    ) throws(ImportFault) -> RowIndex {
+        guard let column = names.firstIndex(of: "user_id") else { throw .missingColumn("user_id") }
+        return try RowIndex(&rows, form, path: path) { $0.count > column ? $0[column] : nil }
     }
 
     private static func csv(_ file: ImportFile) throws(ImportFault) -> (TextRows, Columns) {
@@ -108,12 +116,20 @@ struct SupabaseTables {
         var file = try ImportFile(path: path)
         var rows = TextRows(.copyText) { () throws(ImportFault) in try file.next() }
         let start = Array("COPY auth.\(table) (".utf8)
-        while let (bytes, _) = try rows.nextLine() {
-            guard bytes.starts(with: start), let close = bytes.firstIndex(of: UInt8(ascii: ")"))
+        while let (line, _) = try rows.nextLine() {
+            guard line.starts(with: "COPY ".utf8), line.suffix(11).elementsEqual("FROM stdin;".utf8)
             else { continue }
+            // Supabase's command line quotes each name.
+            let bytes = line.filter { $0 != UInt8(ascii: "\"") }
+            guard bytes.starts(with: start), let close = bytes.firstIndex(of: UInt8(ascii: ")"))
+            else {
+                // A row of another table may have the form of the line that is looked for.
+                while let (row, _) = try rows.nextLine(), !row.elementsEqual("\\.".utf8) {}
+                continue
+            }
             let names = String(decoding: bytes[start.count..<close], as: UTF8.self)
                 .split(separator: ",")
-                .map { $0.filter { $0 != " " && $0 != "\"" } }
+                .map { $0.filter { $0 != " " } }
             return (rows, names)
         }
         return nil
@@ -140,19 +156,26 @@ struct SupabaseTables {
 
     private mutating func record(_ row: [String?]) throws(ImportFault) -> SourceRecord {
         guard let id = columns.text("id", row) else { return .flaw(.noID) }
+        guard Self.times.allSatisfy({ columns.text($0, row).map(Self.isTime) ?? true }) else {
+            return .flaw(.malformed)
+        }
         guard columns.text("deleted_at", row) == nil else { return .flaw(.deleted) }
         guard let identities = try identities(of: id, row) else { return .flaw(.malformed) }
         var account = SourceAccount(id: id)
+        account.lose(.identitiesNotInFile, if: !hasIdentities && namesProviders(row))
+        let hash = columns.text("encrypted_password", row)
         if let email = columns.text("email", row),
             identities.contains(where: { $0.provider == "email" }) || identities.isEmpty
-                || columns.text("encrypted_password", row) != nil
+                || hash != nil
         {
             account.email = SourceAccount.Own(
                 text: email, isVerified: isEmailConfirmed(row))
-            account.hash = columns.text("encrypted_password", row)
-            account.hasPassword = account.hash != nil
-            account.hasCodes = account.hash == nil
+            account.hash = hash
+            account.hasPassword = hash != nil
+            // Supabase gives people who sign up by a link or an invitation a password that they do not know.
+            account.hasCodes = true
         }
+        account.lose(.passwordOfPhone, if: hash != nil && account.email == nil)
         if let phone = columns.text("phone", row) {
             account.phone = SourceAccount.Own(
                 text: phone.hasPrefix("+") ? phone : "+" + phone,
@@ -178,6 +201,25 @@ struct SupabaseTables {
         return .account(account)
     }
 
+    /// Whether a text begins with a date, as Postgres writes a time, or is one of its infinite times.
+    private static func isTime(_ text: String) -> Bool {
+        let isDate = zip(text.utf8, "0000-00-00".utf8).allSatisfy { byte, form in
+            form == UInt8(ascii: "0") ? (0x30...0x39).contains(byte) : byte == form
+        }
+        return isDate && text.utf8.count >= 10 || ["infinity", "-infinity"].contains(text)
+    }
+
+    /// Whether the files have the identities of users.
+    private var hasIdentities: Bool { columns.has("identities") || identityColumns != nil }
+
+    /// Whether the user has providers whose identities are in `auth.identities`.
+    private func namesProviders(_ row: [String?]) -> Bool {
+        let text = columns.text("raw_app_meta_data", row) ?? ""
+        let data = JSONValue(parsing: Array(text.utf8))?.members
+        let names = data?["providers"]?.array?.map(\.string) ?? [data?.text("provider")]
+        return names.contains { $0.map { !["email", "phone"].contains($0) } ?? false }
+    }
+
     /// Whether the row has a proof of its e-mail.
     ///
     /// `confirmed_at` is the earlier time of both addresses, so it proves nothing about one of
@@ -199,7 +241,7 @@ struct SupabaseTables {
             return array.compactMap(\.members).map { member in
                 Self.identity(
                     member["identity_data"]?.members, provider: member.text("provider"),
-                    subject: member.id("provider_id") ?? member.id("id"))
+                    providerID: member.id("provider_id"), id: member.id("id"))
             }
         }
         guard let identityColumns else { return [] }
@@ -210,17 +252,19 @@ struct SupabaseTables {
             found.append(
                 Self.identity(
                     data, provider: identityColumns.text("provider", fields),
-                    subject: identityColumns.text("provider_id", fields)
-                        ?? identityColumns.text("id", fields)))
+                    providerID: identityColumns.text("provider_id", fields),
+                    id: identityColumns.text("id", fields)))
         }
         return found
     }
 
+    /// Describes an identity, whose subject was in `id` before the releases with `provider_id`, where it is a UUID.
     private static func identity(
-        _ data: JSONMembers?, provider: String?, subject: String?
+        _ data: JSONMembers?, provider: String?, providerID: String?, id: String?
     ) -> Identity {
-        Identity(
-            provider: provider, subject: subject ?? data?.id("sub"), email: data?.text("email"),
-            isEmailVerified: data?.flag("email_verified"))
+        let former = id.flatMap { UUID(uuidString: $0) == nil ? $0 : nil }
+        return Identity(
+            provider: provider, subject: providerID ?? data?.id("sub") ?? former,
+            email: data?.text("email"), isEmailVerified: data?.flag("email_verified"))
     }
 }

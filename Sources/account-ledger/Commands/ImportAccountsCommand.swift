@@ -11,6 +11,7 @@ import LedgerSignIn
 struct ImportAccountsCommand: Sendable {
     private static let hashConfig = "hash-config"
     private static let identities = "identities"
+    private static let hashes = "hashes"
     private static let hashConfigBytesMax = 65_536
 
     let format: ImportFormat
@@ -57,7 +58,13 @@ struct ImportAccountsCommand: Sendable {
 
     private var options: [Syntax.Option] {
         switch format {
-        case .auth0, .keycloak: []
+        case .keycloak: []
+        case .auth0:
+            [
+                .init(
+                    name: Self.hashes, placeholder: "FILE",
+                    meaning: "the password hashes that Auth0's support exported")
+            ]
         case .firebase:
             [
                 .init(
@@ -79,7 +86,8 @@ struct ImportAccountsCommand: Sendable {
         let given =
             try arguments.value(of: "provider", as: "name=ours, parted by commas", Self.providers)
             ?? [:]
-        let paths = arguments.operands + [arguments[Self.identities]].compactMap(\.self)
+        let second = arguments[Self.identities] ?? arguments[Self.hashes]
+        let paths = arguments.operands + [second].compactMap(\.self)
         let hashing = try arguments[Self.hashConfig].map(Self.hashing)
         let file: AccountFile
         do {

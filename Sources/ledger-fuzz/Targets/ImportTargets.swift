@@ -15,6 +15,8 @@ enum ImportTargets {
 
     private static let auth0 =
         #"{"user_id":"google-oauth2|1","email":"a@x.test","email_verified":true,"identities":[{"user_id":1,"provider":"google-oauth2","profileData":{"email":"b@x.test"}},{"user_id":"2","provider":"auth0"}],"password_hash":"$2b$10$abcdefghijklmnopqrstuu5s2v8.iXieOjg/.AySBTTZIIVFJeBui"}"#
+    private static let hashed =
+        #"{"_id":{"$oid":"5dea"},"alt_id":"a","passwordHash":"$2b$10$abcdefghijklmnopqrstuu5s2v8.iXieOjg/.AySBTTZIIVFJeBui","identifiers":[{"type":"email","value":"a@x.test","verified":true}]}"#
     private static let firebase =
         #"{"localId":"a","email":"a@x.test","emailVerified":true,"passwordHash":"JDJiJDEwJGFiYw==","salt":"c2FsdA==","phoneNumber":"+4930123456","providerUserInfo":[{"providerId":"google.com","rawId":"1"}]}"#
     private static let keycloak =
@@ -109,7 +111,9 @@ enum ImportTargets {
 
     /// A user of any content is a flaw, or a command that can be decided.
     private static func user(_ format: ImportFormat) -> FuzzTarget {
-        FuzzTarget("\(format.rawValue)-user", corpus: [auth0, firebase, keycloak], words: words) {
+        FuzzTarget(
+            "\(format.rawValue)-user", corpus: [auth0, hashed, firebase, keycloak], words: words
+        ) {
             try decide(AccountFile.record($0, format), format)
         }
     }

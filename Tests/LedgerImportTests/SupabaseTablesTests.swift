@@ -1,0 +1,212 @@
+import Cryptography
+import Ledger
+import LedgerImport
+import LedgerSignIn
+import Testing
+
+/// The tables of Supabase, as its dashboard, its command line and its former releases write them.
+@Suite struct SupabaseTablesTests {
+    private static let time = "2024-01-01 00:00:00.5+00"
+    private static let bcrypt = "$2b$10$CCCCCCCCCCCCCCCCCCCCC.KgQljzbljH4iwhlg3oTf8buusOTZRX6"
+
+    private static func records(_ texts: String...) throws -> [SourceRecord] {
+        try AccountFileTests.records(.supabase, texts).map(\.record)
+    }
+
+    private static func accounts(_ records: [SourceRecord]) -> [SourceAccount] {
+        records.compactMap { if case .account(let account) = $0 { account } else { nil } }
+    }
+
+    @Test(arguments: ["null", "NULL"])
+    func `the dashboard's null is NULL`(null: String) throws {
+        let accounts = Self.accounts(
+            try Self.records(
+                """
+                id,email,encrypted_password,email_confirmed_at,phone,phone_confirmed_at,banned_until,deleted_at,raw_user_meta_data,raw_app_meta_data
+                u1,a@x.test,N,N,N,N,N,N,N,N
+                u2,N,N,N,4930123456,N,N,N,N,N
+                u3,N,N,N,4930123457,\(Self.time),N,N,{},{}
+
+                """.replacing("N", with: null),
+                """
+                id,user_id,provider,provider_id,identity_data
+                0b8a6a3c-3a1c-4f0e-9d51-2f6f3f1b7a10,u3,google,N,"{""sub"":""g3""}"
+
+                """.replacing("N", with: null)))
+        #expect(accounts.map(\.id) == ["u1", "u2", "u3"])
+        #expect(accounts.first?.email == .init(text: "a@x.test", isVerified: false))
+        #expect(accounts.allSatisfy { $0.hash == nil && !$0.isDisabled && $0.losses == [] })
+        #expect(accounts.map { $0.phone?.isVerified } == [nil, false, true])
+        #expect(accounts.last?.email == nil)
+        #expect(accounts.last?.federated.map(\.subject) == ["g3"])
+        let old = try Self.records("id,email,confirmed_at,phone\nu1,a@x.test,\(null),\(null)\n")
+        #expect(Self.accounts(old).map { $0.email?.isVerified } == [false])
+        let json = try Self.records("id,email,identities\nu1,a@x.test,\(null)\n")
+        #expect(Self.accounts(json).map { $0.email?.text } == ["a@x.test"])
+    }
+
+    @Test(arguments: ["true", "yes", "2024", "1/2/2024 10:00", "unconfirmed", "-"])
+    func `a time that can't be read confirms nothing, and is a flaw`(text: String) throws {
+        for row in ["\(text),,,", ",\(text),,", ",,\(text),", ",,,\(text)"] {
+            let records = try Self.records(
+                "id,email,email_confirmed_at,phone_confirmed_at,banned_until,deleted_at\n"
+                    + "u1,a@x.test,\(row)\n")
+            guard case .flaw(.malformed)? = records.first else {
+                Issue.record("\(row): \(records)")
+                continue
+            }
+        }
+    }
+
+    @Test func `a ban without an end is one`() throws {
+        let accounts = Self.accounts(
+            try Self.records("id,banned_until\nu1,infinity\nu2,-infinity\n"))
+        #expect(accounts.map(\.isDisabled) == [true, false])
+    }
+
+    private static func mapped(
+        _ account: SourceAccount?, providers: [(String, ProviderType)]
+    ) throws -> AccountMapper.Mapped {
+        var policy = TenantPolicy(providers: [])
+        for (name, type) in providers {
+            policy.providers[try #require(ProviderName(name))] = ProviderPin(
+                type: type, issuers: [])
+        }
+        let mapper = AccountMapper(
+            .supabase, under: policy, given: [:],
+            names: AddressNames(current: "key", keys: ["key": .generate()]), tenant: .default,
+            isPreview: true, reason: "")
+        let source = try #require(account)
+        return try #require(mapper.map(source, at: Timestamp(seconds: 0)) { 1 })
+    }
+
+    @Test func `a confirmed address signs in by codes also beside a password`() throws {
+        let accounts = Self.accounts(
+            try Self.records(
+                """
+                id,email,encrypted_password,email_confirmed_at
+                u1,a@x.test,\(Self.bcrypt),\(Self.time)
+                u2,b@x.test,\(Self.bcrypt),
+
+                """))
+        let both: [(String, ProviderType)] = [("password", .password), ("email", .email)]
+        let first = try #require(accounts.first)
+        let command = try #require(Self.mapped(first, providers: both).command)
+        let ways = command.addresses.flatMap(\.ways)
+        #expect(ways.map(\.provider.description) == ["password", "email"])
+        #expect(ways.map { $0.password == nil } == [false, true])
+        // Opened, named, two links, an address, a password; and a block and another's claim, which it may have.
+        #expect(first.eventsMax == 8)
+        for one in both {
+            let alone = try #require(Self.mapped(first, providers: [one]).command)
+            #expect(alone.addresses.flatMap(\.ways).map(\.provider.description) == [one.0])
+        }
+        let unverified = try Self.mapped(accounts.last, providers: both)
+        #expect(unverified.command == nil && unverified.losses == [.unverifiedAddress])
+    }
+
+    @Test func `the subject is the provider's, in each release`() throws {
+        let uuid = "0b8a6a3c-3a1c-4f0e-9d51-2f6f3f1b7a10"
+        let sub = #""{""sub"":""s1""}""#
+        func subjects(_ header: String, _ row: String) throws -> [String] {
+            let records = try Self.records(
+                "id\nu1\n", "user_id,provider,\(header)\nu1,google,\(row)\n")
+            return Self.accounts(records).flatMap { $0.federated.map(\.subject) }
+        }
+        #expect(try subjects("id,provider_id,identity_data", "\(uuid),p1,\(sub)") == ["p1"])
+        #expect(try subjects("id,identity_data", "\(uuid),\(sub)") == ["s1"])
+        #expect(try subjects("id,identity_data", "g1,{}") == ["g1"])
+        #expect(try subjects("id,identity_data", "\(uuid),{}") == [""])
+        let json = try Self.records(
+            """
+            id,identities
+            u1,"[{""provider"":""google"",""id"":""\(uuid)"",""identity_data"":{""sub"":""s1""}},{""provider"":""apple"",""id"":""a1""},{""provider"":""x"",""id"":""\(uuid)""}]"
+
+            """)
+        #expect(Self.accounts(json).flatMap { $0.federated.map(\.subject) } == ["s1", "a1", ""])
+    }
+
+    @Test func `the dump of Supabase's command line quotes its names`() throws {
+        let accounts = Self.accounts(
+            try Self.records(
+                """
+                SET session_replication_role = replica;
+
+                COPY "auth"."users" ("instance_id", "id", "email", "email_confirmed_at") FROM stdin;
+                0\tu1\ta@x.test\t\(Self.time)
+                \\.
+
+                COPY "auth"."identities" ("provider_id", "user_id", "identity_data", "provider") FROM stdin;
+                g1\tu1\t{"sub": "g1"}\tgoogle
+                \\.
+
+                """))
+        #expect(accounts.map(\.id) == ["u1"])
+        #expect(accounts.flatMap { $0.federated.map(\.subject) } == ["g1"])
+    }
+
+    @Test func `rows of another table are not taken for the tables of a dump`() throws {
+        let records = try Self.records(
+            """
+            COPY app.notes (text) FROM stdin;
+            COPY auth.users (id, email, email_confirmed_at) FROM stdin;
+            eve\ta@x.test\t\(Self.time)
+            \\.
+
+            COPY auth.users (id, email) FROM stdin;
+            u1\ta@x.test
+            \\.
+
+            """)
+        #expect(Self.accounts(records).map(\.id) == ["u1"])
+    }
+
+    @Test func `a dump without the table of users names it`() throws {
+        let fault = #expect(throws: ImportFault.self) {
+            try Self.records("--\nINSERT INTO auth.users VALUES (1);\n")
+        }
+        #expect(fault?.description == "the file has no COPY of auth.users")
+    }
+
+    private static let providers =
+        #""{""provider"":""email"",""providers"":[""email"",""google""]}""#
+
+    @Test func `identities of which there is no table are a loss`() throws {
+        func losses(_ texts: String...) throws -> [[String]] {
+            try Self.accounts(AccountFileTests.records(.supabase, texts).map(\.record))
+                .map { $0.losses.map(\.rawValue) }
+        }
+        let users = """
+            id,email,email_confirmed_at,raw_app_meta_data
+            u1,a@x.test,\(Self.time),\(Self.providers)
+            u2,b@x.test,\(Self.time),"{""provider"":""email"",""providers"":[""email"",""phone""]}"
+            u3,c@x.test,\(Self.time),"{""provider"":""google""}"
+
+            """
+        let lost = ["identities_not_in_file"]
+        #expect(try losses(users) == [lost, [], lost])
+        let identities = "user_id,provider,provider_id\nu1,google,g1\n"
+        #expect(try losses(users, identities) == [[], [], []])
+        let dump = """
+            --
+            COPY auth.users (id, raw_app_meta_data) FROM stdin;
+            u1\t{"providers": ["google"]}
+            \\.
+
+            """
+        #expect(try losses(dump) == [lost])
+    }
+
+    @Test func `the password of a phone number is a loss`() throws {
+        let accounts = Self.accounts(
+            try Self.records(
+                """
+                id,email,encrypted_password,phone,phone_confirmed_at
+                u1,,\(Self.bcrypt),4930123456,\(Self.time)
+                u2,,,4930123457,\(Self.time)
+
+                """))
+        #expect(accounts.map { $0.losses.map(\.rawValue) } == [["password_of_phone"], []])
+        #expect(accounts.allSatisfy { $0.hash == nil && $0.phone?.isVerified == true })
+    }
+}
