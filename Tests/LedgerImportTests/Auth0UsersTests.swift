@@ -72,14 +72,17 @@ import Testing
             """
             {"user_id":"oauth2|discord|2648"}
             {"user_id":"oidc|corp|a|b"}
+            {"user_id":"adfs|corp|c"}
             {"user_id":"waad|corp|1","connection":"corp"}
             {"user_id":"apple|001.a|1"}
             """)
         #expect(
-            accounts.flatMap { $0.federated.map(\.subject) } == ["2648", "a|b", "1", "001.a|1"])
+            accounts.flatMap { $0.federated.map(\.subject) } == [
+                "2648", "a|b", "c", "1", "001.a|1",
+            ])
         #expect(
             accounts.flatMap { $0.federated.map(\.provider) } == [
-                "discord", "corp", "corp", "apple",
+                "discord", "corp", "corp", "corp", "apple",
             ])
         #expect(accounts.map(\.id).first == "oauth2|discord|2648")
     }

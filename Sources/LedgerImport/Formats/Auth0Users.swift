@@ -8,7 +8,9 @@ enum Auth0User {
     private static let emailCodes = "email"
     private static let smsCodes = "sms"
     /// The strategies whose subjects begin with the name of the connection.
-    private static let customStrategies: Set<String> = ["oauth2", "oidc", "samlp"]
+    private static let customStrategies: Set<String> = [
+        "oauth2", "oidc", "samlp", "ad", "adfs", "pingfederate",
+    ]
 
     /// An identity with the profile that its provider has given.
     private struct Identity {
