@@ -22,6 +22,8 @@ struct EventStreamTests {
         #expect(access.action == "event.stream" && access.outcome == "allowed")
         #expect(
             access.details == #"{"Last-Event-ID":"2","after":"3","type":"SignedIn"}"#)
+        let shown = try await service.send("GET", "/v1/access-log", token: key)
+        #expect(shown.body.contains(#""Last-Event-ID":"2""#), "\(shown.body)")
     }
 
     @Test func `a client that has seen an event outside of the log gets 404 and no stream`()

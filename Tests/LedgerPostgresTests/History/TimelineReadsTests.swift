@@ -67,6 +67,10 @@ import Testing
                     await reads.timeline(
                         of: guest.account, after: nil, asOf: nil, limit: 100,
                         isDisclosing: true, in: .default))
+                let newest = try await reads.timeline(
+                    of: guest.account, .newest, after: nil, asOf: nil, limit: 100,
+                    isDisclosing: true, in: .default)
+                #expect(newest?.rows.map(\.disclosed) == page.rows.reversed().map(\.disclosed))
                 return page.rows.flatMap { $0.disclosed?.values.map(\.value) ?? [] }
             }
             let one = Set(try await values(fixture.bob))

@@ -317,8 +317,9 @@ struct EventReadsTests {
             query.order = .newest
             query.from = .position(LogPosition(3))
             query.through = .position(LogPosition(5))
-            let part = try await reads.events(matching: query, in: .default, isDisclosing: false)
+            let part = try await reads.events(matching: query, in: .default, isDisclosing: true)
             #expect(part.elements.map(\.position.value) == [5, 4, 3] && !part.hasMore)
+            #expect(part.elements.last?.disclosures?.contains { $0.value == "ada@example.com" } == true)
             query.after = LogPosition(3)
             let none = try await reads.events(matching: query, in: .default, isDisclosing: false)
             #expect(none.elements.isEmpty && none.cursor == 3 && !none.hasMore)

@@ -119,6 +119,8 @@ check_image() {
     at_exit umount "$root/var/lib/account-ledger"
     mount -o remount,bind,ro "$root"
     image_command=(chroot "--userspec=$uid:$gid" --groups= "$root" env -i "${environment[@]}")
+    # shellcheck disable=SC2016 # the variable of the image
+    "${image_command[@]}" /bin/sh -c 'file=$(mktemp) && rm "$file"' || fail "exports have no room for their files"
     "${image_command[@]}" /usr/bin/account-ledger migrate
     "${image_command[@]}" /usr/bin/account-ledger serve 2>"$scratch/image.log" &
     image_server=$!

@@ -10,6 +10,7 @@
     Env: [
       "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
       "HOME=/var/lib/account-ledger",
+      "TMPDIR=/var/lib/account-ledger",
       "LEDGER_LISTEN=0.0.0.0:8080",
       "LEDGER_ADMIN_LISTEN=0.0.0.0:9090",
       "LEDGER_KEYS=/var/lib/account-ledger/keys"

@@ -108,7 +108,8 @@ struct AccessLogAnswer: JSONWritable {
     }
 
     private static func isNameCharacter(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+        [UInt8(ascii: "_"), UInt8(ascii: "-")].contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 }
 
