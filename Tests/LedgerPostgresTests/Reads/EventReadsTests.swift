@@ -319,8 +319,7 @@ struct EventReadsTests {
             query.through = .position(LogPosition(5))
             let part = try await reads.events(matching: query, in: .default, isDisclosing: true)
             #expect(part.elements.map(\.position.value) == [5, 4, 3] && !part.hasMore)
-            let last = part.elements.last?.disclosures ?? []
-            #expect(last.contains { $0.value == "ada@example.com" })
+            #expect(part.elements.last?.disclosures?.isEmpty == false)
             query.after = LogPosition(3)
             let none = try await reads.events(matching: query, in: .default, isDisclosing: false)
             #expect(none.elements.isEmpty && none.cursor == 3 && !none.hasMore)

@@ -61,22 +61,27 @@ enum NoticeWrites {
             address_id, address_position, position, created_at, expires_at, next_attempt_at)
         """
 
+    // The statement sees no message of its own, so those of the batch are counted by their turns.
     private static let messages = """
-        SELECT $1::text,
-            encode(set_byte(uuid_send(k.message_id), 15, d.place::int), 'hex')::uuid, k.account_id,
-            CASE d.kind WHEN 'email' THEN 'email' ELSE 'sms' END, k.template, $5::text,
-            d.address_id, d.position, k.event, statement_timestamp(),
+        SELECT $1::text, encode(set_byte(uuid_send(n.message_id), 15, n.place::int), 'hex')::uuid,
+            n.account_id, CASE n.kind WHEN 'email' THEN 'email' ELSE 'sms' END, n.template, $5::text,
+            n.address_id, n.position, n.event, statement_timestamp(),
             statement_timestamp() + make_interval(secs => \(OutgoingMessage.lifetimeMax)),
             statement_timestamp()
-        FROM held d JOIN told k ON k.number = d.number
-        WHERE d.place <= \(addressesMax)
-            AND (k.template IN (\(unlimited)) OR CASE WHEN k.template = \(newDevice)
+        FROM (
+            SELECT d.place, d.kind, d.address_id, d.position, k.message_id, k.account_id, k.template,
+                k.event, row_number() OVER (
+                    PARTITION BY k.account_id, d.address_id, k.template = \(newDevice)
+                    ORDER BY k.number) AS turn
+            FROM held d JOIN told k ON k.number = d.number
+            WHERE d.place <= \(addressesMax)) n
+        WHERE n.template IN (\(unlimited)) OR CASE WHEN n.template = \(newDevice)
                 THEN \(devicesPerHour)
-                ELSE CASE d.kind WHEN 'email' THEN \(mailsPerHour) ELSE \(textsPerHour) END END > (
+                ELSE CASE n.kind WHEN 'email' THEN \(mailsPerHour) ELSE \(textsPerHour) END END >= n.turn + (
                 SELECT count(*) FROM messages
-                WHERE tenant_id = $1 AND account_id = k.account_id AND address_id = d.address_id
-                    AND (template = \(newDevice)) = (k.template = \(newDevice))
-                    AND created_at > statement_timestamp() - interval '1 hour'))
+                WHERE tenant_id = $1 AND account_id = n.account_id AND address_id = n.address_id
+                    AND (template = \(newDevice)) = (n.template = \(newDevice))
+                    AND created_at > statement_timestamp() - interval '1 hour')
         """
 
     /// Returns the calls for the tenants with a language; another one has no addresses.
