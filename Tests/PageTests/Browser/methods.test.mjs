@@ -85,6 +85,17 @@ test("a person signs up by an e-mail code, adds a phone and a password, and chan
     assert.equal((await tab.items("Linked accounts")).length, 3);
   }));
 
+test("a sign-out everywhere that ends nothing says that the session is over", () => withBrowser(async (open) => {
+  const [tab, other] = await Promise.all([open(), open()]);
+  const ada = newName();
+  for (const each of [tab, other]) await signIn(each, "google", ada);
+  await other.click("Sign out everywhere");
+  await other.says("You are signed out everywhere.");
+  await tab.click("Sign out everywhere");
+  await tab.says("Your session is over. Sign in again.", "alert");
+  await tab.sees("heading", "Sign in");
+}));
+
 test("a late answer leaves the view that the person went to, and a change that was done is told", () =>
   withBrowser(async (open) => {
     const tab = await open();
