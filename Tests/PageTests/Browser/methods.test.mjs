@@ -96,6 +96,29 @@ test("a sign-out everywhere that ends nothing says that the session is over", ()
   await tab.sees("heading", "Sign in");
 }));
 
+test("a sign-in that was answered is not repeated when the account cannot be read", () => withBrowser(async (open) => {
+  const tab = await open();
+  const email = `${newName()}@example.com`;
+  await tab.open(`${base}/account`);
+  await tab.click("Sign in with a code by e-mail");
+  await tab.fill("E-mail address", email);
+  await tab.click("Send a code");
+  await tab.sees("textbox", "Code");
+  for (const lost of ["/account/session", "/v1/account"]) {
+    await tab.lose([lost]);
+    if (lost === "/account/session") await enterCode(tab, email);
+    else await tab.click("Try again");
+    await tab.says("Welcome. Your account was created.");
+    await tab.wait(`document.querySelector("main").innerText.includes("The service cannot be reached.")`);
+    await tab.endInterception();
+  }
+  await tab.check("a sign-in without the account");
+  await tab.click("Try again");
+  assert.equal((await tab.items("Linked accounts")).length, 1);
+  await tab.says("Welcome. Your account was created.");
+  assert.equal(tab.requests.filter(({ url }) => url.includes("/auth/sign-in/")).length, 1);
+}));
+
 test("a late answer leaves the view that the person went to, and a change that was done is told", () =>
   withBrowser(async (open) => {
     const tab = await open();
