@@ -9,7 +9,7 @@ import Testing
         .appendingPathComponent("clients/javascript/tests")
 
     @Test func `the client in Node`() async throws {
-        try await run(["story", "refresh", "faults", "documentation"])
+        try await run(["story", "refresh", "faults", "store", "documentation"])
     }
 
     @Test func `the client in Chromium, on a page of another origin`() async throws {

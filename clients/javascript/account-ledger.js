@@ -29,9 +29,10 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  *   | "RULES_DIFFER" | "TENANT_MOVED"
  * } ServerErrorCode  A code of the server's error table.
  *
- * @typedef {"NO_ANSWER" | "ABORTED" | "NO_SESSION" | "UNEXPECTED_ANSWER"} ClientErrorCode
+ * @typedef {"NO_ANSWER" | "ABORTED" | "NO_SESSION" | "UNEXPECTED_ANSWER" | "STORE_FAILED"} ClientErrorCode
  *   `NO_ANSWER`: none came in time, so a command may have taken effect. `ABORTED`: the caller's signal fired; the
  *   same holds. `NO_SESSION`: no session is stored. `UNEXPECTED_ANSWER`: the answer is not the ledger's.
+ *   `STORE_FAILED`: the store threw, whose error is the `cause`.
  *
  * @typedef {object} Identity
  * @property {string} identity_id
@@ -158,6 +159,11 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string} access_token
  * @property {string} refresh_token
  * @property {number} expires_at  When the access token expires, in milliseconds since 1970.
+ * @property {string} [sign_in_id]  The same after each renewal, and another one after each sign-in.
+ *
+ * @typedef {object} UnsavedSession  One that the store did not take.
+ * @property {StoredSession} session
+ * @property {string | null} [replaced]  The refresh token that is stored in its place; absent if that cannot be read.
  *
  * @typedef {object} SessionStore  Keeps one session. It is a secret, which suffices to act for the account holder.
  * @property {() => StoredSession | null | Promise<StoredSession | null>} load
@@ -171,6 +177,11 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string} [tenant]  `default` if left out.
  * @property {number} [timeout]  The time of a call with its retries, in milliseconds.
  * @property {typeof fetch} [fetch]
+ *
+ * @typedef {object} StoreOptions
+ * @property {SessionStore} [store]  In memory if left out.
+ * @property {(error: AccountLedgerError) => void} [onStoreError]  Called with `STORE_FAILED` when the store did not
+ *   take a session. The call succeeds: the session is used from memory, and saved by a later call.
  *
  * @typedef {object} CallOptions
  * @property {AbortSignal} [signal]  Ends the call with `ABORTED`.
@@ -308,15 +319,19 @@ class Transport {
 export class AccountLedger {
   #transport;
   #store;
+  #onStoreError;
+  /** @type {UnsavedSession | null} */
+  #unsaved = null;
   /** @type {Promise<StoredSession> | null} */
   #renewal = null;
   /** @type {Promise<unknown>} */
   #lastChange = Promise.resolve();
 
-  /** @param {ClientOptions & { store?: SessionStore }} options  The store is in memory if left out. */
-  constructor({ store = memoryStore(), ...options }) {
+  /** @param {ClientOptions & StoreOptions} options */
+  constructor({ store = memoryStore(), onStoreError = () => {}, ...options }) {
     this.#transport = new Transport(options);
     this.#store = store;
+    this.#onStoreError = onStoreError;
   }
 
   /**
@@ -422,7 +437,7 @@ export class AccountLedger {
     const { factor_id, recovery_codes, session } = await this.#call({
       method: "POST", path: "/v1/account/factors", body: confirmation, isUnrepeatable: true,
     }, options);
-    if (session) await this.#change(() => this.#store.save(sessionOf(session)));
+    if (session) await this.#change(() => this.#save(sessionOf(session)));
     return { factor_id, ...(recovery_codes && { recovery_codes }) };
   }
 
@@ -471,7 +486,7 @@ export class AccountLedger {
    * @returns {Promise<SignedIn>}
    */
   async #opened(answer) {
-    await this.#change(() => this.#store.save(sessionOf(answer)));
+    await this.#change(() => this.#save(sessionOf(answer)));
     const { user_id, is_new_user, linked_providers, anonymous_secret, device_token, challenge_id } = answer;
     return {
       user_id, is_new_user, linked_providers, ...(anonymous_secret && { anonymous_secret }),
@@ -697,7 +712,7 @@ export class AccountLedger {
 
   /** The id of the account that is signed in, or null; without a request. */
   async userId() {
-    return (await this.#store.load())?.user_id ?? null;
+    return (await this.#load())?.user_id ?? null;
   }
 
   /**
@@ -716,31 +731,32 @@ export class AccountLedger {
    * @returns {Promise<void>}
    */
   async refresh(options = {}) {
-    const session = await this.#store.load();
+    const session = await this.#load();
     if (!session) throw noSession();
     await this.#renewed(this.#transport.begin(options), session);
   }
 
   /**
    * Ends the session, or with `everywhere` all of the account. The store is cleared in any case, also when the
-   * ledger cannot be reached, which is an error.
+   * ledger cannot be reached, which is an error; but not of a session that began with a sign-in meanwhile.
    *
    * @param {{ everywhere?: boolean }} [scope]
    * @param {CallOptions} [options]
    * @returns {Promise<void>}
    */
   async signOut(scope = {}, options = {}) {
-    const session = await this.#store.load();
+    const session = await this.#load();
     if (!session) return;
     try {
-      await this.#call({ method: "POST", path: "/v1/auth/sign-out", body: scope }, options);
+      await this.#call({ method: "POST", path: "/v1/auth/sign-out", body: scope }, options, session);
     } catch (error) {
-      const isOver = error instanceof AccountLedgerError && error.code === "INVALID_REFRESH_TOKEN";
+      const codes = ["INVALID_REFRESH_TOKEN", "NO_SESSION"];
+      const isOver = error instanceof AccountLedgerError && codes.includes(error.code);
       if (!isOver || scope.everywhere) throw error;
     } finally {
       await this.#change(async () => {
-        const stored = await this.#store.load();
-        if (stored?.user_id === session.user_id) await this.#store.clear();
+        const stored = await this.#load();
+        if (stored && isOfOneSignIn(stored, session)) await this.#clear();
       });
     }
   }
@@ -845,16 +861,17 @@ export class AccountLedger {
   /**
    * @param {Request} request
    * @param {CallOptions} options
+   * @param {StoredSession} [only]  The session that it is about, and no other one of the account.
    */
-  async #call(request, options) {
+  async #call(request, options, only) {
     const call = this.#transport.begin(options);
-    const session = await this.#session(call);
+    const session = await this.#session(call, only);
     try {
       return await this.#transport.send(call, request, session.access_token);
     } catch (error) {
       if (!(error instanceof AccountLedgerError && error.code === "INVALID_ACCESS_TOKEN")) throw error;
     }
-    const { access_token } = await this.#renewed(call, session);
+    const { access_token } = await this.#renewed(call, session, only);
     return this.#transport.send(call, request, access_token);
   }
 
@@ -862,11 +879,14 @@ export class AccountLedger {
    * The session with an access token that has not expired.
    *
    * @param {Call} call
+   * @param {StoredSession} [only]
    */
-  async #session(call) {
-    const session = await this.#store.load();
+  async #session(call, only) {
+    // A session that the store did not take is saved as soon as possible.
+    if (this.#unsaved) await this.#change(() => this.#saveAgain());
+    const session = only ?? await this.#load();
     if (!session) throw noSession();
-    return Date.now() < session.expires_at - EXPIRY_MARGIN_MS ? session : this.#renewed(call, session);
+    return Date.now() < session.expires_at - EXPIRY_MARGIN_MS ? session : this.#renewed(call, session, only);
   }
 
   /**
@@ -875,18 +895,19 @@ export class AccountLedger {
    *
    * @param {Call} call
    * @param {StoredSession} stale
+   * @param {StoredSession} [only]
    */
-  async #renewed(call, stale) {
+  async #renewed(call, stale, only) {
     if (!this.#renewal) {
       const renew = () => this.#renew(stale);
-      this.#renewal = (this.#store.exclusively?.(renew) ?? renew()).finally(() => { this.#renewal = null; });
+      this.#renewal = ofStore(() => this.#store.exclusively?.(renew) ?? renew()).finally(() => { this.#renewal = null; });
       // Every caller may have been aborted.
       this.#renewal.catch(() => {});
     }
     const renewal = this.#renewal;
     const session = await limited(call, Infinity, () => renewal);
     // Nothing that was asked of one account is done to another.
-    if (session.user_id !== stale.user_id) throw noSession();
+    if (session.user_id !== stale.user_id || (only && !isOfOneSignIn(session, only))) throw noSession();
     return session;
   }
 
@@ -895,7 +916,7 @@ export class AccountLedger {
    * @returns {Promise<StoredSession>}
    */
   async #renew(stale) {
-    const stored = await this.#store.load();
+    const stored = await this.#load();
     if (!stored) throw noSession();
     // Another call, or another page with this store, was faster.
     if (stored.access_token !== stale.access_token) return stored;
@@ -905,7 +926,7 @@ export class AccountLedger {
         method: "POST", path: "/v1/auth/refresh", body: { refresh_token: stored.refresh_token },
         attemptMs: REFRESH_ATTEMPT_MS,
       });
-      current = await this.#replace(stored, sessionOf(answer));
+      current = await this.#replace(stored, { ...sessionOf(answer), sign_in_id: stored.sign_in_id });
     } catch (error) {
       if (!(error instanceof AccountLedgerError && error.code === "INVALID_REFRESH_TOKEN")) throw error;
       current = await this.#replace(stored, null);
@@ -924,11 +945,63 @@ export class AccountLedger {
    */
   #replace(former, next) {
     return this.#change(async () => {
-      const stored = await this.#store.load();
+      const stored = await this.#load();
       if (stored?.refresh_token !== former.refresh_token) return stored;
-      await (next ? this.#store.save(next) : this.#store.clear());
+      if (next) await this.#save(next);
+      else await this.#clear().catch((error) => this.#report(error));
       return next;
     });
+  }
+
+  /** The session that is stored, or the one that the store did not take, unless another page has saved one since. */
+  async #load() {
+    try {
+      const stored = await ofStore(() => this.#store.load());
+      if (!this.#unsaved) return stored;
+      const { session, replaced = stored?.refresh_token ?? null } = this.#unsaved;
+      return replaced === (stored?.refresh_token ?? null) ? session : stored;
+    } catch (error) {
+      if (this.#unsaved) return this.#unsaved.session;
+      throw error;
+    }
+  }
+
+  /**
+   * Saves a session. One that the store does not take is kept here, because no other answer has its tokens.
+   *
+   * @param {StoredSession} session
+   * @param {boolean} [isReported]
+   */
+  async #save(session, isReported = true) {
+    try {
+      await ofStore(() => this.#store.save(session));
+      this.#unsaved = null;
+    } catch (error) {
+      /** @type {StoredSession | null | undefined} */
+      const stored = await ofStore(() => this.#store.load()).catch(() => undefined);
+      this.#unsaved = { session, ...(stored !== undefined && { replaced: stored?.refresh_token ?? null }) };
+      if (isReported) this.#report(error);
+    }
+  }
+
+  /** Saves the session that the store did not take, unless another page has saved one since. */
+  async #saveAgain() {
+    const session = await this.#load();
+    if (session && session === this.#unsaved?.session) await this.#save(session, false);
+  }
+
+  async #clear() {
+    this.#unsaved = null;
+    await ofStore(() => this.#store.clear());
+  }
+
+  /**
+   * Reports a failure of the store outside of the call, which goes on.
+   *
+   * @param {any} error
+   */
+  #report(error) {
+    queueMicrotask(() => this.#onStoreError(error));
   }
 
   /**
@@ -1079,7 +1152,31 @@ function pause(call, milliseconds) {
 
 /** @param {{ user_id: string, access_token: string, refresh_token: string, expires_in: number }} answer */
 function sessionOf({ user_id, access_token, refresh_token, expires_in }) {
-  return { user_id, access_token, refresh_token, expires_at: Date.now() + expires_in * 1_000 };
+  return { user_id, access_token, refresh_token, expires_at: Date.now() + expires_in * 1_000, sign_in_id: uuid() };
+}
+
+/**
+ * @param {StoredSession} one
+ * @param {StoredSession} other
+ */
+function isOfOneSignIn(one, other) {
+  return one.user_id === other.user_id && one.sign_in_id === other.sign_in_id;
+}
+
+/**
+ * Runs work of the store, whose errors become those of the client.
+ *
+ * @template Value
+ * @param {() => Value | Promise<Value>} work
+ * @returns {Promise<Value>}
+ */
+async function ofStore(work) {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof AccountLedgerError) throw cause;
+    throw new AccountLedgerError({ code: "STORE_FAILED", message: "The store of the session failed", cause });
+  }
 }
 
 function noSession() {

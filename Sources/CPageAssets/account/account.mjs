@@ -7,7 +7,7 @@ import {
   button, explain, hush, keepIntent, Left, nameOf, page, say, show, showLoading, takeIntent, visit, warn, whenSessionEnds,
 } from "./page.mjs";
 import { changes, showAccount } from "./methods.mjs";
-import { askAgain, finishSignIn, showSignIn } from "./sign-in.mjs";
+import { finishSignIn, showSignIn } from "./sign-in.mjs";
 
 const languageKey = "account-language";
 const returnKey = "account-return";
@@ -101,7 +101,7 @@ async function endFlow(flow) {
       return;
     }
     // What was asked for stays so until the next action.
-    if (intent && flow.purpose === "sign_in") await askAgain(intent);
+    if (intent && flow.purpose === "sign_in") await (await changes()).askAgain(intent);
     warn(t.providerFailed(name), el("p", {}, button(t.tryAgain, () => {
       if (intent && flow.purpose === "merge") keepIntent(intent);
       return visit(flow.provider, flow.purpose, intent?.plan);
@@ -111,7 +111,10 @@ async function endFlow(flow) {
   if (flow.purpose === "sign_in") await endSignIn(flow.provider);
   else if (!api.session.user_id) whenOver();
   else if (flow.purpose === "link") await (await changes()).endLink(flow.provider);
-  else await (await changes()).resume({ ...takeIntent(), action: "merge", provider: flow.provider, proof: { flow_code: "cookie" } });
+  else {
+    await showAccount();
+    await (await changes()).resume({ ...takeIntent(), action: "merge", provider: flow.provider, proof: { flow_code: "cookie" } });
+  }
 }
 
 async function endSignIn(provider) {

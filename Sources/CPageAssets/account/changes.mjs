@@ -3,9 +3,11 @@
 import { Refused } from "../lib/api.mjs";
 import { ask } from "../lib/dialog.mjs";
 import { el } from "../lib/el.mjs";
-import { button, explain, isOwn, Left, nameOf, page, provider, say, show, visit } from "./page.mjs";
+import {
+  button, explain, isOwn, keepIntent, Left, nameOf, page, provider, say, show, showUnread, takeIntent, visit,
+} from "./page.mjs";
 import { addresses, combining, security, showAccount } from "./methods.mjs";
-import { askAgain, showSignIn } from "./sign-in.mjs";
+import { showSignIn, ways } from "./sign-in.mjs";
 
 /** Asks whether a way to sign in is to end. */
 export async function askToUnlink(identity) {
@@ -63,7 +65,6 @@ export async function endLink(provider) {
  * have ended the session, which began with what is no longer linked.
  */
 export async function showAccountAfter(text) {
-  const { t } = page;
   try {
     await showAccount();
   } catch (error) {
@@ -71,19 +72,31 @@ export async function showAccountAfter(text) {
       page.account = null;
       showSignIn();
     } else if (!(error instanceof Left)) {
-      const isLost = error instanceof Refused && error.code === "NETWORK";
-      // Another try reads the account, and does not repeat the change.
-      show(t.title, el("p", {}, isLost ? t.noConnection : t.failed), el("p", {}, button(t.tryAgain, showAccount)));
-      if (!(error instanceof Refused)) console.error(error);
+      showUnread(error, showAccount);
     }
   }
   say(text);
 }
 
-/** Goes on with what was asked for before a sign-in, or a way to a provider. */
+/** Asks a person whose sign-in is too old to sign in again, and goes on with what was asked. */
+export async function askAgain(intent) {
+  const { t } = page;
+  keepIntent(intent);
+  const linked = new Set(page.account?.identities.map((each) => each.provider));
+  show(
+    t.signInAgain,
+    el("p", {}, t.signInAgainTo(t.tasks[intent.action])),
+    el("div", { class: "choices" }, ...ways(page.providers.filter(({ name }) => linked.has(name))),
+      button(t.cancel, async () => {
+        takeIntent();
+        await showAccount();
+      })),
+  );
+}
+
+/** Goes on with what was asked for before a sign-in, or a way to a provider, once the account is shown. */
 export async function resume(intent) {
   const { t } = page;
-  await showAccount();
   try {
     switch (intent.action) {
       case "link": return await visit(intent.provider, "link");

@@ -6,10 +6,9 @@ import { Refused } from "../lib/api.mjs";
 import {
   button, day, explain, isExternal, isOwn, keepIntent, nameOf, page, provider, run, say, show, visit, warn,
 } from "./page.mjs";
-import { showAccountAfter } from "./changes.mjs";
+import { askAgain, showAccountAfter } from "./changes.mjs";
 import { showAccount } from "./methods.mjs";
 import { codeField } from "./forms.mjs";
-import { askAgain } from "./sign-in.mjs";
 
 /** Shows that another account has an identity, and the ways on. */
 export function showConflict(name, proof, address) {

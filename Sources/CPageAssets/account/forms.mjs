@@ -3,16 +3,23 @@
 import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
 import { createPasskey, usePasskey } from "../lib/passkeys.mjs";
-import { button, page, run, say, show, takeIntent } from "./page.mjs";
+import { button, hasIntent, page, run, say, show, takeIntent } from "./page.mjs";
 import { addresses, showAccount } from "./methods.mjs";
-import { arrive, askAgain, finishSignIn, isAgain, showSignIn } from "./sign-in.mjs";
+import { askAgain } from "./changes.mjs";
+import { arrive, finishSignIn, showSignIn } from "./sign-in.mjs";
 
 /** Makes a view with a button that leads back to the ways to sign in. */
 export function withBack(make) {
   make(button(page.t.back, async () => {
+    if (!hasIntent()) {
+      showSignIn();
+      return;
+    }
+    // After the way to a provider, the page is a new one.
+    if (!page.account) await showAccount();
     const intent = takeIntent();
-    if (isAgain && intent) await askAgain(intent);
-    else showSignIn();
+    if (intent.user === page.account?.user_id) await askAgain(intent);
+    else await showAccount();
   }));
 }
 
@@ -48,7 +55,7 @@ export function showCodeForm(name, type) {
 
 /** The button for a person whose address was changed by another one. */
 function returning(name) {
-  return !isAgain && el("div", { class: "choices" },
+  return !hasIntent() && el("div", { class: "choices" },
     button(page.t.takeBack, async () => (await addresses()).showReturn(name)));
 }
 
@@ -71,7 +78,7 @@ export function showPasswordForm(name) {
     fields: [email, password], submit: t.signIn, missing: t.missing, more: [back],
     onsubmit: (target) => run(target, () => finishSignIn(name, { email: email.value, password: password.value })),
   }), el("div", { class: "choices" },
-    !isAgain && button(t.signUp, async () => showSignUp(name)),
+    !hasIntent() && button(t.signUp, async () => showSignUp(name)),
     button(t.forgotPassword, async () => showReset(name))), returning(name)));
 }
 
@@ -89,8 +96,9 @@ function showSignUp(name) {
         showCode(email.value, other, (code) => finishSignIn(name, { challenge_id: challenge, code }));
       if (!isNew) return confirm(back);
       // The account is open already, and the address may be confirmed later.
-      await arrive(true);
-      if (challenge) confirm(button(t.back, () => showAccount()));
+      await arrive(true, () => {
+        if (challenge) confirm(button(t.back, () => showAccount()));
+      });
     }),
   })));
 }

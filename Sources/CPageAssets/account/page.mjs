@@ -144,6 +144,13 @@ export function explain(error, again) {
   );
 }
 
+/** Shows in place of the account that it cannot be read; another try does that, and repeats nothing else. */
+export function showUnread(error, again) {
+  const { t } = page;
+  show(t.title, el("p", {}, error.code === "NETWORK" ? t.noConnection : t.failed), el("p", {}, button(t.tryAgain, again)));
+  if (!(error instanceof Refused)) console.error(error);
+}
+
 function weakPassword(error) {
   const { t } = page;
   return error.details.length_min ? t.passwordTooShort(error.details.length_min) : t.passwordTooCommon;

@@ -7,11 +7,10 @@ import { Refused } from "../lib/api.mjs";
 import { createPasskey } from "../lib/passkeys.mjs";
 import { qrCode } from "../lib/qr.mjs";
 import { button, nameOf, ofType, page, run, say, show } from "./page.mjs";
-import { showAccountAfter } from "./changes.mjs";
+import { askAgain, showAccountAfter } from "./changes.mjs";
 import { cancel, showConflict } from "./combine.mjs";
 import { addresses, showAccount } from "./methods.mjs";
 import { addressField, codeField, newPasswordField } from "./forms.mjs";
-import { askAgain } from "./sign-in.mjs";
 
 /** Runs a change; a sign-in that is too old is repeated, and the change goes on after it. */
 export async function change(intent, action) {

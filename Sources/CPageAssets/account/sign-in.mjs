@@ -3,20 +3,16 @@
 import { el } from "../lib/el.mjs";
 import { Refused } from "../lib/api.mjs";
 import {
-  button, hasIntent, isExternal, keepIntent, later, nameOf, page, say, show, takeIntent, visit, warn,
+  button, hasIntent, isExternal, later, Left, nameOf, page, say, show, showUnread, takeIntent, visit, warn,
 } from "./page.mjs";
 import { changes, showAccount } from "./methods.mjs";
 
 /** The forms, which the first view does without. */
 const forms = () => later(import("./forms.mjs"));
 
-/** Whether the person signs in again to go on with something; then no account is opened. */
-export let isAgain = false;
-
 /** Shows the ways to sign in to a person who is signed out. */
 export function showSignIn() {
   const { t } = page;
-  isAgain = false;
   takeIntent();
   const offered = page.providers.filter(({ type }) => type !== "anonymous");
   show(
@@ -29,25 +25,8 @@ export function showSignIn() {
   );
 }
 
-/** Asks a person whose sign-in is too old to sign in again, and goes on with what was asked. */
-export async function askAgain(intent) {
-  const { t } = page;
-  isAgain = true;
-  keepIntent(intent);
-  const linked = new Set(page.account?.identities.map((each) => each.provider));
-  show(
-    t.signInAgain,
-    el("p", {}, t.signInAgainTo(t.tasks[intent.action])),
-    el("div", { class: "choices" }, ...ways(page.providers.filter(({ name }) => linked.has(name))),
-      button(t.cancel, async () => {
-        takeIntent();
-        await showAccount();
-      })),
-  );
-}
-
 /** The buttons of the ways to sign in. */
-function ways(providers) {
+export function ways(providers) {
   const { t } = page;
   return providers.flatMap((each) => {
     const { name, type } = each;
@@ -76,17 +55,25 @@ export async function finishSignIn(name, proof) {
   }
 }
 
-/** Shows the account after a sign-in, or goes on with what was asked for. */
-export async function arrive(isNew) {
+/** Shows the account after a sign-in, and goes on with what was asked for or with `after`. */
+export async function arrive(isNew, after = () => {}) {
   const { t, api } = page;
-  const intent = takeIntent();
-  isAgain = false;
-  await api.begin();
-  if (intent && intent.user === api.session.user_id) {
-    await (await changes()).resume(intent);
+  const done = isNew ? t.welcome : t.signedIn;
+  let goOn;
+  try {
+    await api.begin();
+    await showAccount();
+    if (hasIntent()) goOn = (await changes()).resume;
+  } catch (error) {
+    if (error instanceof Left || error.code === "INVALID_ACCESS_TOKEN") throw error;
+    // The proof is used up, and what was asked for is kept.
+    showUnread(error, () => arrive(isNew, after));
+    say(done);
     return;
   }
-  await showAccount();
-  if (intent) warn(t.otherAccount);
-  else say(isNew ? t.welcome : t.signedIn);
+  const intent = takeIntent();
+  if (intent && intent.user !== api.session.user_id) warn(t.otherAccount);
+  else if (goOn) await goOn(intent);
+  else say(done);
+  after();
 }

@@ -210,6 +210,8 @@ async function leaveBy(change, text) {
     await start();
     if (text) say(text);
   } catch (error) {
+    // The way on after the end of the session stays.
+    if (guard.isOver()) return;
     const again = el("p", {}, el("button", { type: "button", onclick: () => leaveBy(change, text) }, "Try again"));
     warn("The server did not do this.", again);
     if (!(error instanceof Error)) throw error;

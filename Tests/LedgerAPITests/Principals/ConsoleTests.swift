@@ -138,10 +138,16 @@ import Testing
         #expect(all.status == 200)
         for fields in mine { #expect(try await !isLive(fields)) }
         #expect(try await isLive(other))
-        // A copied cookie of an ended session can't end others.
-        _ = try await service.send(
-            "POST", "/console/sign-out", #"{"everywhere":true}"#, headers: mine[0])
-        #expect(try await isLive(other))
+        // A copied cookie of an ended session can't end others, and is told so.
+        let again = TestStaff.fields(of: try await staff.signIn([.auditor: .all]))
+        #expect(
+            try await service.send(
+                "POST", "/console/sign-out", #"{"everywhere":true}"#, headers: mine[0]
+            ).summary == "401 INVALID_API_KEY")
+        #expect(
+            try await service.send("POST", "/console/sign-out", "{}", headers: mine[0]).status
+                == 200)
+        for live in [other, again] { #expect(try await isLive(live)) }
     }
 
     @Test func `a person with several roles chooses one of those of the tenant`() async throws {

@@ -79,6 +79,11 @@ import Testing
             #expect(try await thief.get("/v1/account").code == "INVALID_ACCESS_TOKEN")
             #expect(
                 try await thief.send("POST", "/account/sign-out", "{}").status == 200)
+            // Nothing has ended, so the answer is no success.
+            #expect(
+                try await thief.send(
+                    "POST", "/account/sign-out", #"{"everywhere":true}"#
+                ).summary == "401 INVALID_ACCESS_TOKEN")
         }
         #expect(try await page.get("/v1/account").status == 200)
         #expect(

@@ -132,6 +132,27 @@ test("a security key is the second step", () => withBrowser(async (open) => {
   await tab.says("You are signed in.");
 }));
 
+test("the way back from the second step of another sign-in leads to that sign-in", () => withBrowser(async (open) => {
+  const tab = await open();
+  const ada = newName();
+  await signIn(tab, "google", ada);
+  await tab.click("Add a second factor");
+  await tab.refuse("/v1/account/factor-enrolments", 403, "REAUTHENTICATION_REQUIRED");
+  await tab.click("Authenticator app");
+  await tab.sees("heading", "Sign in again");
+  await tab.refuse("/v1/auth/sign-in/google", 403, "SECOND_FACTOR_REQUIRED",
+    { sign_in_token: "x", factors: [{ factor_id: "x", type: "totp" }] });
+  await tab.click("Sign in with Google");
+  await signInAt(tab, "google", ada);
+  await tab.sees("heading", "Second step");
+  await tab.click("Back");
+  await tab.sees("heading", "Sign in again");
+  await tab.lacks("button", "Sign in with Facebook");
+  await tab.click("Sign in with Google");
+  await signInAt(tab, "google", ada);
+  await tab.sees("heading", "Add a second factor");
+}));
+
 test("the first factor ends the sessions of other devices", () =>
   withBrowser(async (open) => {
     const [tab, device, away] = await Promise.all([open(), open(), open()]);

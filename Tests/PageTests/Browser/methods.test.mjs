@@ -85,6 +85,40 @@ test("a person signs up by an e-mail code, adds a phone and a password, and chan
     assert.equal((await tab.items("Linked accounts")).length, 3);
   }));
 
+test("a sign-out everywhere that ends nothing says that the session is over", () => withBrowser(async (open) => {
+  const [tab, other] = await Promise.all([open(), open()]);
+  const ada = newName();
+  for (const each of [tab, other]) await signIn(each, "google", ada);
+  await other.click("Sign out everywhere");
+  await other.says("You are signed out everywhere.");
+  await tab.click("Sign out everywhere");
+  await tab.says("Your session is over. Sign in again.", "alert");
+  await tab.sees("heading", "Sign in");
+}));
+
+test("a sign-in that was answered is not repeated when the account cannot be read", () => withBrowser(async (open) => {
+  const tab = await open();
+  const email = `${newName()}@example.com`;
+  await tab.open(`${base}/account`);
+  await tab.click("Sign in with a code by e-mail");
+  await tab.fill("E-mail address", email);
+  await tab.click("Send a code");
+  await tab.sees("textbox", "Code");
+  for (const lost of ["/account/session", "/v1/account"]) {
+    await tab.lose([lost]);
+    if (lost === "/account/session") await enterCode(tab, email);
+    else await tab.click("Try again");
+    await tab.says("Welcome. Your account was created.");
+    await tab.wait(`document.querySelector("main").innerText.includes("The service cannot be reached.")`);
+    await tab.endInterception();
+  }
+  await tab.check("a sign-in without the account");
+  await tab.click("Try again");
+  assert.equal((await tab.items("Linked accounts")).length, 1);
+  await tab.says("Welcome. Your account was created.");
+  assert.equal(tab.requests.filter(({ url }) => url.includes("/auth/sign-in/")).length, 1);
+}));
+
 test("a late answer leaves the view that the person went to, and a change that was done is told", () =>
   withBrowser(async (open) => {
     const tab = await open();

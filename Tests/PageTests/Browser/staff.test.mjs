@@ -64,7 +64,7 @@ test("a person signs out everywhere in the bar", () => withBrowser(async (open) 
   const name = "Grace Hopper";
   const elsewhere = await staffSession("auditor", { name });
   const other = await staffSession("auditor", { name: "Eve" });
-  const tab = await staffTab(open, "auditor", "events", name);
+  const [tab, ended] = [await staffTab(open, "auditor", "events", name), await staffTab(open, "auditor", "events", name)];
   assert.equal(await status("GET", events, elsewhere.fields), "200");
   await tab.check("the bar");
   await tab.click("Sign out everywhere");
@@ -72,6 +72,8 @@ test("a person signs out everywhere in the bar", () => withBrowser(async (open) 
   await tab.sees("link", "Sign in");
   assert.equal(await status("GET", events, elsewhere.fields), "401 INVALID_API_KEY");
   assert.equal(await status("GET", events, other.fields), "200");
+  await ended.click("Sign out everywhere");
+  await ended.says("Your session is over. Sign in again in another tab", "alert");
 }));
 
 test("a person without a role is told so", () => withBrowser(async (open) => {

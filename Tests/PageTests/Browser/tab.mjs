@@ -289,16 +289,15 @@ export class Tab {
   }
 
   /** Refuses the next request for a path with a code. */
-  async refuse(path, responseCode, code) {
-    this.onpaused = async ({ requestId }) => {
+  async refuse(path, responseCode, code, details = {}) {
+    await this.intercept([{ urlPattern: `*${path}` }], async ({ requestId }) => {
       this.onpaused = () => {};
       await this.send("Fetch.fulfillRequest", {
         requestId, responseCode, responseHeaders: [{ name: "Content-Type", value: "application/json" }],
-        body: Buffer.from(JSON.stringify({ error: { code, message: "refused" } })).toString("base64"),
+        body: Buffer.from(JSON.stringify({ error: { code, message: "refused", details } })).toString("base64"),
       });
       await this.endInterception();
-    };
-    await this.send("Fetch.enable", { patterns: [{ urlPattern: `*${path}` }] });
+    });
   }
 
   /** Answers the next request for a path as an intermediary that does not forward it. */

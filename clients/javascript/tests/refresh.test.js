@@ -165,8 +165,3 @@ test("an aborted call leaves the refresh to the others", async (t) => {
   assert.equal(account.status, "fulfilled");
   assert.equal(refreshes(), 1);
 });
-
-test("a store that fails is the caller's error", async () => {
-  const full = { ...openStore(), save() { throw new RangeError("full"); } };
-  await assert.rejects(signedIn({ store: full }), RangeError);
-});

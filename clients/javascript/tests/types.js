@@ -19,12 +19,15 @@ export async function rightUses() {
   }
   await new AccountLedgerSupport({ url: "https://ledger.example", apiKey: "k" })
     .undoMerge("id", { reason: "asked", case: "T-1" });
+  new AccountLedger({ url: "https://ledger.example", onStoreError: ({ code, cause }) => [code === "STORE_FAILED", cause] });
   return isNew ? email : undefined;
 }
 
 export async function wrongUses() {
   // @ts-expect-error no address
   const ledger = new AccountLedger({});
+  // @ts-expect-error no function
+  new AccountLedger({ url: "https://ledger.example", onStoreError: true });
   // @ts-expect-error no ID token
   await ledger.signIn("apple", { nonce: "n" });
   // @ts-expect-error tokens are not for the caller

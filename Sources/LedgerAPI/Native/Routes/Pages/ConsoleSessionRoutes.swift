@@ -40,6 +40,8 @@ struct ConsoleSignOutRoute: Route {
         guard let secret = try call.staffSecret() else { throw .notOfPage }
         let everywhere = try call.body().flag(ConsoleSignOutBody.everywhere) ?? false
         let session = try await call.staffSession(of: secret, isUse: false)
+        // Without a session, nothing tells whose the others are.
+        if everywhere, session == nil { throw .apiKeyInvalid }
         do {
             if everywhere, let session {
                 try await staff.store.endAll(of: session.person.id)

@@ -57,8 +57,8 @@ struct PageSignOutRoute: Route {
             do throws(APIError) {
                 try await call.submit(
                     SignOut(caller: caller, scope: everywhere ? .everywhere : .session))
-            } catch .refused(.sessionEnded) {
-                // The cookie is what is left of it.
+            } catch .refused(.sessionEnded) where !everywhere {
+                // The cookie is what is left of it. Others would still live.
             }
         }
         return .json(
