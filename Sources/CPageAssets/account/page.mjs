@@ -132,7 +132,7 @@ export function explain(error, again) {
     warn(t.tooManyTries(clock(time, error.retryAfter)));
     return;
   }
-  const text = error.code === "WEAK_PASSWORD" ? weakPassword(error) : t.errors[error.code];
+  const text = error.code === "WEAK_PASSWORD" ? weakPassword(error) : t.errors[error.code] ?? t[error.code];
   if (text) {
     warn(text);
     return;

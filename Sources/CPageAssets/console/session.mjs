@@ -39,8 +39,10 @@ export class ConsoleApi extends Api {
     this.#action = newID();
   }
 
+  /** Reads the session, with its end by the clock of this machine, which may be a wrong one. */
   async begin() {
-    this.session = await this.send("GET", `${this.root}console/session`, undefined, {});
+    const session = await this.send("GET", `${this.root}console/session`, undefined, {});
+    this.session = { ...session, end: Date.now() + session.expires_in * 1000 };
     return this.session;
   }
 
@@ -150,14 +152,14 @@ export function watch(api, { signInAddress }) {
   let isWarned = false;
 
   function plan() {
-    const { staff, idle_seconds, expires_at } = api.session;
+    const { staff, idle_seconds, end: last } = api.session;
     clearTimeout(timer);
     if (!staff) return;
     if (isWarned) hush();
     isWarned = false;
-    const last = new Date(expires_at).getTime();
-    const end = Math.min(Date.now() + idle_seconds * 1000, last);
-    timer = setTimeout(() => warnBefore(end, end === last), Math.max(0, end - Date.now() - warningSeconds * 1000));
+    const now = Date.now();
+    const end = Math.min(now + idle_seconds * 1000, last);
+    timer = setTimeout(() => warnBefore(end, end === last), Math.max(0, end - now - warningSeconds * 1000));
   }
 
   function warnBefore(end, isLast) {

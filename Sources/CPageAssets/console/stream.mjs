@@ -1,5 +1,7 @@
 // Server-sent events read by fetch, since EventSource can't send the token against forgery.
 
+import { retryAfter } from "../lib/api.mjs";
+
 const lineCharactersMax = 1 << 20;
 const retrySecondsMax = 30;
 
@@ -78,7 +80,7 @@ export function follow({ address, headers, after, onmessage, onstate }) {
           onstate("refused", response.status);
           return;
         }
-        wait = Math.max(seconds, Number(response.headers.get("Retry-After") ?? 0));
+        wait = Math.max(seconds, retryAfter(response));
       } else {
         onstate("open");
         seconds = 1;

@@ -110,9 +110,16 @@ export class Api {
     if (response.ok) return answer ?? new Refused({ status: 0, code: "NETWORK" });
     return new Refused({
       status: response.status, code: answer?.error?.code ?? "INTERNAL", details: answer?.error?.details ?? {},
-      requestId: response.headers.get("X-Request-Id"), retryAfter: Number(response.headers.get("Retry-After") ?? 0),
+      requestId: response.headers.get("X-Request-Id"), retryAfter: retryAfter(response),
     });
   }
+}
+
+/** The seconds of `Retry-After`, which may be a date; 0 without any. */
+export function retryAfter({ headers }) {
+  const value = headers.get("Retry-After") ?? "";
+  const seconds = Number.isNaN(Number(value)) ? (Date.parse(value) - Date.now()) / 1000 : Number(value);
+  return Math.max(seconds, 0) || 0;
 }
 
 function parsed(text) {

@@ -1,5 +1,7 @@
 // Passkeys of the browser; null when the person has cancelled.
 
+import { Refused } from "./api.mjs";
+
 /** @type {any} what newer browsers have and the types of the compiler lack */
 const passkeys = globalThis.PublicKeyCredential;
 
@@ -7,7 +9,7 @@ const passkeys = globalThis.PublicKeyCredential;
 export function createPasskey(options) {
   return answered(() => navigator.credentials.create({
     publicKey: passkeys.parseCreationOptionsFromJSON(options),
-  }));
+  }), { InvalidStateError: "PASSKEY_EXISTS" });
 }
 
 /** Uses a passkey. */
@@ -17,13 +19,16 @@ export function usePasskey(options) {
   }));
 }
 
-/** @param {() => Promise<any>} begin */
-async function answered(begin) {
+/**
+ * @param {() => Promise<any>} begin
+ * @param {Record<string, string>} codes of refusals by their names
+ */
+async function answered(begin, codes = {}) {
   try {
     return (await begin())?.toJSON() ?? null;
   } catch (error) {
-    // Refused by the person, by the authenticator that has one already, or by the name of the page.
-    if (error instanceof DOMException) return null;
-    throw error;
+    if (!(error instanceof DOMException)) throw error;
+    if (["NotAllowedError", "AbortError"].includes(error.name)) return null;
+    throw new Refused({ status: 0, code: codes[error.name] ?? "PASSKEY_FAILED" });
   }
 }

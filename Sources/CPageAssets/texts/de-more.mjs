@@ -88,6 +88,8 @@ export const texts = {
   namePasskey: "Den Passkey benennen",
   saveName: "Namen speichern",
   nameSaved: "Der Name wurde gespeichert.",
+  PASSKEY_EXISTS: "Dieses Gerät hat schon einen Passkey für dieses Konto.",
+  PASSKEY_FAILED: "Der Passkey konnte hier nicht verwendet werden.",
 
   currentAddress: { email: "Bisherige E-Mail-Adresse", phone: "Bisherige Telefonnummer" },
   newAddress: { email: "Neue E-Mail-Adresse", phone: "Neue Telefonnummer" },

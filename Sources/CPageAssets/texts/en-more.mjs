@@ -83,6 +83,8 @@ export const texts = {
   namePasskey: "Name the passkey",
   saveName: "Save the name",
   nameSaved: "The name was saved.",
+  PASSKEY_EXISTS: "This device already has a passkey for this account.",
+  PASSKEY_FAILED: "The passkey could not be used here.",
 
   currentAddress: { email: "Current e-mail address", phone: "Current phone number" },
   newAddress: { email: "New e-mail address", phone: "New phone number" },

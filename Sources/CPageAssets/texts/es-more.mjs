@@ -88,6 +88,8 @@ export const texts = {
   namePasskey: "Dar nombre a la llave de acceso",
   saveName: "Guardar el nombre",
   nameSaved: "Se ha guardado el nombre.",
+  PASSKEY_EXISTS: "Este dispositivo ya tiene una llave de acceso para esta cuenta.",
+  PASSKEY_FAILED: "La llave de acceso no se ha podido usar aquí.",
 
   currentAddress: { email: "Dirección de correo actual", phone: "Número de teléfono actual" },
   newAddress: { email: "Dirección de correo nueva", phone: "Número de teléfono nuevo" },

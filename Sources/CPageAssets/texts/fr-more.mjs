@@ -88,6 +88,8 @@ export const texts = {
   namePasskey: "Nommer la clé d’accès",
   saveName: "Enregistrer le nom",
   nameSaved: "Le nom a été enregistré.",
+  PASSKEY_EXISTS: "Cet appareil a déjà une clé d’accès pour ce compte.",
+  PASSKEY_FAILED: "La clé d’accès n’a pas pu être utilisée ici.",
 
   currentAddress: { email: "Adresse e-mail actuelle", phone: "Numéro de téléphone actuel" },
   newAddress: { email: "Nouvelle adresse e-mail", phone: "Nouveau numéro de téléphone" },

@@ -86,6 +86,8 @@ export const texts = {
   namePasskey: "パスキーに名前を付ける",
   saveName: "名前を保存",
   nameSaved: "名前を保存しました。",
+  PASSKEY_EXISTS: "このデバイスには、このアカウントのパスキーがすでにあります。",
+  PASSKEY_FAILED: "ここではパスキーを使用できませんでした。",
 
   currentAddress: { email: "現在のメールアドレス", phone: "現在の電話番号" },
   newAddress: { email: "新しいメールアドレス", phone: "新しい電話番号" },

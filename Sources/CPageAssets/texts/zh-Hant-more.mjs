@@ -83,6 +83,8 @@ export const texts = {
   namePasskey: "為通行密鑰命名",
   saveName: "儲存名稱",
   nameSaved: "名稱已儲存。",
+  PASSKEY_EXISTS: "此裝置已有這個帳號的通行密鑰。",
+  PASSKEY_FAILED: "無法在此使用通行密鑰。",
 
   currentAddress: { email: "目前的電子郵件地址", phone: "目前的電話號碼" },
   newAddress: { email: "新的電子郵件地址", phone: "新的電話號碼" },

@@ -84,6 +84,8 @@ import Testing
         #expect(answer.text("csrf_token") == secret.token)
         #expect(answer.json["tenants"]?.array?.compactMap(\.string) == ["acme", "default"])
         #expect(answer.json["idle_seconds"]?.number == 1_800)
+        #expect(before.json["expires_in"] == .null)
+        #expect(answer.json["expires_in"]?.number == 43_200)
         #expect(answer.json["erase_needs_two"] == .bool(false))
         #expect(!answer.body.contains(secret.cookie))
         let other = try await service.send("GET", "/t/acme/console/session", headers: cookie)
@@ -95,9 +97,10 @@ import Testing
         #expect(
             try await service.send("GET", "/console/session", headers: foreign).summary
                 == "403 FORBIDDEN")
-        for _ in 0..<2 {
+        for expiresIn in [42_300, nil] as [Double?] {
             service.clock.advance(seconds: 900)
-            _ = try await service.send("GET", "/console/session", headers: cookie)
+            let later = try await service.send("GET", "/console/session", headers: cookie)
+            #expect(later.json["expires_in"]?.number == expiresIn)
         }
         let after = try await service.send("GET", "/console/session", headers: cookie)
         #expect(after.json["staff"] == .null)

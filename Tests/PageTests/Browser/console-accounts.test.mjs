@@ -532,6 +532,38 @@ test("a session warns before it ends, and stays when asked to", () => withBrowse
   assert.equal(await tab.evaluate(`document.querySelector("[role=alert]").textContent`), "");
 }));
 
+test("a clock that is ahead hastens neither the warning nor the question whether the session is over", () => withBrowser(async (open) => {
+  const tab = await open();
+  await tab.send("Page.addScriptToEvaluateOnNewDocument", { source: `(() => {
+    const [now, real] = [Date.now, setTimeout];
+    Date.now = () => now() + 13 * 3_600_000;
+    globalThis.later = [];
+    globalThis.setTimeout = (run, wait, ...rest) => {
+      if (wait < 10_000) return real(run, wait, ...rest);
+      later.push({ run, wait });
+      return 0;
+    };
+  })()` });
+  await signInWith(tab, (await staffSession("support")).cookie);
+  await visit(tab, "search");
+  await tab.wait("later.length > 0");
+  assert.equal(await tab.evaluate("later.at(-1).wait"), 1_680_000);
+  assert.equal(await tab.evaluate(`document.querySelector("[role=alert]").textContent`), "");
+  await tab.change("/console/session", (session) => { session.expires_in = 60; });
+  const begin = tab.requests.length;
+  await visit(tab, "search");
+  for (let questions = 1; questions <= 2; questions += 1) {
+    await tab.says("Your session ends at", "alert");
+    await tab.wait(`later.length === ${questions}`);
+    const wait = await tab.evaluate("later.at(-1).wait");
+    assert.ok(wait > 10_000 && wait <= 61_000, `asks again after ${wait} ms`);
+    const asked = tab.requests.slice(begin).filter(({ url }) => url.endsWith("/console/session"));
+    assert.equal(asked.length, questions);
+    if (questions === 1) await tab.evaluate("later.at(-1).run()");
+  }
+  await tab.endInterception();
+}));
+
 test("one of several roles is chosen, and changed in the bar", () => withBrowser(async (open) => {
   const tab = await staffTab(open, "auditor support", "search");
   await tab.sees("heading", "Choose a role");

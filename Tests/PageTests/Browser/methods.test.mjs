@@ -351,6 +351,18 @@ test("a password for another account's address is a conflict, and its password c
     assert.equal((await tab.items("Linked accounts")).length, 2);
   }));
 
+test("a passkey that the browser refuses is no cancellation", () => withBrowser(async (open) => {
+  const tab = await open();
+  await tab.plugIn({ transport: "internal" });
+  // Its name is not the one of the passkeys.
+  await tab.open(`${base}/account`);
+  await tab.click("Create an account with a passkey");
+  await tab.says("The passkey could not be used here.", "alert");
+  await tab.open(`${base}/account?lang=de`);
+  await tab.click("Mit einem Passkey anmelden");
+  await tab.says("Der Passkey konnte hier nicht verwendet werden.", "alert");
+}));
+
 test("a person signs up with a passkey, adds another one, and removes it", () =>
   withBrowser(async (open) => {
     const tab = await open();
@@ -359,7 +371,7 @@ test("a person signs up with a passkey, adds another one, and removes it", () =>
     await tab.click("Create an account with a passkey");
     await tab.says("Welcome. Your account was created.");
     await tab.click("Add a passkey");
-    await tab.says("You cancelled. Nothing was changed.");
+    await tab.says("This device already has a passkey for this account.", "alert");
     await tab.plugIn({ transport: "usb" });
     await tab.click("Add a passkey");
     await tab.says("Passkey added");

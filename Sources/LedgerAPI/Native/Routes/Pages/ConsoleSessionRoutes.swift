@@ -108,6 +108,8 @@ private struct ConsoleSessionAnswer: JSONWritable {
     private let session: StaffSessions.Session?
     private let tenants: [TenantID]
     private let eraseNeedsTwo: Bool
+    /// The seconds until the session ends, for a page whose clock may be a wrong one.
+    private let expiresIn: Int64?
 
     init(
         _ call: RouteCall, _ secret: StaffSessions.Secret?, _ session: StaffSessions.Session?
@@ -115,6 +117,7 @@ private struct ConsoleSessionAnswer: JSONWritable {
         tenant = call.tenant
         eraseNeedsTwo = call.services.configurations[call.tenant]?.policy.eraseNeedsTwo == true
         self.session = session
+        expiresIn = session.map { $0.expiresAt.seconds - call.now.seconds }
         token = session.flatMap { _ in secret?.token }
         guard let session else {
             tenants = []
@@ -151,6 +154,8 @@ private struct ConsoleSessionAnswer: JSONWritable {
             writer.number(StaffSessions.idleSeconds)
             writer.name("expires_at")
             writer.textOrNull(session?.expiresAt.description)
+            writer.name("expires_in")
+            if let expiresIn { writer.number(expiresIn) } else { writer.null() }
         }
     }
 }
