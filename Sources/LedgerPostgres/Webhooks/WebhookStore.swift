@@ -59,6 +59,12 @@ package struct WebhookStore {
     private static let comeBack = Statement(
         "webhook_come_back",
         "UPDATE webhook_cursors SET gone_at = NULL WHERE tenant_id = $1 AND endpoint_id = $2")
+    private static let attemptNow = Statement(
+        "webhook_attempt_now",
+        """
+        UPDATE webhook_deliveries SET next_attempt_at = to_timestamp(0)
+        WHERE tenant_id = $1 AND endpoint_id = $2 AND state = 'pending'
+        """)
     private static let change = Statement(
         "webhook_change",
         """
@@ -165,7 +171,10 @@ package struct WebhookStore {
             let changed = try connection.query(
                 isEnabled ? Self.enable : Self.disable, key(id))
             guard changed.rowsAffected == 1 else { return false }
-            if isEnabled { _ = try connection.query(Self.comeBack, key(id)) }
+            if isEnabled {
+                _ = try connection.query(Self.comeBack, key(id))
+                _ = try connection.query(Self.attemptNow, key(id))
+            }
             try record(isEnabled ? .enableWebhook : .disableWebhook, id)
             return true
         }

@@ -184,14 +184,15 @@ enum WebhookRotateCommand {
     }
 }
 
-/// `webhooks enable`: resumes sending after `disable` or after a receiver answered 410.
+/// `webhooks enable`: resumes sending after `disable`, after a receiver answered 410, or once it has recovered.
 enum WebhookEnableCommand {
     static let syntax = Syntax(
         words: ["webhooks", "enable"], summary: "resume sending to a webhook",
         operands: [WebhookCommands.operand], options: [WebhookCommands.tenantOption],
         settings: WebhookCommands.settings,
         details: """
-            Events appended in the meantime are sent too. Also resumes after the receiver has answered 410.
+            Events appended in the meantime are sent too. Also resumes after the receiver has answered 410. What
+            waits for its next attempt is sent immediately, also where the webhook is enabled already.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {

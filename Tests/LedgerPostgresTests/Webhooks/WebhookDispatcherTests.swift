@@ -192,6 +192,29 @@ import Testing
         }
     }
 
+    @Test func `everything that waits for its next attempt is sent once the webhook is enabled`()
+        async throws
+    {
+        try await WebhookFixture.with { fixture in
+            let id = try await fixture.add()
+            fixture.receiver.answer { _ in .status(500) }
+            let dispatcher = fixture.dispatcher {
+                $0.retries = RetrySchedule(delays: [86_400], jitter: { 1 })
+            }
+            try await fixture.running(dispatcher) {
+                _ = try await fixture.signIn("ada")
+                dispatcher.wake()
+                try await soon("an attempt") {
+                    try await fixture.texts(
+                        "SELECT (max(attempts) > 0)::text FROM webhook_deliveries") == ["true"]
+                }
+                fixture.receiver.answer { _ in .ok }
+                #expect(try await fixture.asOperator { try $0.setEnabled(true, id) })
+                try await fixture.settled()
+            }
+        }
+    }
+
     @Test func `a disabled endpoint gets nothing, and everything afterwards`() async throws {
         try await WebhookFixture.with { fixture in
             let id = try await fixture.add()
