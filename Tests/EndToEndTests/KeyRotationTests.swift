@@ -223,11 +223,7 @@ import Testing
         try await Deployment.with { deployment in
             try await deployment.serve().stop()
             let old = try #require(keys(try await list(deployment), "token", "in use").first)
-            try await deployment.asSuperuser(
-                """
-                INSERT INTO tenant_moves (tenant_id, state, peer, run)
-                VALUES ('default', 'moved', 'elsewhere', gen_random_uuid()) RETURNING 'x'
-                """)
+            try await deployment.markMoved()
             let rotated = try await deployment.tool.run(["keys", "rotate", "token"])
             #expect(rotated.status == 0, "\(rotated)")
             try beginUse(deployment)

@@ -2,6 +2,15 @@ import LedgerTestSupport
 import Testing
 
 extension Deployment {
+    /// Marks the tenant `default` as moved to another database.
+    func markMoved() async throws {
+        try await asSuperuser(
+            """
+            INSERT INTO tenant_moves (tenant_id, state, peer, run)
+            VALUES ('default', 'moved', 'elsewhere', gen_random_uuid()) RETURNING 'x'
+            """)
+    }
+
     /// Checks the commands on a tenant `default` that was moved, whose log has gone on elsewhere with the sealer's record.
     ///
     /// - Parameters:
@@ -10,11 +19,7 @@ extension Deployment {
     ///   - account: An account of the tenant.
     /// - Throws: An error of the database or of a command that does not run.
     func expectMoved(_ tool: CommandLineTool, key: String, account: String) async throws {
-        try await asSuperuser(
-            """
-            INSERT INTO tenant_moves (tenant_id, state, peer, run)
-            VALUES ('default', 'moved', 'elsewhere', gen_random_uuid()) RETURNING 'x'
-            """)
+        try await markMoved()
         let contents = "SELECT t::text FROM api_keys t UNION ALL SELECT t::text FROM access_log t"
         let before = try await asSuperuser(contents)
         let commands = [

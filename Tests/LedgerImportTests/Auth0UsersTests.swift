@@ -117,7 +117,7 @@ import Testing
         #expect(accounts.map(\.hasPassword) == [true, true, true, true])
     }
 
-    @Test func `two hashes of one id are none`() throws {
+    @Test func `an id that two connections have is ambiguous without the connection`() throws {
         let user = #"{"user_id":"auth0|1","email":"a@x.test","email_verified":true}"#
         func line(_ hash: String, _ connection: String) -> String {
             #"{"_id":{"$oid":"1"},"passwordHash":"\#(hash)","connection":"\#(connection)"}"# + "\n"

@@ -78,7 +78,7 @@ export async function showAccountAfter(text) {
   say(text);
 }
 
-/** Asks a person whose sign-in is too old to sign in again, and goes on with what was asked. */
+/** Asks a person whose sign-in is too old to sign in again, and keeps the pending action. */
 export async function askAgain(intent) {
   const { t } = page;
   keepIntent(intent);
@@ -94,7 +94,7 @@ export async function askAgain(intent) {
   );
 }
 
-/** Goes on with what was asked for before a sign-in, or a way to a provider, once the account is shown. */
+/** Continues the action that was pending before a sign-in, or a way to a provider, once the account is shown. */
 export async function resume(intent) {
   const { t } = page;
   try {

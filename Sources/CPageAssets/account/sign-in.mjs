@@ -55,7 +55,7 @@ export async function finishSignIn(name, proof) {
   }
 }
 
-/** Shows the account after a sign-in, and goes on with what was asked for or with `after`. */
+/** Shows the account after a sign-in, and continues the pending action or `after`. */
 export async function arrive(isNew, after = () => {}) {
   const { t, api } = page;
   const done = isNew ? t.welcome : t.signedIn;
@@ -66,7 +66,7 @@ export async function arrive(isNew, after = () => {}) {
     if (hasIntent()) goOn = (await changes()).resume;
   } catch (error) {
     if (error instanceof Left || error.code === "INVALID_ACCESS_TOKEN") throw error;
-    // The proof is used up, and what was asked for is kept.
+    // The proof is used up, and the pending action is kept.
     showUnread(error, () => arrive(isNew, after));
     say(done);
     return;

@@ -34,7 +34,9 @@ package final class TokenSigningKey: Sendable {
         self.publicJWK = key.parameters.published(algorithm: .es256)
     }
 
-    /// Creates a new random key whose id doesn't begin with a dash, as an option on a command line does.
+    /// Creates a new random key.
+    ///
+    /// Its id doesn't begin with a dash: a command line would take it for an option.
     package static func generate() -> TokenSigningKey {
         while true {
             let key = TokenSigningKey(.generateP256())

@@ -59,7 +59,7 @@ package struct AccountFile {
         do throws(ImportFault) {
             while try scan.next() != nil { realms.insert(scan.arrayCount) }
         } catch {
-            // What is malformed is reported when it is read.
+            // The import reports a malformed record with its line.
             if case .unreadable = error { throw error }
         }
         guard realms.count <= 1 else { throw .severalRealms }

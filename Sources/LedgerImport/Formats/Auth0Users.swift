@@ -70,8 +70,11 @@ enum Auth0User {
                 own.append(identity)
                 continue
             }
-            if let federated = identity.federated { account.federated.append(federated) }
-            account.lose(.invalidSubject, if: identity.federated == nil)
+            guard let federated = identity.federated else {
+                account.lose(.invalidSubject)
+                continue
+            }
+            account.federated.append(federated)
         }
         addCarried(by: user, to: &account)
         try addOwn(own, to: &account, user, hashes)

@@ -172,7 +172,7 @@ struct SupabaseTables {
                 text: email, isVerified: isEmailConfirmed(row))
             account.hash = hash
             account.hasPassword = hash != nil
-            // Supabase gives people who sign up by a link or an invitation a password that they do not know.
+            // Supabase gives people who sign up by a link or an invitation a random password.
             account.hasCodes = true
         }
         account.lose(.passwordOfPhone, if: hash != nil && account.email == nil)

@@ -191,8 +191,9 @@ enum WebhookEnableCommand {
         operands: [WebhookCommands.operand], options: [WebhookCommands.tenantOption],
         settings: WebhookCommands.settings,
         details: """
-            Events appended in the meantime are sent too. Also resumes after the receiver has answered 410. What
-            waits for its next attempt is sent immediately, also where the webhook is enabled already.
+            Events appended in the meantime are sent too. Also resumes after the receiver has answered 410.
+            Pending events are sent immediately instead of at their next attempt, also if the webhook is
+            already enabled.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {

@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `everything that waits for its next attempt is sent once the webhook is enabled`()
+    @Test func `pending events are sent immediately once the webhook is enabled`()
         async throws
     {
         try await WebhookFixture.with { fixture in

@@ -64,7 +64,7 @@ test("after an old sign-in, an unlink asks to sign in again, and goes on", () =>
     // On a slow machine, the sign-in may be an old one again when the page goes on.
     const isDone = `document.querySelector("[role=status]")?.textContent.includes("Google account unlinked")`;
     for (let tries = 0; tries < 5 && !await tab.evaluate(isDone); tries += 1) {
-      // What was asked for is kept also when the account cannot be read after the sign-in.
+      // The pending action is kept also when the account cannot be read after the sign-in.
       if (tries === 0) await tab.lose(["/v1/account"]);
       await tab.click("Sign in with Apple");
       await signInAt(tab, "apple", ada);

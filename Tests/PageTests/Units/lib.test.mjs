@@ -1,4 +1,4 @@
-// What the modules of both pages do without a page: times of a busy server, and the browser's refusals of passkeys.
+// The modules of both pages without a page: waits for a busy server, and passkeys that the browser refuses.
 
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -66,7 +66,7 @@ test("a renewed session that the store does not take is used in place of the sto
   assert.equal(store.session, stored);
   assert.equal(errors.length, 3);
   await ledger.account();
-  // What another page has saved since is newer.
+  // A session that another page has saved since is newer.
   const other = openStore();
   const { session } = await signedIn({ store: other });
   store.session = other.session;
@@ -97,7 +97,7 @@ test("a store that cannot be read, cleared or locked is the client's error", asy
     const { code, cause } = await refusal(call);
     assert.equal(`${code} ${cause.message}`, "STORE_FAILED no load");
   }
-  // A sign-in replaces what cannot be read.
+  // A sign-in replaces an unreadable session.
   await ledger.signIn("apple", await proof("apple", name, newName()));
   store.failing.clear();
   await ledger.account();

@@ -40,7 +40,7 @@ struct ConsoleSignOutRoute: Route {
         guard let secret = try call.staffSecret() else { throw .notOfPage }
         let everywhere = try call.body().flag(ConsoleSignOutBody.everywhere) ?? false
         let session = try await call.staffSession(of: secret, isUse: false)
-        // Without a session, nothing tells whose the others are.
+        // Without a session, the person whose sessions should end is unknown.
         if everywhere, session == nil { throw .apiKeyInvalid }
         do {
             if everywhere, let session {
@@ -108,7 +108,7 @@ private struct ConsoleSessionAnswer: JSONWritable {
     private let session: StaffSessions.Session?
     private let tenants: [TenantID]
     private let eraseNeedsTwo: Bool
-    /// The seconds until the session ends, for a page whose clock may be a wrong one.
+    /// The seconds until the session ends, for a page on a machine with a wrong clock.
     private let expiresIn: Int64?
 
     init(

@@ -58,7 +58,7 @@ struct PageSignOutRoute: Route {
                 try await call.submit(
                     SignOut(caller: caller, scope: everywhere ? .everywhere : .session))
             } catch .refused(.sessionEnded) where !everywhere {
-                // The cookie is what is left of it. Others would still live.
+                // Only its cookie is left. With `everywhere`, other sessions may be open.
             }
         }
         return .json(
