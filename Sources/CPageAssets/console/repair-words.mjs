@@ -33,6 +33,8 @@ const superseded = {
   identity_changed: "an identity was unlinked since, or one that was left behind was linked again.",
   provider_taken: "the account has another identity of a provider of which it would get one back. Unlink that one first.",
   upgraded: "the account was anonymous and has another identity since, so the anonymous one must not come back.",
+  address_shared:
+    "an account got another way to sign in with an address that the other one is signed in to with. Unlink that first.",
   no_way_to_sign_in: "one of the accounts would have no way to sign in.",
 };
 

@@ -38,7 +38,8 @@ package struct ChangeAddress: Sendable {
         guard state.isCurrent(proof) else { return .refused(proof.staleRefusal) }
         guard let held = state.holding(present), let name = state.name(of: held, among: present),
             let identity = state.subject(held, provider).flatMap({ state.directory[$0] }),
-            account.links.contains(where: { $0.identity == identity }), !held.isClaimed
+            account.links.contains(where: { $0.identity == identity }), !held.isClaimed,
+            state.ledger.root(of: held.account) == account.id
         else { return .refused(.providerNotLinked) }
         var drafts: [Decision.Draft] = []
         switch state.standing(of: address, at: now, under: policy) {

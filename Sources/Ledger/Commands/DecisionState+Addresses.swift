@@ -141,6 +141,18 @@ extension DecisionState {
         return Set(providers.compactMap { subject(held, $0) }.compactMap { directory[$0] })
     }
 
+    /// Returns the subjects' ids of those of some links that use addresses: one for each address.
+    func addressSubjects(
+        of links: [Account.Link], under policy: TenantPolicy
+    ) -> Set<String> {
+        let identities = Set(links.map(\.identity))
+        let users = directory.filter { subject, identity in
+            identities.contains(identity)
+                && type(of: subject.provider, under: policy)?.addressKind != nil
+        }
+        return Set(users.keys.map(\.providerID))
+    }
+
     /// Returns the subject of the identities that use an address.
     func subject(_ held: HeldAddress, _ provider: ProviderName) -> Subject? {
         Subject(provider: provider, providerID: held.id.description)

@@ -42,6 +42,8 @@ package struct UnmergeAccounts: Sendable {
         case providerTaken = "provider_taken"
         /// The survivor was anonymous, and has another identity since.
         case upgraded
+        /// Both accounts would be signed in to with one address.
+        case addressShared = "address_shared"
         /// One of the accounts would have no way to sign in.
         case noWayToSignIn = "no_way_to_sign_in"
     }
@@ -154,6 +156,10 @@ package struct UnmergeAccounts: Sendable {
         {
             return .upgraded
         }
+        let addresses = [plan.links, plan.returned].map {
+            state.addressSubjects(of: $0, under: policy)
+        }
+        if !addresses[0].isDisjoint(with: addresses[1]) { return .addressShared }
         for links in [plan.links, plan.returned] where waysToSignIn(links, policy).isEmpty {
             return .noWayToSignIn
         }

@@ -86,6 +86,8 @@ package struct BatchKeys {
     package private(set) var idTokens = IDTokens()
     /// Addresses that commands prove; the accounts that have them are loaded like ``accounts``.
     package private(set) var addresses: [TenantID: [ProvedName]] = [:]
+    /// The tenants whose links are found by their subjects.
+    package private(set) var subjectTenants: Set<TenantID> = []
     /// The external ids that commands bring.
     package private(set) var names: [TenantID: [ExternalName]] = [:]
     /// The identities whose passwords or keys were checked.
@@ -196,6 +198,7 @@ package struct BatchKeys {
             add(intent.idempotency, tenant)
             accounts.add(tenant, intent.survivor)
             accounts.add(tenant, intent.absorbed)
+            subjectTenants.insert(tenant)
         case .relinkProvider(let intent):
             accounts.add(tenant, intent.account)
             identities.add(tenant, intent.account, intent.identity)
@@ -280,6 +283,7 @@ package struct BatchKeys {
         _ names: [AddressName], _ provider: ProviderName, _ tenant: TenantID,
         endsClaim: Bool = false
     ) {
+        subjectTenants.insert(tenant)
         addresses[tenant, default: []] += names.map {
             ProvedName(name: $0, provider: provider, endsClaim: endsClaim)
         }

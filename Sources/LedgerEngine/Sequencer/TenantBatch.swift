@@ -17,7 +17,7 @@ package final class TenantBatch {
     package var loadedAddresses: Set<AddressID> = []
     /// Loaded accounts that had no address before this batch, nor had those merged into them: they get no notices.
     package var accountsWithoutAddresses: Set<AccountID> = []
-    /// Whether loaded links are found by their subjects, too: only commands that prove addresses need it.
+    /// Whether loaded links are found by their subjects, too: only commands that prove or divide addresses need it.
     package var findsLinksBySubject = false
     package var keys: BatchAccountKeys
     package var macs: LogMACs

@@ -89,7 +89,7 @@ struct BatchLoading {
                 lastRecordedAt: rows.lastRecordedAt, keyring: SequencerFixture.keyring)
             if let macs = rows.macs { batch.macs = macs }
             if let rules = rows.rules { batch.state.ledger.load(rules) }
-            batch.findsLinksBySubject = keys.addresses[tenant] != nil
+            batch.findsLinksBySubject = keys.subjectTenants.contains(tenant)
             load(rows, into: batch)
             batches[tenant] = batch
         }

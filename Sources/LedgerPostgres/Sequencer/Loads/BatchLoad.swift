@@ -69,7 +69,7 @@ struct BatchLoad {
         steps.append(
             Step(call: HeadLoad.lock(keys.tenants)) { load, result in
                 try HeadLoad.read(result, into: &load.tenants, keyring: load.keyring)
-                for tenant in load.keys.addresses.keys {
+                for tenant in load.keys.subjectTenants {
                     load.tenants[tenant]?.findsLinksBySubject = true
                 }
                 for batch in load.tenants.values {
