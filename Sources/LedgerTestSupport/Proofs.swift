@@ -61,6 +61,17 @@ package func passwordProof(
         challenge: challenge, password: version)
 }
 
+/// Creates the proof of a new passkey that verified its user.
+package func registration(of key: String, _ generator: inout SeededGenerator) -> Proof {
+    Proof(
+        subject("passkey", key), authenticatedAt: Timestamp(seconds: 1),
+        methods: .verifyingPasskey, email: nil,
+        passkey: PasskeyProof(registering: NewPassword(passkey: key, count: 1)),
+        usedUp: SingleUseIDToken(
+            digest: digest(generator.bytes(32)),
+            expiresAt: Timestamp(seconds: 4_000_000_000)))
+}
+
 extension SignIn {
     /// Creates a sign-in with a proof.
     package init(

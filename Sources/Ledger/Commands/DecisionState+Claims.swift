@@ -30,8 +30,13 @@ extension DecisionState {
         let users = identities(using: held, under: policy)
         let lost = account.links.filter { users.contains($0.identity) }
         let rest = account.links.filter { !users.contains($0.identity) }
-        let isAll =
-            !lost.isEmpty && !canSignIn(to: rest, with: account.secondFactors, under: policy)
+        // A passkey that verifies its user needs no second factor; whether it does is known at a sign-in alone.
+        let hasOther =
+            canSignIn(to: rest, with: account.secondFactors, under: policy)
+            || waysToSignIn(rest, policy).contains {
+                type(of: $0.provider, under: policy) == .passkey
+            }
+        let isAll = !lost.isEmpty && !hasOther
         // A disabled account is not handed over: it loses the address, by which its identity was found.
         let isDisabled = account.disabledPosition != nil
         return LostClaim(

@@ -114,6 +114,26 @@ import Testing
         _ = try story.scenario.given.relink(former.identity, to: holder.account).get()
     }
 
+    @Test func `an account with a passkey is not handed over, even if its factor is a key, too`()
+        throws
+    {
+        let passkey = provider("passkey")
+        var story = ClaimStory()
+        story.scenario.given.policy.providers[passkey] = ProviderPin(
+            type: .passkey, issuers: ["x.test"])
+        let bob = try story.opened()
+        _ = try story.link(bob, registration(of: "own", &story.generator)).result.get()
+        let key = EnrolFactor(
+            .passkey, by: bob, passkey: (subject: subject("passkey", "key"), domain: "x.test"),
+            &story.generator)
+        _ = try story.scenario.when(key).result.get()
+        let ada = try story.caller(story.signIn(story.code()))
+        #expect(ada.account != bob.account)
+        let kept = try story.account(bob)
+        #expect(kept.linkedProviders == [passkey] && kept.secondFactors == [key.factor.id])
+        #expect(try story.address().account == ada.account)
+    }
+
     @Test func `an import reports an address that another account has claimed`() throws {
         var story = ClaimStory()
         _ = try story.opened()

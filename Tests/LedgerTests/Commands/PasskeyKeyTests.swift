@@ -32,13 +32,7 @@ struct PasskeyKeyTests {
         }
 
         mutating func link(_ key: String) throws -> Scenario.Effects {
-            let proof = Proof(
-                subject("passkey", key), authenticatedAt: Timestamp(seconds: 1),
-                methods: .verifyingPasskey, email: nil,
-                passkey: PasskeyProof(registering: NewPassword(passkey: key, count: 1)),
-                usedUp: SingleUseIDToken(
-                    digest: digest(generator.bytes(32)),
-                    expiresAt: Timestamp(seconds: 4_000_000_000)))
+            let proof = registration(of: key, &generator)
             return try scenario.when(
                 LinkProvider(
                     caller: caller,
