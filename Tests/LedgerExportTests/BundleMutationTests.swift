@@ -147,6 +147,13 @@ import TransparencyLog
             try $0.edit("manifest.json") { _ in "{}\n" }
         },
         Change(name: "an extra file", isResealed: false) { $0.add("notes.txt", "hello\n") },
+        Change(name: "an extra file in the manifest") { $0.add("notes.txt", "hello\n") },
+        Change(name: "an extra part in the manifest") {
+            $0.add("entries/000009.jsonl", "{}\n")
+        },
+        Change(name: "extra checkpoints in the manifest", isOfAccount: true) {
+            $0.add("checkpoints/000009.jsonl", "{}\n")
+        },
         Change(name: "a file outside", isResealed: false) { $0.add("../../outside", "hello\n") },
         Change(name: "a file at the root", isResealed: false) { $0.add("/tmp/outside", "hello\n") },
         Change(name: "a duplicate file name", isResealed: false) { $0.add("keys.txt", "hello\n") },
