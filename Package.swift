@@ -111,7 +111,7 @@ let package = Package(
 
         // The subject.
         .target(name: "Ledger", dependencies: ["Encodings", "JSON"]),
-        .target(name: "LedgerMessages", dependencies: ["Encodings", "Ledger"]),
+        .target(name: "LedgerMessages", dependencies: ["Ledger"]),
         .target(name: "LedgerWire"),
         .target(
             name: "LedgerExport",

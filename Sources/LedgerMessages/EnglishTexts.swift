@@ -4,31 +4,25 @@ enum EnglishTexts {
         switch template {
         case .signInCode:
             code(
-                "sign-in code", "Type it only where you began to sign in",
-                link: "Or open this link to sign in:")
+                "sign-in code", "Type it only where you began to sign in")
         case .signUpCode:
             code(
-                "sign-up code", "Type it only where you began to sign up",
-                link: "Or open this link to finish your sign-up:")
+                "sign-up code", "Type it only where you began to sign up")
         case .confirmAddress:
             code(
-                "confirmation code", "Type it only where you entered this address",
-                link: "Or open this link to confirm the address:")
+                "confirmation code", "Type it only where you entered this address")
         case .linkCode:
             code(
-                "code for adding a way to sign in", "Type it only where you asked for it",
-                link: "Or open this link to add it:")
+                "code for adding a way to sign in", "Type it only where you asked for it")
         case .mergeCode:
             code(
                 "code for combining two accounts",
-                "Type it only where you asked to combine your accounts",
-                link: "Or open this link to combine them:")
+                "Type it only where you asked to combine your accounts")
         case .passwordReset:
             code(
-                "code for a new password", "Type it only where you asked for a new password",
-                link: "Or open this link to set one:")
+                "code for a new password", "Type it only where you asked for a new password")
         case .secondFactorCode:
-            code("second sign-in code", "Type it only where you began to sign in", link: nil)
+            code("second sign-in code", "Type it only where you began to sign in")
         case .addressKnown:
             MessagePattern(
                 subject: "Your {product} account",
@@ -91,16 +85,15 @@ enum EnglishTexts {
         }
     }
 
-    private static func code(_ name: String, _ place: String, link: String?) -> MessagePattern {
-        let opening = link.map { "\n\n\($0)\n{link}" } ?? ""
-        return MessagePattern(
+    private static func code(_ name: String, _ place: String) -> MessagePattern {
+        MessagePattern(
             subject: "Your {product} \(name)",
             body: """
                 Your {product} \(name):
 
                 {code}
 
-                It is valid for {minutes} minutes. \(place), and share it with no one.\(opening)
+                It is valid for {minutes} minutes. \(place), and share it with no one.
 
                 If you did not ask for it, ignore this message.
 

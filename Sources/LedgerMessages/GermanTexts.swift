@@ -4,37 +4,31 @@ enum GermanTexts {
         switch template {
         case .signInCode:
             code(
-                "Anmeldecode", "Geben Sie ihn nur dort ein, wo Sie die Anmeldung begonnen haben",
-                link: "Oder öffnen Sie diesen Link, um sich anzumelden:")
+                "Anmeldecode", "Geben Sie ihn nur dort ein, wo Sie die Anmeldung begonnen haben")
         case .signUpCode:
             code(
                 "Registrierungscode",
-                "Geben Sie ihn nur dort ein, wo Sie die Registrierung begonnen haben",
-                link: "Oder öffnen Sie diesen Link, um die Registrierung abzuschließen:")
+                "Geben Sie ihn nur dort ein, wo Sie die Registrierung begonnen haben")
         case .confirmAddress:
             code(
                 "Bestätigungscode",
-                "Geben Sie ihn nur dort ein, wo Sie diese Adresse angegeben haben",
-                link: "Oder öffnen Sie diesen Link, um die Adresse zu bestätigen:")
+                "Geben Sie ihn nur dort ein, wo Sie diese Adresse angegeben haben")
         case .linkCode:
             code(
                 "Code für eine weitere Anmeldemöglichkeit",
-                "Geben Sie ihn nur dort ein, wo Sie ihn angefordert haben",
-                link: "Oder öffnen Sie diesen Link, um sie hinzuzufügen:")
+                "Geben Sie ihn nur dort ein, wo Sie ihn angefordert haben")
         case .mergeCode:
             code(
                 "Code zum Zusammenlegen zweier Konten",
-                "Geben Sie ihn nur dort ein, wo Sie Ihre Konten zusammenlegen wollten",
-                link: "Oder öffnen Sie diesen Link, um sie zusammenzulegen:")
+                "Geben Sie ihn nur dort ein, wo Sie Ihre Konten zusammenlegen wollten")
         case .passwordReset:
             code(
                 "Code für ein neues Passwort",
-                "Geben Sie ihn nur dort ein, wo Sie ein neues Passwort angefordert haben",
-                link: "Oder öffnen Sie diesen Link, um eines zu setzen:")
+                "Geben Sie ihn nur dort ein, wo Sie ein neues Passwort angefordert haben")
         case .secondFactorCode:
             code(
                 "zweiter Anmeldecode",
-                "Geben Sie ihn nur dort ein, wo Sie die Anmeldung begonnen haben", link: nil)
+                "Geben Sie ihn nur dort ein, wo Sie die Anmeldung begonnen haben")
         case .addressKnown:
             MessagePattern(
                 subject: "Ihr Konto bei {product}",
@@ -112,8 +106,7 @@ enum GermanTexts {
         }
     }
 
-    private static func code(_ name: String, _ place: String, link: String?) -> MessagePattern {
-        let opening = link.map { "\n\n\($0)\n{link}" } ?? ""
+    private static func code(_ name: String, _ place: String) -> MessagePattern {
         let capitalized = name.prefix(1).uppercased() + name.dropFirst()
         return MessagePattern(
             subject: "{product}: \(capitalized)",
@@ -122,7 +115,7 @@ enum GermanTexts {
 
                 {code}
 
-                Er ist {minutes} Minuten gültig. \(place), und verraten Sie ihn niemandem.\(opening)
+                Er ist {minutes} Minuten gültig. \(place), und verraten Sie ihn niemandem.
 
                 Haben Sie ihn nicht angefordert, ignorieren Sie diese Nachricht.
 

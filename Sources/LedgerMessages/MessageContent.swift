@@ -24,15 +24,13 @@ package struct MessageContent: Hashable, Sendable {
         self.values = values
     }
 
-    /// Fills a template with a code, and with a link to the page that takes it.
+    /// Fills a template with a code.
     ///
     /// - Throws: as ``init(_:_:)``.
     package static func code(
-        _ template: MessageTemplate, _ code: String, minutes: Int, link: String? = nil
+        _ template: MessageTemplate, _ code: String, minutes: Int
     ) throws(MessageFault) -> MessageContent {
-        var values: [MessagePlaceholder: String] = [.code: code, .minutes: String(minutes)]
-        values[.link] = link
-        return try MessageContent(template, values)
+        try MessageContent(template, [.code: code, .minutes: String(minutes)])
     }
 
     /// Fills the notice of something that happened.

@@ -1,3 +1,5 @@
+package import Ledger
+
 /// The configuration of one tenant's messages.
 package struct MessageSettings: Hashable, Sendable {
     /// The most bytes of a product's name.
@@ -7,7 +9,7 @@ package struct MessageSettings: Hashable, Sendable {
     package var product: String
     /// The language of recipients who want no other one that there is.
     package var language: MessageLanguage
-    /// The beginning of links, without a slash at its end; nil for `LEDGER_PUBLIC_URL`.
+    /// The address of the tenant's pages, without a slash at its end; nil if they are at `LEDGER_PUBLIC_URL`.
     package var baseURL: String?
     /// The countries whose phone numbers are sent messages.
     package var smsCountries: SMSCountries
@@ -21,6 +23,19 @@ package struct MessageSettings: Hashable, Sendable {
         self.language = language
         self.baseURL = baseURL
         self.smsCountries = smsCountries
+    }
+
+    /// Returns the link to a tenant's account page.
+    ///
+    /// - Parameters:
+    ///   - tenant: The tenant.
+    ///   - publicURL: `LEDGER_PUBLIC_URL`.
+    /// - Returns: The link; nil when the address of the page is not configured, or too long for a message.
+    package func accountPage(of tenant: TenantID, publicURL: String?) -> String? {
+        let path = tenant == .default ? "" : "/t/\(tenant)"
+        guard let pages = baseURL ?? publicURL.map({ $0 + path }) else { return nil }
+        let link = pages + "/account"
+        return MessagePlaceholder.link.accepts(link) ? link : nil
     }
 }
 

@@ -1,6 +1,6 @@
 /// A text that is sent to people, in every language.
 package enum MessageTemplate: String, Hashable, Sendable, CaseIterable {
-    // Codes and links that prove the possession of an address.
+    // Codes that prove the possession of an address.
     case signInCode = "sign_in_code"
     case signUpCode = "sign_up_code"
     case confirmAddress = "confirm_address"
@@ -58,9 +58,7 @@ package enum MessageTemplate: String, Hashable, Sendable, CaseIterable {
     }
 
     /// The values that it may have: the paragraphs about them are left out otherwise.
-    package var optional: Set<MessagePlaceholder> {
-        self == .secondFactorCode ? [] : [.link]
-    }
+    package var optional: Set<MessagePlaceholder> { hasCode ? [] : [.link] }
 }
 
 /// A place in a template that is filled for each message.
@@ -69,9 +67,9 @@ package enum MessageTemplate: String, Hashable, Sendable, CaseIterable {
 package enum MessagePlaceholder: String, Hashable, Sendable, CaseIterable {
     /// The code to type.
     case code
-    /// A URL whose secrets stand in the fragment.
+    /// The URL of the account page.
     case link
-    /// For how many minutes the code and the link are valid.
+    /// For how many minutes the code is valid.
     case minutes
     /// The configured display name of a provider.
     case provider

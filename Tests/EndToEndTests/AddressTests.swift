@@ -195,6 +195,16 @@ import Testing
             #expect(
                 linked[0].text.contains("Google was added as a way to sign in."),
                 "\(linked[0].text)")
+            let page = try #require(
+                linked[0].text.split(separator: "\n").first { $0.hasSuffix("/account") })
+            let path = try #require(URLComponents(string: String(page))?.path)
+            #expect(try await server.client.call("GET", path).status == 200)
+            let known = try await server.client.call(
+                "POST", "/v1/auth/sign-up/password",
+                ["email": Self.address, "password": Self.password])
+            #expect(known.status == 200, "\(known)")
+            let told = try await messages("address_known", count: 1, of: server)
+            #expect(told[0].text.contains(page))
             #expect(try await ada.unlink(deployment.google).status == 200)
             _ = try await messages("provider_unlinked", count: 1, of: server)
             let begun = try await server.client.call(

@@ -11,9 +11,9 @@ import Testing
     private static func content(
         _ template: MessageTemplate, hasLink: Bool
     ) throws(MessageFault) -> MessageContent {
-        let link = hasLink ? "https://id.example/page#code=493021" : nil
+        let link = hasLink ? "https://id.example/account" : nil
         if template.hasCode {
-            return try .code(template, "493021", minutes: 10, link: link)
+            return try .code(template, "493021", minutes: 10)
         }
         if template == .addressKnown { return try .addressKnown(link: link) }
         let provider = template.required.contains(.provider) ? "Google" : nil

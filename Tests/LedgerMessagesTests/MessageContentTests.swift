@@ -21,7 +21,7 @@ import Testing
     ])
     func `a link is https, or leads to this machine`(link: String) {
         #expect(throws: MessageFault.unacceptable(.link)) {
-            try MessageContent.code(.signInCode, "1", minutes: 10, link: link)
+            try MessageContent.addressKnown(link: link)
         }
     }
 
@@ -40,21 +40,30 @@ import Testing
                 .providerLinked, at: Timestamp(seconds: 0), provider: "A\u{2028}B")
         }
         #expect(throws: MessageFault.unacceptable(.link)) {
-            try MessageContent.code(
-                .secondFactorCode, "1", minutes: 5, link: "https://id.example/")
+            try MessageContent(
+                .signInCode, [.code: "1", .minutes: "5", .link: "https://id.example/"])
         }
     }
 
-    @Test func `secrets stand in the fragment, escaped`() {
+    @Test func `the account page is at the tenant's own address, or else at the public one`()
+        throws
+    {
+        let other = try #require(TenantID("acme"))
+        let publicURL = "https://id.example/ledger"
+        var settings = MessageSettings()
+        #expect(settings.accountPage(of: .default, publicURL: nil) == nil)
         #expect(
-            MessageLink.make(
-                base: "https://id.example", path: "/reset",
-                secrets: ["challenge": "a b&c", "code": "1"])
-                == "https://id.example/reset#challenge=a%20b%26c&code=1")
-        #expect(MessageLink.make(base: "http://id.example", path: "/", secrets: [:]) == nil)
+            settings.accountPage(of: .default, publicURL: publicURL)
+                == "https://id.example/ledger/account")
         #expect(
-            MessageLink.make(base: "http://[::1]:8080", path: "/", secrets: [:])
-                == "http://[::1]:8080/")
+            settings.accountPage(of: other, publicURL: publicURL)
+                == "https://id.example/ledger/t/acme/account")
+        settings.baseURL = "https://login.acme.example"
+        #expect(
+            settings.accountPage(of: other, publicURL: publicURL)
+                == "https://login.acme.example/account")
+        settings.baseURL = "https://" + String(repeating: "a", count: 2_040)
+        #expect(settings.accountPage(of: other, publicURL: publicURL) == nil)
     }
 
     @Test(arguments: [

@@ -1,3 +1,4 @@
+internal import Ledger
 internal import LedgerMessages
 internal import Synchronization
 
@@ -12,7 +13,8 @@ package final class MessageDispatcher: Sendable {
     private let onFault: @Sendable (String) -> Void
     private let counts = MessageCounts()
     private let signals: [MessageChannel: WakeSignal]
-    private let inFlight = Mutex<[MessageChannel: Int]>([:])
+    /// The number of attempts of each tenant that are under way.
+    private let inFlight = Mutex<[MessageChannel: [TenantID: Int]]>([:])
     /// The last failure of each channel, so that each is reported once.
     private let failures = Mutex<[MessageChannel: MessageFailure]>([:])
 
@@ -65,18 +67,21 @@ package final class MessageDispatcher: Sendable {
         guard let signal = signals[channel] else { return }
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
-                let free = configuration.inFlightMax - inFlight.withLock { $0[channel] ?? 0 }
+                let busy = inFlight.withLock { $0[channel] ?? [:] }
+                let free = configuration.inFlightMax - busy.values.reduce(0, +)
                 var taken: [LeasedMessage] = []
                 do {
-                    if free > 0 { taken = try await store.take(channel, atMost: free) }
+                    if free > 0 {
+                        taken = try await store.take(channel, atMost: free, besides: busy)
+                    }
                 } catch {
                     onFault("the outbox cannot be read: \(error)")
                 }
-                inFlight.withLock { $0[channel, default: 0] += taken.count }
                 for message in taken {
+                    count(1, of: message.tenant, on: channel)
                     group.addTask {
                         await self.send(message, by: transport, of: channel)
-                        self.inFlight.withLock { $0[channel, default: 0] -= 1 }
+                        self.count(-1, of: message.tenant, on: channel)
                         signal.raise()
                     }
                 }
@@ -85,6 +90,14 @@ package final class MessageDispatcher: Sendable {
                     await signal.wait(atMost: configuration.poll)
                 }
             }
+        }
+    }
+
+    /// Counts an attempt that begins or ends.
+    private func count(_ change: Int, of tenant: TenantID, on channel: MessageChannel) {
+        inFlight.withLock { attempts in
+            let count = (attempts[channel]?[tenant] ?? 0) + change
+            attempts[channel, default: [:]][tenant] = count == 0 ? nil : count
         }
     }
 

@@ -9,6 +9,8 @@ package struct MessageDispatcherConfiguration: Sendable {
     package var product: @Sendable (TenantID) -> String
     /// Returns the display name of a tenant's provider.
     package var provider: @Sendable (TenantID, ProviderName) -> String = { $1.description }
+    /// Returns the link to a tenant's account page; nil when its address is not configured.
+    package var accountPage: @Sendable (TenantID) -> String? = { _ in nil }
     /// Whether a tenant sends messages of a channel to a recipient.
     package var maySend: @Sendable (TenantID, MessageChannel, String) -> Bool = { _, _, _ in true }
     /// The pauses in seconds after the first attempt, the second and so on; the last one repeats until the

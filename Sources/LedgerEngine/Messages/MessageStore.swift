@@ -5,8 +5,17 @@ package import LedgerMessages
 ///
 /// Any error means that the store cannot be reached, and that the outcome of a write is unknown.
 package protocol MessageStore: Sendable {
-    /// Leases due messages of a channel, of every tenant in turn.
-    func take(_ channel: MessageChannel, atMost limit: Int) async throws -> [LeasedMessage]
+    /// Leases due messages of a channel: every tenant gets a share, those with the fewest attempts under way first.
+    ///
+    /// - Parameters:
+    ///   - channel: the channel.
+    ///   - limit: the maximum number of messages.
+    ///   - busy: the number of attempts of each tenant that are under way.
+    /// - Returns: the leased messages.
+    /// - Throws: any error of a store that cannot be reached.
+    func take(
+        _ channel: MessageChannel, atMost limit: Int, besides busy: [TenantID: Int]
+    ) async throws -> [LeasedMessage]
 
     /// Checks under the lease that a message may still be sent, counts the attempt and renews the lease.
     func begin(_ message: LeasedMessage) async throws -> MessageCheck

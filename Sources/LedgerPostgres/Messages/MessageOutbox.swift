@@ -10,6 +10,7 @@ package struct MessageOutbox: CodeOutbox {
 
     private let keyring: WrappingKeyring
     private let settings: @Sendable (TenantID) -> MessageSettings
+    private let accountPage: @Sendable (TenantID) -> String?
     private let now: @Sendable () -> Timestamp
     private let random: @Sendable () -> UInt128
     private let dispatcher: MessageDispatcher
@@ -19,16 +20,19 @@ package struct MessageOutbox: CodeOutbox {
     /// - Parameters:
     ///   - keyring: Encrypts the messages.
     ///   - settings: Returns the configuration of a tenant's messages.
+    ///   - accountPage: Returns the link to a tenant's account page.
     ///   - now: Returns the time.
     ///   - random: Returns unpredictable bits for ids.
     ///   - dispatcher: Sends the messages.
     package init(
         keyring: WrappingKeyring, settings: @escaping @Sendable (TenantID) -> MessageSettings,
+        accountPage: @escaping @Sendable (TenantID) -> String?,
         now: @escaping @Sendable () -> Timestamp, random: @escaping @Sendable () -> UInt128,
         dispatcher: MessageDispatcher
     ) {
         self.keyring = keyring
         self.settings = settings
+        self.accountPage = accountPage
         self.now = now
         self.random = random
         self.dispatcher = dispatcher
@@ -53,7 +57,7 @@ package struct MessageOutbox: CodeOutbox {
             template.hasCode
             ? try MessageContent.code(
                 template, message.code, minutes: Int(StoredChallenge.lifetimeSeconds / 60))
-            : try MessageContent.addressKnown()
+            : try MessageContent.addressKnown(link: accountPage(challenge.tenant))
         let outgoing = try OutgoingMessage(
             id: MessageID(at: now(), random: random()), tenant: challenge.tenant,
             account: message.account,

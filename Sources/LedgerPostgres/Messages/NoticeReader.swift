@@ -23,17 +23,21 @@ struct NoticeReader: Sendable {
 
     private let disclosures: DisclosureReader
     private let provider: @Sendable (TenantID, ProviderName) -> String
+    private let accountPage: @Sendable (TenantID) -> String?
 
     /// Creates a reader.
     ///
     /// - Parameters:
     ///   - keyring: Decrypts addresses.
     ///   - provider: Returns the display name of a tenant's provider.
+    ///   - accountPage: Returns the link to a tenant's account page.
     init(
-        keyring: WrappingKeyring, provider: @escaping @Sendable (TenantID, ProviderName) -> String
+        keyring: WrappingKeyring, provider: @escaping @Sendable (TenantID, ProviderName) -> String,
+        accountPage: @escaping @Sendable (TenantID) -> String?
     ) {
         disclosures = DisclosureReader(keyring: keyring)
         self.provider = provider
+        self.accountPage = accountPage
     }
 
     /// Reads a notice of an event.
@@ -58,7 +62,8 @@ struct NoticeReader: Sendable {
         let content = try MessageContent.notice(
             template, at: recorded.recordedAt,
             provider: template.required.contains(.provider)
-                ? recorded.event.fact.attributes.provider.map { name(of: $0, in: tenant) } : nil)
+                ? recorded.event.fact.attributes.provider.map { name(of: $0, in: tenant) } : nil,
+            link: accountPage(tenant))
         return .opened(OpenedMessage(recipient: text, content: content))
     }
 

@@ -18,7 +18,8 @@ struct PostgresMessageStore: MessageStore {
     /// Creates a store without connecting.
     init(
         url: String, keyring: WrappingKeyring, leaseSeconds: Int32,
-        provider: @escaping @Sendable (TenantID, ProviderName) -> String
+        provider: @escaping @Sendable (TenantID, ProviderName) -> String,
+        accountPage: @escaping @Sendable (TenantID) -> String? = { _ in nil }
     ) {
         session = Postgres.Session(
             url: url, applicationName: "account-ledger messages", statementDeadline: .seconds(15)
@@ -29,20 +30,26 @@ struct PostgresMessageStore: MessageStore {
         ) { try $0.execute(ConnectionSettings.lookups) }
         self.keyring = keyring
         self.leaseSeconds = leaseSeconds
-        notices = NoticeReader(keyring: keyring, provider: provider)
+        notices = NoticeReader(
+            keyring: keyring, provider: provider, accountPage: accountPage)
     }
 
-    func take(_ channel: MessageChannel, atMost limit: Int) async throws -> [LeasedMessage] {
+    func take(
+        _ channel: MessageChannel, atMost limit: Int, besides busy: [TenantID: Int]
+    ) async throws -> [LeasedMessage] {
         let lease = EntityID<MessageLease>(bits: SecureRandom.uint128())
         return try await session.run { [leaseSeconds] connection in
             let due = try connection.query(
-                AllTenants.dueMessages, [.text(channel.rawValue), .int8(Int64(limit))])
+                AllTenants.dueMessages, [.text(channel.rawValue), .int8(Int64(limit + busy.count))])
             var tenants: [TenantID] = []
             for row in 0..<due.rowCount {
                 if let tenant = TenantID(try due.text(row, due.column("tenant_id"))) {
                     tenants.append(tenant)
                 }
             }
+            // Those with the fewest attempts under way first, then those that have waited longest.
+            tenants = tenants.enumerated().map { ($0.offset, busy[$0.element] ?? 0, $0.element) }
+                .sorted { ($0.1, $0.0) < ($1.1, $1.0) }.prefix(limit).map(\.2)
             let share = max(1, limit / max(1, tenants.count))
             let results = try connection.pipeline(
                 tenants.map { tenant in
@@ -171,7 +178,7 @@ extension MessageDispatcher {
             configuration: configuration,
             store: PostgresMessageStore(
                 url: url, keyring: keyring, leaseSeconds: configuration.leaseSeconds,
-                provider: configuration.provider),
+                provider: configuration.provider, accountPage: configuration.accountPage),
             onFault: onFault)
     }
 }

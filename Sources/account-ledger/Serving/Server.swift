@@ -94,20 +94,26 @@ struct Server: Sendable {
                 tokenProviders: ImitatedTokenProvider.all(secrets),
                 codes: AuthorizationCodes.all(secrets)) : nil
         staff = files.staff ?? identityProvider.map { StaffSetup($0) }
-        publicURL =
+        let publicURL =
             configuration.messaging.publicURL
             ?? (configuration.mode == .development ? base : nil)
+        self.publicURL = publicURL
+        let settings: @Sendable (TenantID) -> MessageSettings = {
+            tenants[$0]?.messages ?? MessageSettings()
+        }
+        let accountPage: @Sendable (TenantID) -> String? = {
+            settings($0).accountPage(of: $0, publicURL: publicURL)
+        }
         workers = Workers(
             configuration, engine: opened.engine, keys: keys, tenants: { tenants[$0] },
-            faults: faults, log: log)
+            accountPage: accountPage, faults: faults, log: log)
         codes = AddressCodes(
             current: secrets.currentID, keys: secrets.keys,
             store: PostgresChallengeStore(
                 url: configuration.databaseURL, keyring: keys.wrapping,
                 outbox: MessageOutbox(
-                    keyring: keys.wrapping,
-                    settings: { tenants[$0]?.messages ?? MessageSettings() }, now: { .now },
-                    random: { SecureRandom.uint128() }, dispatcher: workers.messages)
+                    keyring: keys.wrapping, settings: settings, accountPage: accountPage,
+                    now: { .now }, random: { SecureRandom.uint128() }, dispatcher: workers.messages)
             ) {
                 log.write(.error, "challenge fault", ["detail": .text($0)])
             },

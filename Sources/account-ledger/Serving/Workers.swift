@@ -33,8 +33,8 @@ struct Workers: Sendable {
 
     init(
         _ configuration: ServeConfiguration, engine: DatabaseEngine, keys: Keys,
-        tenants: @escaping @Sendable (TenantID) -> TenantConfiguration?, faults: LastFault,
-        log: Log
+        tenants: @escaping @Sendable (TenantID) -> TenantConfiguration?,
+        accountPage: @escaping @Sendable (TenantID) -> String?, faults: LastFault, log: Log
     ) {
         let url = configuration.databaseURL
         let fence = fence
@@ -74,6 +74,7 @@ struct Workers: Sendable {
             (tenants($0)?.messages ?? MessageSettings()).product
         }
         sending.provider = { tenants($0)?.displayName(of: $1) ?? $1.description }
+        sending.accountPage = accountPage
         sending.maySend = { tenants($0)?.maySend(by: $1, to: $2) ?? true }
         let messages = MessageDispatcher(
             url: url, configuration: sending, keyring: keys.wrapping,

@@ -91,7 +91,7 @@ import Testing
             try await fixture.write(message)
             // What a killed process leaves behind: it has sent the message and not written that.
             let killed = fixture.store(leaseSeconds: 1)
-            let taken = try #require(try await killed.take(.email, atMost: 1).first)
+            let taken = try #require(try await killed.take(.email, atMost: 1, besides: [:]).first)
             guard case .ready = try await killed.begin(taken) else {
                 Issue.record("it was not ready")
                 return
@@ -150,6 +150,27 @@ import Testing
                 }
             }
             #expect(dispatcher.outcomes.map(\.outcome) == ["expired", "sent"])
+        }
+    }
+
+    @Test func `a message goes before the backlog of another tenant`() async throws {
+        try await MessageFixture.with { fixture in
+            let busy = try #require(TenantID("busy"))
+            fixture.transport.close()
+            for number in 0..<5 {
+                try await fixture.write(
+                    try fixture.message(to: "guest-\(number)@example.org", tenant: busy))
+            }
+            try await fixture.running(fixture.dispatcher { $0.inFlightMax = 2 }) {
+                try await soon("two to be under way") { fixture.transport.attempts.count == 2 }
+                try await fixture.write(try fixture.message())
+                fixture.transport.releaseOne()
+                try await soon("another one to be under way") {
+                    fixture.transport.attempts.count == 3
+                }
+                fixture.transport.open()
+            }
+            #expect(fixture.transport.attempts[..<3].map(\.tenant) == [busy, busy, .default])
         }
     }
 

@@ -40,6 +40,11 @@ final class TestTransport: MessageTransport {
         for one in waiting { one.resume() }
     }
 
+    /// Releases one held attempt, and keeps holding the others.
+    func releaseOne() {
+        state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }?.resume()
+    }
+
     func stop() { open() }
 
     func send(_ message: RenderedMessage) async -> MessageOutcome {
@@ -86,9 +91,7 @@ struct MessageFixture: Sendable {
         try OutgoingMessage(
             id: MessageID(bits: UInt128(ids.next())), tenant: tenant,
             account: account, channel: channel, to: recipient,
-            content: .code(
-                .signInCode, code, minutes: 10,
-                link: "https://id.example/sign-in#code=\(code)"),
+            content: .code(.signInCode, code, minutes: 10),
             language: .english, lifetimeSeconds: seconds)
     }
 

@@ -69,10 +69,10 @@ import Testing
             let (first, second) = (fixture.store(), fixture.store())
             let message = try fixture.message()
             try await fixture.write(message)
-            let taken = try #require(try await first.take(.email, atMost: 8).first)
+            let taken = try #require(try await first.take(.email, atMost: 8, besides: [:]).first)
             #expect(taken.id == message.id)
-            #expect(try await second.take(.email, atMost: 8) == [])
-            #expect(try await second.take(.sms, atMost: 8) == [])
+            #expect(try await second.take(.email, atMost: 8, besides: [:]) == [])
+            #expect(try await second.take(.sms, atMost: 8, besides: [:]) == [])
             let stale = LeasedMessage(tenant: .default, id: message.id, lease: EntityID(bits: 1))
             #expect(try await second.begin(stale) == .gone)
             #expect(
@@ -83,7 +83,7 @@ import Testing
             // The lease lapses, and another process takes it over.
             try await fixture.database.asSuperuser.execute(
                 "UPDATE messages SET next_attempt_at = now() - interval '1 s'")
-            let again = try #require(try await second.take(.email, atMost: 8).first)
+            let again = try #require(try await second.take(.email, atMost: 8, besides: [:]).first)
             #expect(try await first.begin(taken) == .gone)
             try await first.end(taken, .failed(code: 550))
             try await first.end(taken, .again(after: 0, code: 450, .busy))
@@ -108,7 +108,7 @@ import Testing
                 try fixture.message(), try fixture.message(to: "eve@example.org"),
             ]
             for message in messages { try await fixture.write(message) }
-            let taken = try await store.take(.email, atMost: 8)
+            let taken = try await store.take(.email, atMost: 8, besides: [:])
             #expect(taken.count == 4)
             try await fixture.asServer { connection in
                 for call in [
@@ -141,7 +141,7 @@ import Testing
             let small = try #require(TenantID("small"))
             for _ in 0..<20 { try await fixture.write(try fixture.message()) }
             try await fixture.write(try fixture.message(tenant: small))
-            let taken = try await store.take(.email, atMost: 4)
+            let taken = try await store.take(.email, atMost: 4, besides: [:])
             #expect(taken.count == 3)
             #expect(taken.count { $0.tenant == small } == 1)
             await store.close()
@@ -156,14 +156,14 @@ import Testing
                 keyring: WrappingKeyring(
                     currentID: "other", current: key,
                     macs: MACKeys(current: SequencerFixture.macKey)))
-            let taken = try #require(try await other.take(.email, atMost: 1).first)
+            let taken = try #require(try await other.take(.email, atMost: 1, besides: [:]).first)
             #expect(try await other.begin(taken) == .unreadable(attempts: 1))
             try await other.end(taken, .again(after: 0, code: nil, .unreadable))
             // Under another template the same bytes are unreadable, too.
             try await fixture.database.asSuperuser.execute(
                 "UPDATE messages SET template = 'link_code'")
             let store = fixture.store()
-            let again = try #require(try await store.take(.email, atMost: 1).first)
+            let again = try #require(try await store.take(.email, atMost: 1, besides: [:]).first)
             #expect(try await store.begin(again) == .unreadable(attempts: 2))
             await other.close()
             await store.close()

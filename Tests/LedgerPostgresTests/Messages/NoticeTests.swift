@@ -81,7 +81,7 @@ import Testing
             let store = messages.store()
             var found: [String] = []
             for channel in MessageChannel.allCases {
-                for leased in try await store.take(channel, atMost: 1_000) {
+                for leased in try await store.take(channel, atMost: 1_000, besides: [:]) {
                     guard
                         case .ready(let message, _, let language, _) =
                             try await store.begin(leased)
@@ -369,7 +369,7 @@ import Testing
             let ada = try await scene.signIn("ada@example.com")
             try await scene.link(ada, google("ada"))
             let store = scene.messages.store { _, _ in "My {App}" }
-            let leased = try #require(try await store.take(.email, atMost: 1).first)
+            let leased = try #require(try await store.take(.email, atMost: 1, besides: [:]).first)
             guard case .ready(let message, _, _, _) = try await store.begin(leased) else {
                 Issue.record("the notice can't be read")
                 return
