@@ -116,7 +116,8 @@ enum Setting: String, CaseIterable, Sendable {
         case .accessTokenSeconds: "lifetime of an access token"
         case .sessionIdleSeconds: "lifetime of a session without a refresh"
         case .sessionLifetimeSeconds: "maximum lifetime of a session"
-        case .reauthenticationSeconds: "maximum age of a sign-in for an unlink"
+        case .reauthenticationSeconds:
+            "maximum age of the sign-in for an unlink, a merge and other changes that require a recent one"
         case .passwordFailureMilliseconds:
             "minimum time until a wrong password is answered, in milliseconds"
         case .linkLimit: "link attempts per account within the window"
