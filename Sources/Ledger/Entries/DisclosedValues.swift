@@ -53,6 +53,14 @@ package struct DisclosedValues: Hashable, Sendable {
         values.count
     }
 
+    /// Returns the values with another e-mail.
+    package func replacing(email: Email) -> DisclosedValues {
+        var values = self
+        values.address = email.address
+        values.emailVerified = email.isVerified.map(String.init)
+        return values
+    }
+
     /// Adds a disclosure; false when its name is a duplicate.
     package mutating func add(_ disclosure: Disclosure) -> Bool {
         guard self[disclosure.name] == nil else { return false }

@@ -145,9 +145,8 @@ extension TenantVerification {
         _ recorded: RecordedEvent, on connection: Connection
     ) throws(PostgresError) -> [LogPosition: DisclosedValues] {
         guard let disclosures else { return [:] }
-        let positions = Set(recorded.linkPositions)
         let linked = try LinkedDisclosures.read(
-            at: positions, in: tenant, with: disclosures, on: connection)
+            for: recorded, in: tenant, with: disclosures, on: connection)
         return (try? linked.values(of: recorded)) ?? [:]
     }
 }

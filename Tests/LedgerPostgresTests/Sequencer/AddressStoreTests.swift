@@ -84,57 +84,6 @@ import Testing
         }
     }
 
-    @Test func `a merge is not undone while both accounts would be signed in to with one address`()
-        async throws
-    {
-        try await with { database, fixture in
-            var generator = SeededGenerator(seed: 3)
-            let ada = try await signIn(fixture, "ada@example.com", &generator)
-            let bob = try #require(
-                SignIn.success(
-                    in: try await fixture.submit(
-                        .signIn(SignIn(proof(subject("google", "bob")), &generator))
-                    ).get()))
-            let claim = passwordProof(
-                "ada@example.com", new: generator.id(), hash: "other", isClaim: false)
-            let authority = MergeAccounts.Authority.support(
-                .system,
-                MergeAccounts.Case(
-                    survivor: bob.grant.account, absorbed: ada.account, reason: "one",
-                    reference: "1"))
-            func merge(agreed: Digest?) async throws -> Reply {
-                try await fixture.submit(
-                    .mergeAccounts(
-                        MergeAccounts(
-                            authority: authority, keepsAbsorbed: [], agreed: agreed,
-                            digest: sha256))
-                ).get()
-            }
-            guard case .mergePlanned(_, let digest) = try await merge(agreed: nil),
-                case .merged(_, let event?) = try await merge(agreed: digest)
-            else {
-                Issue.record("not merged")
-                return
-            }
-            let caller = Caller(account: bob.grant.account, session: bob.grant.session)
-            _ = try await fixture.submit(
-                .linkProvider(
-                    LinkProvider(
-                        caller: caller,
-                        credential: Credential(
-                            provider: RandomCommands.password, digest: sha256([1]),
-                            check: .success(claim)), idempotency: nil,
-                        newIdentity: generator.id()))
-            ).get()
-            let undo = UnmergeAccounts(
-                merge: event, survivor: bob.grant.account, absorbed: ada.account, actor: .system,
-                reason: "two", caseReference: "2", isPreview: false)
-            #expect(
-                try await fixture.submit(.unmergeAccounts(undo))
-                    == .failure(.mergeSuperseded(.addressShared)))
-        }
-    }
-
     @Test func `two sequencers use a challenge once`() async throws {
         try await with { database, fixture in
             let challenge = ChallengeID(bits: 7)

@@ -109,10 +109,9 @@ struct LogRangeReader {
         guard let disclosures else { return true }
         for index in range.events.indices {
             let recorded = range.events[index].recorded
-            let positions = Set(recorded.linkPositions)
-            guard !positions.isEmpty else { continue }
+            guard !recorded.linkPositions.isEmpty else { continue }
             let linked = try LinkedDisclosures.read(
-                at: positions, in: tenant, with: disclosures, on: connection)
+                for: recorded, in: tenant, with: disclosures, on: connection)
             guard let values = try? linked.values(of: recorded) else { return false }
             range.events[index].linked = values.mapValues {
                 (
