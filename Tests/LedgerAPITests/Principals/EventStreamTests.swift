@@ -1,7 +1,43 @@
+import BlockingCalls
 import HTTP
 import Ledger
+import LedgerAPI
 import LedgerTestSupport
+import Sockets
+import Synchronization
 import Testing
+
+/// A log that another one replaces.
+private final class ReplacedEvents: EventReader {
+    private let events: Mutex<InMemoryEvents>
+
+    init(_ ledger: InMemoryLedger) {
+        events = Mutex(InMemoryEvents(ledger))
+    }
+
+    func replace(_ ledger: InMemoryLedger) {
+        events.withLock { $0 = InMemoryEvents(ledger) }
+    }
+
+    func events(
+        matching query: EventQuery, in tenant: TenantID, isDisclosing: Bool
+    ) async throws(LedgerFault) -> CursorPage<ShownEvent> {
+        try await events.withLock { $0 }.events(
+            matching: query, in: tenant, isDisclosing: isDisclosing)
+    }
+
+    func event(
+        _ id: EventID, in tenant: TenantID, isDisclosing: Bool
+    ) async throws(LedgerFault) -> ShownEvent? {
+        try await events.withLock { $0 }.event(id, in: tenant, isDisclosing: isDisclosing)
+    }
+
+    func formerLink(
+        of identity: IdentityID, to account: AccountID, in tenant: TenantID
+    ) async throws(LedgerFault) -> FormerLink? {
+        try await events.withLock { $0 }.formerLink(of: identity, to: account, in: tenant)
+    }
+}
 
 /// The start of an event stream; its content is tested over sockets.
 struct EventStreamTests {
@@ -49,6 +85,39 @@ struct EventStreamTests {
         }
         #expect(try await answer("?after=\(log.count)") == "404 EVENT_NOT_FOUND")
         #expect(try await answer("?after=\(last.position)") == "200 OK")
+    }
+
+    @Test func `a stream ends when its last event was replaced, as after a failover`() async throws
+    {
+        let (first, second) = (try TestService(), try TestService())
+        _ = try await first.signIn("google", "ada")
+        for name in ["bob", "eve"] { _ = try await second.signIn("google", name) }
+        let last = try #require(first.ledger.recordings().last?.recorded)
+        let events = ReplacedEvents(first.ledger)
+        let service = try TestService { $0.events = events }
+        let key = try service.audit.key(.auditor)
+        let server = try HTTPServer(
+            host: "127.0.0.1", port: 0, limits: HTTPServerLimits(),
+            reject: { service.api.reject($0, $1) }, handler: { await service.api.handle($0) })
+        let port = server.port
+        let text = try await BlockingExecutor(label: "event stream").run {
+            let socket = try ClientSocket(port: port, waitSecondsMax: 120)
+            let head = "GET \(Self.path) HTTP/1.1\r\nHost: ledger.example\r\n"
+            try socket.send(Array("\(head)Authorization: Bearer \(key)\r\n\r\n".utf8))
+            var text = ""
+            while let next = try socket.nextBytes(), !next.isEmpty {
+                text += String(decoding: next, as: UTF8.self)
+                if text.contains("id: \(last.position)-\(last.id)") {
+                    events.replace(second.ledger)
+                }
+                // An event of the other log, behind those that the client never sees.
+                if text.contains("id: \(last.position.next)-") { break }
+            }
+            return text
+        }
+        #expect(text.contains("id: \(last.position)-\(last.id)"))
+        #expect(!text.contains("id: \(last.position.next)-"))
+        await server.stop(grace: .seconds(5))
     }
 
     @Test(arguments: [

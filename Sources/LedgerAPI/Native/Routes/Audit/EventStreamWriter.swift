@@ -17,11 +17,13 @@ struct EventStreamWriter: Sendable {
     let auditRequest: AuditRequest
     let query: EventQuery
 
-    /// Writes events until the client disconnects, the server stops, the key is no longer valid, or the tenant
-    /// is moved.
+    /// Writes events until the client disconnects, the server stops, the key is no longer valid, the tenant
+    /// is moved, or the last event of the stream was replaced.
     func run(into stream: HTTPStream) async {
         var query = query
         var keepAlive = Interval(limit: streams.pace.heartbeat)
+        /// The id of the last position that was read.
+        var lastRead = query.after.map { StreamEventID(position: $0, event: nil) }
         /// The last id that the client has received.
         var lastSent = query.after
         /// The interval between ids that are sent without an event.
@@ -40,6 +42,7 @@ struct EventStreamWriter: Sendable {
                 guard await pause(Self.faultPause) else { return }
                 continue
             }
+            if !page.elements.isEmpty, let last = lastRead, await isReplaced(last) { return }
             for event in page.elements {
                 // A slow client may take longer to read a page than its key is valid.
                 guard await isAlive(stream, &keepAlive), await stream.write(Self.text(of: event))
@@ -47,12 +50,14 @@ struct EventStreamWriter: Sendable {
                 lastSent = event.position
             }
             query.after = page.cursor.map { LogPosition($0) } ?? query.after
-            if let last = query.after, last != lastSent, idInterval.isOver {
+            if let last = query.after, last != lastRead?.position {
+                lastRead = await eventID(at: last)
+            }
+            if let last = lastRead, last.position != lastSent, idInterval.isOver {
                 // An id without an event: a client that waits for rare events then does not resume
                 // before them.
-                let id = await eventID(at: last)
-                guard await stream.write(Array("id: \(id)\n\n".utf8)) else { return }
-                lastSent = last
+                guard await stream.write(Array("id: \(last)\n\n".utf8)) else { return }
+                lastSent = last.position
                 idInterval.begin()
             }
             if !page.hasMore {
@@ -81,6 +86,15 @@ struct EventStreamWriter: Sendable {
         keepAlive.begin()
         guard (try? await auditRequest.isAuthorized()) ?? true else { return false }
         return await stream.write(Array(":\n\n".utf8))
+    }
+
+    /// Whether the log has another event at a position now, as after a failover that lost some: the client would
+    /// miss those that replaced them, and finds out when it reconnects.
+    private func isReplaced(_ last: StreamEventID) async -> Bool {
+        guard let event = last.event, let present = await eventID(at: last.position).event else {
+            return false
+        }
+        return present != event
     }
 
     /// Returns the id of the position up to which the client has seen everything; without the event
