@@ -245,7 +245,8 @@ package enum AllTenants {
         "erasures_pending",
         """
         SELECT tenant_id, account_id FROM erasures
-        WHERE destroyed_at IS NULL ORDER BY erased_at LIMIT 1000
+        WHERE destroyed_at IS NULL AND (tenant_id, account_id) > ($1::text, $2::uuid)
+        ORDER BY tenant_id, account_id LIMIT $3
         """)
 
     // Also finds erasures of other processes; finding one twice is harmless.

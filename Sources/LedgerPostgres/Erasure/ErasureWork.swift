@@ -8,6 +8,8 @@ package struct ErasureLimits: Sendable {
     package var events: Int64 = 1_000
     /// The maximum number of log positions to search.
     package var positions: Int64 = 5_000
+    /// The maximum number of erasures to read at a time.
+    package var erasures = 1_000
     /// The seconds that the read model may be behind before the log is searched instead.
     package var patienceSeconds: Int64 = 60
 

@@ -10,7 +10,7 @@ import Postgres
 package final class ErasureWorker: Sendable {
     /// The interval between rounds without a wake-up.
     package static let poll = Duration.seconds(5)
-    /// The delay for an erasure whose events the read model has not folded yet.
+    /// The first delay for an erasure that waits for a read model; it doubles up to ``poll``.
     private static let pause = Duration.milliseconds(100)
 
     private static let settings =
@@ -51,6 +51,7 @@ package final class ErasureWorker: Sendable {
 
     /// Works until the task is cancelled; survives outages of the database.
     package func run() async {
+        var pause = Self.pause
         while !Task.isCancelled {
             var isWaiting = false
             do {
@@ -58,11 +59,8 @@ package final class ErasureWorker: Sendable {
             } catch {
                 onFault("erasing failed: \(error)")
             }
-            if isWaiting {
-                try? await Task.sleep(for: Self.pause)
-            } else {
-                await signal.wait(atMost: Self.poll)
-            }
+            await signal.wait(atMost: isWaiting ? pause : Self.poll)
+            pause = isWaiting ? min(pause * 2, Self.poll) : Self.pause
         }
         await session.close()
     }
@@ -73,14 +71,23 @@ package final class ErasureWorker: Sendable {
     /// - Throws: The first `PostgresError`, after all have been tried; destroyed data stays
     ///   destroyed.
     package func round() async throws -> Int {
-        for (tenant, accounts) in try await accounts(AllTenants.recentErasures) {
-            events.forget(Set(accounts), of: tenant)
+        let recent = try await erasures(AllTenants.recentErasures)
+        for (tenant, erasures) in Dictionary(grouping: recent, by: \.tenant) {
+            events.forget(Set(erasures.map(\.account)), of: tenant)
         }
         var waiting = 0
         var failure: PostgresError?
-        for (tenant, accounts) in try await accounts(AllTenants.pendingErasures) {
-            for account in accounts {
-                let work = ErasureWork(tenant: tenant, account: account, limits: limits)
+        var page: [Erasure] = []
+        repeat {
+            page = try await erasures(
+                AllTenants.pendingErasures,
+                [
+                    .text(page.last?.tenant.description ?? ""), .uuid(page.last?.account.bits ?? 0),
+                    .int8(Int64(limits.erasures)),
+                ])
+            for erasure in page {
+                let work = ErasureWork(
+                    tenant: erasure.tenant, account: erasure.account, limits: limits)
                 do {
                     if try await execute(work) == .waits { waiting += 1 }
                 } catch let error as PostgresError {
@@ -89,7 +96,7 @@ package final class ErasureWorker: Sendable {
                     failure = failure ?? error
                 }
             }
-        }
+        } while page.count == limits.erasures
         if let failure { throw failure }
         return waiting
     }
@@ -102,18 +109,19 @@ package final class ErasureWorker: Sendable {
         return outcome
     }
 
-    private func accounts(_ statement: Statement) async throws -> [TenantID: [AccountID]] {
+    private typealias Erasure = (tenant: TenantID, account: AccountID)
+
+    private func erasures(
+        _ statement: Statement, _ parameters: [Parameter] = []
+    ) async throws -> [Erasure] {
         try await session.run { connection in
-            let result = try connection.query(statement)
-            var accounts: [TenantID: [AccountID]] = [:]
-            for row in 0..<result.rowCount {
-                guard let tenant = TenantID(try result.text(row, result.column("tenant_id"))) else {
-                    continue
-                }
-                accounts[tenant, default: []].append(
-                    AccountID(bits: try result.uuid(row, result.column("account_id"))))
+            let result = try connection.query(statement, parameters)
+            return try (0..<result.rowCount).map { row in
+                (
+                    tenant: try result.tenant(row, result.column("tenant_id")),
+                    account: AccountID(bits: try result.uuid(row, result.column("account_id")))
+                )
             }
-            return accounts
         }
     }
 }

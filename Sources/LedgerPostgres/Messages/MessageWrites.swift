@@ -38,10 +38,6 @@ package enum MessageWrites {
     private static let withdrawCodes = withdraw(
         "codes", where: " AND account_id = $2 AND template = ANY ($3::text[])")
 
-    private static let delete = Statement(
-        "delete_messages_to",
-        "DELETE FROM messages WHERE tenant_id = $1 AND recipient_digest = ANY ($2::bytea[])")
-
     /// Returns the calls that write messages; none for no messages.
     ///
     /// - Throws: `MessageFault.noKey` when no key encrypts them.
@@ -99,17 +95,5 @@ package enum MessageWrites {
     /// Returns the call that withdraws every unsent message of a tenant, as after a restore.
     package static func withdrawingAll(of tenant: TenantID) -> Call {
         Call(withdrawAll, [.text(tenant.description)])
-    }
-
-    /// Returns the call that deletes every message to some addresses of a channel, as an erasure does with
-    /// those of its account.
-    package static func deleting(
-        to recipients: [String], by channel: MessageChannel, of tenant: TenantID,
-        keyring: WrappingKeyring
-    ) -> Call {
-        let digests = recipients.flatMap { recipient in
-            keyring.recipientDigest(of: recipient, by: channel, in: tenant)?.all ?? []
-        }
-        return Call(delete, [.text(tenant.description), .byteArrays(digests.map(\.digest.bytes))])
     }
 }

@@ -136,6 +136,35 @@ import Testing
         }
     }
 
+    @Test func `erasures that wait delay no others`() async throws {
+        try await ErasureFixture.with { fixture in
+            let database = fixture.database
+            let (ada, bob) = (fixture.ada.account, fixture.bob.account)
+            let rebuild = OnlineRebuild(
+                ownerURL: database.ownerURL, keyring: SequencerFixture.keyring,
+                onStep: { step in
+                    guard step == .loaded else { return }
+                    var story = fixture.story
+                    try await story.erase(ada)
+                    try await story.erase(bob)
+                    try await database.fold()
+                    var limits = ErasureLimits()
+                    limits.erasures = 1
+                    let worker = ErasureWorker(url: database.runtimeURL, limits: limits) { _ in }
+                    #expect(try await worker.round() == 2)
+                    let left = try await database.rows(
+                        """
+                        position::text]) FROM disclosures
+                        WHERE account_id IN ('\(ada)', '\(bob)')
+                        """)
+                    #expect(left == [])
+                    throw Interrupted()
+                })
+            await #expect(throws: Interrupted.self) { try await rebuild.run(.userProviders) }
+            await rebuild.close()
+        }
+    }
+
     @Test(arguments: [OnlineRebuildStep.made, .loaded, .indexed])
     func `a rebuild whose lease has lapsed brings no erased data back`(
         step: OnlineRebuildStep
