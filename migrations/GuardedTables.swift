@@ -10,7 +10,7 @@ package enum GuardedTables {
     package static let state = [
         "ledger_head", "accounts", "identities", "sessions", "api_keys", "access_heads",
         "erasures", "merges", "rules", "addresses", "credentials",
-        "names",
+        "factors", "names",
     ]
 
     /// All guarded tables.

@@ -103,12 +103,13 @@ BEGIN
             refresh_preceding = NULL, refresh_sealed_successor = NULL, refresh_exchanged_at = NULL
         WHERE s.tenant_id = tenant AND s.identity_id = ANY (held)
             AND s.account_id = wanted.account AND s.ended_position IS NULL;
+        DELETE FROM public.identities i
+        WHERE i.tenant_id = tenant AND i.last_account_id = wanted.account;
+        -- After the identities, whose lock keeps another name from being given.
         DELETE FROM public.identity_names n
         WHERE n.tenant_id = tenant AND n.identity_id = ANY (held);
         DELETE FROM public.identity_names n
         WHERE n.tenant_id = tenant AND n.account_id = wanted.account;
-        DELETE FROM public.identities i
-        WHERE i.tenant_id = tenant AND i.last_account_id = wanted.account;
         DELETE FROM public.merges m
         WHERE m.tenant_id = tenant AND m.absorbed_id = wanted.account;
         DELETE FROM public.merges m
@@ -134,7 +135,7 @@ BEGIN
         WHERE v.tenant_id = tenant AND v.caller_id = wanted.account;
         DELETE FROM public.conflict_reviews v
         WHERE v.tenant_id = tenant AND v.holder_id = wanted.account;
-        -- Also those that name no account but went to the same address, such as the code of its sign-up.
+        -- Also those that name no account but went to the same recipient as one that does.
         recipients := ARRAY(SELECT n.recipient_digest FROM public.messages n
             WHERE n.tenant_id = tenant AND n.account_id = wanted.account
                 AND n.recipient_digest IS NOT NULL);

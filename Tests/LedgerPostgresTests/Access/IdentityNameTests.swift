@@ -1,7 +1,9 @@
+import Dispatch
 import Ledger
 import LedgerEngine
 import LedgerPostgres
 import LedgerTestSupport
+import Postgres
 import Testing
 
 /// The names of passkeys in the database: one per identity, gone with the link and with the account.
@@ -106,6 +108,42 @@ import Testing
                 _ = try await (named, unlinked.get())
                 #expect(try await scene.rows() == [])
             }
+        }
+    }
+
+    @Test func `no name outlives an account that is erased at the same time`() async throws {
+        try await with { scene in
+            let (isHeld, letGo) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
+            let naming = Task {
+                try await scene.database.asSuperuser.with { connection in
+                    try connection.execute(
+                        """
+                        BEGIN;
+                        SELECT FROM identities WHERE identity_id = '\(scene.identity)' FOR SHARE;
+                        INSERT INTO identity_names (tenant_id, identity_id, account_id, name)
+                        VALUES ('default', '\(scene.identity)', '\(scene.ada.account)', 'Phone')
+                        """)
+                    isHeld.continuation.finish()
+                    letGo.wait()
+                    try connection.execute("COMMIT")
+                }
+            }
+            for await _ in isHeld.stream {}
+            async let erased = scene.fixture.submit(
+                .eraseAccount(
+                    EraseAccount(
+                        account: scene.ada.account, basis: .operator, actor: .system)))
+            try await soon("the erasure to wait for the lock") {
+                try await scene.database.asSuperuser.texts(
+                    """
+                    SELECT 'x' FROM pg_stat_activity
+                    WHERE datname = current_database() AND wait_event_type = 'Lock'
+                    """) == ["x"]
+            }
+            letGo.signal()
+            try await naming.value
+            _ = try await erased.get()
+            #expect(try await scene.rows() == [])
         }
     }
 

@@ -48,6 +48,15 @@ import Testing
             }
             let before = try await filled(of: "\(ada)", in: fixture)
             #expect(before == personal, "columns that this test does not fill")
+            // The planner's samples outlive an erasure.
+            try await fixture.database.asSuperuser.execute("ANALYZE")
+            let sampled = try await fixture.database.asSuperuser.texts(
+                """
+                SELECT regexp_replace(tablename, '_[0-9]+$', '') || '.' || attname FROM pg_stats
+                WHERE schemaname = 'public'
+                """)
+            #expect(sampled.count > 50)
+            #expect(Set(sampled).intersection(personal) == [])
             var story = fixture.story
             try await story.erase(ada)
             try await fixture.settle()

@@ -32,6 +32,7 @@ import Testing
         ("ALTER TABLE events DISABLE TRIGGER events_no_change", .unguarded),
         ("ALTER TABLE events ENABLE TRIGGER events_no_truncate", .unguarded),
         ("DROP TRIGGER events_no_truncate ON events", .unguarded),
+        ("DROP TRIGGER factors_no_truncate ON factors", .unguarded),
         (
             """
             CREATE OR REPLACE TRIGGER events_no_change BEFORE UPDATE OR DELETE ON events
