@@ -6,7 +6,7 @@ import Testing
 
 /// An operator's commands after a restore.
 @Suite struct RestoreTests {
-    private static let origin = "ledger.example.com/accounts"
+    static let origin = "ledger.example.com/accounts"
 
     @Test func `a restore is noticed, taken, and mended`() async throws {
         try await Deployment.with { deployment in
@@ -309,7 +309,7 @@ import Testing
     }
 
     /// The executable, as a sealer's operator runs it.
-    private func tool(of deployment: Deployment) -> CommandLineTool {
+    func tool(of deployment: Deployment) -> CommandLineTool {
         let settings = [
             "LEDGER_SEALER_STATE": deployment.path("sealer"), "LEDGER_ORIGIN": Self.origin,
         ]
@@ -332,7 +332,7 @@ import Testing
         }
     }
 
-    private func run(_ sql: String, on deployment: Deployment) async throws {
+    func run(_ sql: String, on deployment: Deployment) async throws {
         let session = Session(url: deployment.superuserURL, applicationName: "restore test")
         try await session.run { try $0.execute(sql) }
         await session.close()
@@ -352,7 +352,7 @@ import Testing
             now() + interval '1 hour')
         """
 
-    private static let backUp = """
+    static let backUp = """
         CREATE SCHEMA backup;
         DO $$ DECLARE place text; BEGIN
             FOR place IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
@@ -361,7 +361,7 @@ import Testing
         END $$
         """
 
-    private static let restore = """
+    static let restore = """
         ALTER EVENT TRIGGER ledger_guard_ddl DISABLE;
         ALTER EVENT TRIGGER ledger_guard_drop DISABLE;
         DO $$ DECLARE place text; guard text; BEGIN

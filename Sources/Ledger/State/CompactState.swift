@@ -301,7 +301,8 @@ extension CompactState: Fold {
         }
     }
 
-    func links(of account: AccountID) -> [Account.Link]? {
+    /// Returns the links of an account in linking order; nil for an unknown account.
+    package func links(of account: AccountID) -> [Account.Link]? {
         guard let index = accounts.index(of: account) else { return nil }
         var links: [Account.Link] = []
         var link = accounts[index].firstLink

@@ -311,17 +311,19 @@ extension AccountTraversal {
         return follows(event)
     }
 
-    /// Whether the first event that the log names after the end is the account's next.
+    /// Whether the first event of the log that touches the account after the end is its next.
     private mutating func isProvedByNext(from start: Int64) throws -> Bool {
         let range = min(max(end + 1, start), snapshot.log.size)..<snapshot.log.size
         var search = LogSearch(for: account, in: snapshot.tenant, at: range)
         while let positions = try search.positions(on: connection) {
             try snapshot.checkDeadline()
-            guard let first = positions.first else { continue }
-            let event = try snapshot.event(at: first, on: connection)
-            guard follows(event) else { return false }
-            isNextFound = true
-            return true
+            for position in positions {
+                let event = try snapshot.event(at: position, on: connection)
+                // An account may be named without being touched.
+                guard event.recorded.reference(to: account) != nil else { continue }
+                isNextFound = follows(event)
+                return isNextFound
+            }
         }
         return false
     }

@@ -7,8 +7,8 @@ import Postgres
 package struct OwnerReads: OwnerReader {
     /// The maximum number of positions that one request scans.
     package static let positionsMax: Int64 = 200_000
-    /// The maximum number of events that one request decodes.
-    private static let eventsMax = 20_000
+    /// The number of events naming the identity after which one request scans no further positions.
+    package static let eventsMax: Int64 = 20_000
     /// The time after which a request scans no further positions: its answer is incomplete.
     private static let timeMax: Duration = .seconds(10)
     /// How much earlier than the time in its id an identity may have been linked, given the clocks of
@@ -21,6 +21,7 @@ package struct OwnerReads: OwnerReader {
     private let session: Postgres.Session
     private let macs: MACKeys?
     private let positionsMax: Int64
+    private let eventsMax: Int64
     private let onFault: @Sendable (String) -> Void
 
     /// Configures the reads; does not connect yet.
@@ -29,13 +30,15 @@ package struct OwnerReads: OwnerReader {
     ///   - url: The URL of a role that may read `events`.
     ///   - macs: Authenticate the events.
     ///   - positionsMax: The maximum number of positions that one request scans.
+    ///   - eventsMax: The number of events naming the identity after which it scans no further positions.
     ///   - onFault: Called with one line, free of personal data, for each failed read.
     package init(
         url: String, macs: MACKeys?, positionsMax: Int64 = Self.positionsMax,
-        onFault: @escaping @Sendable (String) -> Void
+        eventsMax: Int64 = Self.eventsMax, onFault: @escaping @Sendable (String) -> Void
     ) {
         self.macs = macs
         self.positionsMax = positionsMax
+        self.eventsMax = eventsMax
         self.onFault = onFault
         session = Session.forReads(url: url, named: "owners", seconds: 5)
     }
@@ -79,14 +82,13 @@ package struct OwnerReads: OwnerReader {
             for: identity, orAny: HoldingFold.unnamed, in: snapshot.tenant,
             at: start..<min(size, start + positionsMax))
         var collection = HoldingCollection(of: identity)
-        var count = 0
         let deadline = ContinuousClock.now + Self.timeMax
-        while count < Self.eventsMax, ContinuousClock.now < deadline,
+        // Erasures, most of them of other accounts, do not count: the number of positions limits them.
+        while search.namedCount < eventsMax, ContinuousClock.now < deadline,
             let positions = try search.positions(on: connection)
         {
             for start in stride(from: 0, to: positions.count, by: LogReader.pageMax) {
                 let page = positions[start...].prefix(LogReader.pageMax)
-                count += page.count
                 for event in try snapshot.events(at: Array(page), on: connection) {
                     try Self.apply(event.recorded, to: &collection)
                 }

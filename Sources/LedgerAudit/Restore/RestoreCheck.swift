@@ -38,14 +38,27 @@ package struct RestoreCheck {
         ORDER BY created_at, key_id
         """)
 
+    /// The living ones of some accounts, each with itself and then with all accounts merged with it.
     private static let living = Statement(
         "restore_living",
         """
-        SELECT a.account_id, coalesce(a.legal_holds, '{}') AS legal_holds
-        FROM unnest($2::uuid[]) AS k (account_id)
+        WITH RECURSIVE family (account_id, member) AS (
+            SELECT k.account_id, k.account_id FROM unnest($2::uuid[]) AS k (account_id)
+            UNION
+            SELECT f.account_id, a.member FROM family f
+            CROSS JOIN LATERAL (
+                SELECT merged_into AS member FROM accounts
+                WHERE tenant_id = $1 AND account_id = f.member AND merged_into IS NOT NULL
+                UNION ALL
+                SELECT account_id FROM accounts
+                WHERE tenant_id = $1 AND merged_into = f.member
+                OFFSET 0) a)
+        SELECT f.account_id, f.member, coalesce(a.legal_holds, '{}') AS legal_holds
+        FROM family f
         CROSS JOIN LATERAL (
-            SELECT account_id, legal_holds FROM accounts
-            WHERE tenant_id = $1 AND account_id = k.account_id OFFSET 0) a
+            SELECT legal_holds FROM accounts
+            WHERE tenant_id = $1 AND account_id = f.member OFFSET 0) a
+        ORDER BY f.account_id, f.member <> f.account_id
         """)
 
     private let tenant: TenantID
@@ -197,15 +210,20 @@ package struct RestoreCheck {
                 ])
             for row in 0..<result.rowCount {
                 let account = AccountID(bits: try result.uuid(row, result.column("account_id")))
-                guard let time = erasedAt[account] else { continue }
+                let member = AccountID(bits: try result.uuid(row, result.column("member")))
                 let holds = try result.uuidArray(row, result.column("legal_holds")).map {
                     HoldID(bits: $0)
                 }
-                returned.append(
-                    RestoreReport.ReturnedAccount(
-                        account: account, erasedAt: time,
-                        formerHolds: holds.filter { $0.madeAt <= time },
-                        newHolds: holds.filter { $0.madeAt > time }))
+                let time = erasedAt[member]
+                let former = holds.filter { hold in time.map { hold.madeAt <= $0 } ?? false }
+                let new = holds.filter { !former.contains($0) }
+                if member == account, let time {
+                    returned.append(
+                        RestoreReport.ReturnedAccount(
+                            account: account, erasedAt: time, formerHolds: former, newHolds: new))
+                } else if returned.last?.account == account {
+                    returned[returned.count - 1].newHolds += new
+                }
             }
         }
         return returned

@@ -30,8 +30,9 @@ package struct RestoreReport: Sendable {
         package let erasedAt: Timestamp
         /// The legal holds that were lifted before it was erased and are active again.
         package let formerHolds: [HoldID]
-        /// The legal holds that were set since: they keep the account until they are lifted.
-        package let newHolds: [HoldID]
+        /// The legal holds that were not set before, on it or on an account merged with it: they keep all of
+        /// these accounts until they are lifted.
+        package internal(set) var newHolds: [HoldID]
     }
 
     package let tenant: TenantID
@@ -56,6 +57,12 @@ package struct RestoreReport: Sendable {
     /// Whether the log continues where it was signed, and no erased account has returned.
     package var isWhole: Bool { loss == nil && returned.isEmpty }
 
+    /// Whether the log continues where it was signed, and every erased account that has returned is held.
+    package var isAccepted: Bool { loss == nil && repeated.isEmpty }
+
+    /// The returned accounts that are erased again: those that no new legal hold keeps.
+    package var repeated: [ReturnedAccount] { returned.filter(\.newHolds.isEmpty) }
+
     /// The event that the log needs before it continues under another name; nil if none is needed.
     package var fact: LedgerRestored? {
         guard loss != nil, recordedAt == nil, let signed,
@@ -65,18 +72,20 @@ package struct RestoreReport: Sendable {
             origin: nextOrigin, root: root, size: signed.checkpoint.size)
     }
 
-    /// The commands that erase the returned accounts again.
+    /// The commands that erase the ``repeated`` accounts again.
     ///
-    /// Accounts under a legal hold set since are excluded.
+    /// All lifts come first: the erasure of an account covers those merged with it, and their holds refuse it.
     package var erasures: [Command.Intent] {
-        returned.filter(\.newHolds.isEmpty).flatMap { returned in
+        let lifts = repeated.flatMap { returned in
             returned.formerHolds.map { hold in
                 Command.Intent.liftLegalHold(
                     LiftLegalHold(account: returned.account, hold: hold, actor: .system))
-            } + [
-                .eraseAccount(
-                    EraseAccount(account: returned.account, basis: .restored, actor: .system))
-            ]
+            }
         }
+        return lifts
+            + repeated.map {
+                Command.Intent.eraseAccount(
+                    EraseAccount(account: $0.account, basis: .restored, actor: .system))
+            }
     }
 }

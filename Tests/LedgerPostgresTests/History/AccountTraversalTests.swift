@@ -109,6 +109,27 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `an event that names the account without touching it is not taken for its next one`(
+        searchesWholeLog: Bool
+    ) async throws {
+        try await MergeFixture.with { fixture in
+            _ = try await fixture.merge()
+            let size = try await fixture.sequencer.log().count
+            // Not folded, and first the erasure of Bob's account, which names Ada's as the survivor.
+            var story = fixture.story()
+            _ = try await story.erase(fixture.ada.account).get()
+            let reads = HistoryReads(
+                url: fixture.database.runtimeURL, keyring: nil, searchesWholeLog: searchesWholeLog)
+            let before = try #require(
+                await reads.account(
+                    fixture.ada.account, asOf: .position(LogPosition(Int64(size) - 1)),
+                    in: .default))
+            #expect(before.basis == .log)
+            await reads.close()
+        }
+    }
+
     /// Damage to the log, for which there is no answer.
     @Test(arguments: [
         ("DELETE FROM events WHERE position = 4", "position 4"),

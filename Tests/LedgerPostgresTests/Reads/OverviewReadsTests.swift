@@ -80,16 +80,23 @@ import Testing
         }
     }
 
+    /// The SQL that appends events whose entries can't be decoded.
+    private static func undecodable(_ positions: Range<Int64>) -> String {
+        """
+        INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
+            command_id, actor, entry, mac)
+        SELECT 'default', n, gen_random_uuid(), 'SignedIn', 1, 'epoch'::timestamptz,
+            gen_random_uuid(), 'system', '\\x7b7d', decode(repeat('00', 20), 'hex')
+        FROM generate_series(\(positions.lowerBound), \(positions.upperBound - 1)) AS n
+        """
+    }
+
     @Test func `a step counts a bounded part of the log`() async throws {
         try await ScratchDatabase.with { database in
             let size = FigureWorker.eventsMax + 10
             try await database.asSuperuser.execute(
                 """
-                INSERT INTO events (tenant_id, position, event_id, type, schema_version, recorded_at,
-                    command_id, actor, entry, mac)
-                SELECT 'default', n, gen_random_uuid(), 'SignedIn', 1, 'epoch'::timestamptz,
-                    gen_random_uuid(), 'system', '\\x7b7d', decode(repeat('00', 20), 'hex')
-                FROM generate_series(0, \(size - 1)) AS n;
+                \(Self.undecodable(0..<size));
                 INSERT INTO ledger_head VALUES ('default', \(size), now())
                 """)
             let worker = FigureWorker(url: database.runtimeURL)
@@ -143,6 +150,31 @@ import Testing
             let found = try #require(try await reads.owners(of: identity, in: .default))
             #expect(found.end.value == end && !found.isComplete)
             #expect(found.holdings.map(\.account) == linked.accounts.map(\.id))
+            await reads.close()
+        }
+    }
+
+    @Test func `erasures of other accounts do not end a read of holders`() async throws {
+        try await MergeFixture.with { fixture in
+            let log = try await fixture.sequencer.log().map(\.recorded)
+            let linked = try #require(log.first { $0.event.name == .providerLinked })
+            let identity = try #require(linked.event.fact.attributes.identity)
+            let named = log.count { $0.event.fact.attributes.identity == identity }
+            var story = fixture.story()
+            _ = try await story.erase(fixture.bob.account).get()
+            // More than a search reads at once.
+            let end = Int64(log.count) + 1
+            try await fixture.database.asSuperuser.execute(
+                """
+                \(Self.undecodable(end..<end + 10_000));
+                UPDATE ledger_head SET next_position = \(end + 10_000)
+                """)
+            let reads = OwnerReads(
+                url: fixture.database.runtimeURL, macs: nil, eventsMax: Int64(named) + 1
+            ) { _ in }
+            let found = try #require(try await reads.owners(of: identity, in: .default))
+            #expect(found.isComplete)
+            #expect(found.holdings.map(\.account) == [fixture.ada.account])
             await reads.close()
         }
     }

@@ -190,6 +190,48 @@ import TransparencyLog
         }
     }
 
+    @Test func `merged accounts are erased again together, or kept by a hold on one of them`()
+        async throws
+    {
+        try await with { fixture, sealing in
+            var story = fixture.story
+            let (ada, bob) = (fixture.ada.account, fixture.bob.account)
+            var agreed: Digest?
+            for _ in 0..<2 {
+                let reply = try await story.submit(
+                    MergeFixture.intent(bob, into: ada, keeping: [], agreed: agreed).intent
+                ).get()
+                if case .mergePlanned(_, let digest) = reply { agreed = digest }
+            }
+            // The erasure of the first one covers it.
+            let last = max(ada, bob)
+            guard case .holdSet(let hold) = try await story.hold(last).get() else {
+                throw Unexpected(what: "no hold")
+            }
+            try await sealing.sealOnce()
+            try await fixture.database.backUp()
+            _ = try await story.lift(hold, of: last).get()
+            _ = try await story.erase(ada).get()
+            try await fixture.settle()
+            try await sealing.sealOnce()
+
+            try await fixture.database.restore(keepsBackup: true)
+            let report = try await check(sealing)
+            #expect(report.returned.map(\.account) == [ada, bob].sorted())
+            let fact = try #require(report.fact)
+            for intent in [.recordRestore(RecordRestore(fact))] + report.erasures {
+                _ = try await story.submit(intent).get()
+            }
+            #expect(try await check(sealing).returned.isEmpty)
+
+            try await fixture.database.restore()
+            _ = try await story.hold(last, madeAt: Timestamp(seconds: 10_000_000_000)).get()
+            let held = try await check(sealing)
+            #expect(held.returned.map(\.newHolds.count) == [1, 1])
+            #expect(held.erasures.isEmpty)
+        }
+    }
+
     private func with(
         _ body: @Sendable (ErasureFixture, SealingFixture) async throws -> Void
     ) async throws {

@@ -122,6 +122,47 @@ import Testing
         }
     }
 
+    private static let addressPolicy: TenantPolicy = {
+        var policy = RandomCommands.policy(hasEveryType: true)
+        policy.reauthenticationSeconds = .max / 2_000_000
+        return policy
+    }()
+
+    @Test func `a changed address is verified by the first pass`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database, policy: Self.addressPolicy) { fixture in
+                var generator = SeededGenerator(seed: 1)
+                let signIn = SignIn(address: "ada@example.com", &generator)
+                guard case .signedIn(let grant, _) = try await fixture.submit(.signIn(signIn)).get()
+                else { throw Unexpected(what: "no session") }
+                let ada = Caller(account: grant.account, session: grant.session)
+                let google = Credential(
+                    subject("google", "ada"), email: Email("g@example.com", isVerified: false),
+                    digest: .zero)
+                let link = LinkProvider(
+                    caller: ada, credential: google, idempotency: nil, newIdentity: generator.id())
+                _ = try await fixture.submit(.linkProvider(link)).get()
+                let present = try #require(signIn.proof.address)
+                let change = ChangeAddress(
+                    SessionRenewal(
+                        caller: ada, password: nil, refreshToken: .zero,
+                        newSession: generator.id()),
+                    from: present.names,
+                    to: addressProof("new@example.com", new: generator.id()),
+                    newFormer: generator.id())
+                _ = try await fixture.submit(.changeAddress(change)).get()
+            }
+            try await database.fold()
+            let verifier = Verifier(url: database.runtimeURL, keyring: SequencerFixture.keyring)
+            let report = try await verifier.run()
+            #expect(report.holds && !report.isSearched, "\(report.findings)")
+            try await database.asSuperuser.execute(
+                "UPDATE user_providers SET email = 'ada@example.com' WHERE provider = 'email'")
+            #expect(try await !verifier.run().holds)
+            await verifier.close()
+        }
+    }
+
     @Test func `a verification without further connections reports that`() async throws {
         try await HistoryFixture.with { history in
             try await history.database.asSuperuser.execute(

@@ -9,7 +9,7 @@ struct LogRange: Sendable {
         let recorded: RecordedEvent
         let leaf: Digest
         let clientIP: String?
-        /// The keyed digests of the subject and e-mail that the event discloses.
+        /// The keyed digests of the subject and e-mail that the event discloses, as the read model has them.
         let providerID: UInt64?
         let email: UInt64?
         /// The keyed digest of the external id that the event discloses.
@@ -91,11 +91,16 @@ struct LogRangeReader {
                 range.disclosureCount += count
                 if erased[event.recorded] != nil { range.erasedCount += count }
             }
+            var email = disclosed.email
+            // A changed address was proved, and its event discloses no flag.
+            if case .addressChanged = event.recorded.event {
+                email = email.map { Email($0.address, isVerified: true) }
+            }
             range.events.append(
                 LogRange.Event(
                     recorded: event.recorded, leaf: leaf, clientIP: disclosed.clientIP,
                     providerID: disclosed.providerID.map { rowDigest(of: $0, key) },
-                    email: disclosed.email.map { rowDigest(of: ComparedEmail.text(of: $0), key) },
+                    email: email.map { rowDigest(of: ComparedEmail.text(of: $0), key) },
                     externalID: disclosed.externalID.map { rowDigest(of: $0, key) }))
         }
         guard isSound, rest.isEmpty, range.events.count == positions.count,

@@ -174,7 +174,19 @@ struct VerificationFold {
             }
         case .unlinked(let fact):
             if let upgrade = fact.upgrade { replace(upgrade, of: fact) }
-        case .merged, .none: break
+        case .merged: break
+        case .none:
+            guard isPersonal, case .addressChanged(let fact) = event.recorded.event,
+                let email = event.email
+            else { break }
+            // The subject of the identities that use an address is its id.
+            let subject = rowDigest(of: fact.address.description, summer.key)
+            for link in fact.accounts.flatMap({ state.links(of: $0) ?? [] }) {
+                guard let number = state.number(of: link.identity),
+                    personal[number].providerID == subject
+                else { continue }
+                personal[number].email = email
+            }
         }
     }
 
