@@ -55,7 +55,7 @@ import Testing
     }
 
     /// The counts of a verification that holds.
-    private func report(_ database: ScratchDatabase) async throws -> [VerificationCheck: Int64] {
+    func report(_ database: ScratchDatabase) async throws -> [VerificationCheck: Int64] {
         let verifier = Verifier(url: database.runtimeURL, keyring: SequencerFixture.keyring)
         let report = try await verifier.run()
         await verifier.close()
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    private var carol: Subject { subject("google", "carol") }
+    var carol: Subject { subject("google", "carol") }
 
     @Test func `another tenant's commands of the same batch are executed`() async throws {
         try await ScratchDatabase.with { database in
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    private static func mark(_ tenant: String, _ state: String) -> String {
+    static func mark(_ tenant: String, _ state: String) -> String {
         """
         INSERT INTO tenant_moves (tenant_id, state, peer, run)
         VALUES ('\(tenant)', '\(state)', 'elsewhere', gen_random_uuid())
@@ -263,124 +263,5 @@ import Testing
                 #expect(before.count > 1)
             }
         }
-    }
-
-    @Test func `a tenant that was stopped is served again without the other place`() async throws {
-        try await ErasureFixture.with { fixture in
-            try await ScratchDatabase.with { other in
-                let copy = try Sides(fixture.database, other)
-                try copy.run.stop()
-                try await other.asSuperuser.execute("DELETE FROM tenant_moves")
-                try copy.abandon(run: 7)
-                #expect(throws: TenantCopyFault.superseded) { try copy.run.markMoved() }
-                _ = try await fixture.sequencer.signIn(carol)
-            }
-        }
-    }
-
-    @Test func `a discard ends the copy that is under way there`() async throws {
-        try await ErasureFixture.with { fixture in
-            try await ScratchDatabase.with { other in
-                let copy = try Sides(fixture.database, other)
-                try copy.run.stop()
-                try copy.run.copyRest()
-                try copy.run.markMoved()
-                try TenantDiscard.run(.default, on: copy.target, run: 9)
-                #expect(throws: TenantCopyFault.superseded) { try copy.run.activate() }
-                let next = try Sides(fixture.database, other)
-                #expect(try next.run.isMoved)
-                try next.run.copyRest()
-                try next.run.activate()
-                #expect(try await report(other) == report(fixture.database))
-            }
-        }
-    }
-
-    @Test func `a former place that was restored is marked again, and no other one`() async throws {
-        try await ErasureFixture.with { fixture in
-            try await ScratchDatabase.with { other in
-                let copy = try Sides(fixture.database, other)
-                #expect(throws: TenantCopyFault.notThere) { try copy.markAgain(run: 3) }
-                try copy.run.stop()
-                try copy.run.copyRest()
-                try copy.run.markMoved()
-                try copy.run.activate()
-                try await SequencerFixture.with(other, opensLedger: false) { there in
-                    _ = try await there.signIn(carol)
-                }
-                // As in a backup from before the move.
-                try await fixture.database.asSuperuser.execute("DELETE FROM tenant_moves")
-                let back = try Sides(other, fixture.database, copies: false)
-                #expect(throws: TenantCopyFault.notThere) { try back.markAgain(run: 4) }
-                try copy.markAgain(run: 5)
-                await #expect(throws: LedgerFault.tenantMoved) {
-                    try await fixture.sequencer.open(.default)
-                }
-                #expect(throws: TenantCopyFault.active) { _ = try Sides(fixture.database, other) }
-            }
-        }
-    }
-
-    @Test func `a discard leaves the log, and no personal data`() async throws {
-        try await ErasureFixture.with { fixture in
-            let owner = fixture.database.asSuperuser
-            let connection = try Connection(
-                url: fixture.database.ownerURL, applicationName: "a test")
-            #expect(throws: TenantCopyFault.notMoved) {
-                try TenantDiscard.run(.default, on: connection, run: 1)
-            }
-            #expect(try await !fixture.database.tables(holding: "subject-of-ada").isEmpty)
-            try await owner.execute(Self.mark("default", "moved"))
-            try TenantDiscard.run(.default, on: connection, run: 1)
-            try TenantDiscard.run(.default, on: connection, run: 2)
-            for text in ErasureFixture.adasData where text != "a test" {
-                #expect(try await fixture.database.tables(holding: text) == [], "\(text)")
-            }
-            #expect(try await owner.texts("SELECT state FROM tenant_moves") == ["discarded"])
-            #expect(try await owner.texts("SELECT 'x' FROM events").count > 5)
-            let kept = ["accounts", "account_keys", "disclosures", "sessions", "identities"]
-            for table in kept {
-                #expect(try await owner.texts("SELECT 'x' FROM \(table)") == [], "\(table)")
-            }
-            await #expect(throws: LedgerFault.tenantMoved) {
-                try await fixture.sequencer.open(.default)
-            }
-        }
-    }
-}
-
-/// The connections of a copy, and its next run.
-private struct Sides {
-    let source: Connection
-    let target: Connection
-    private let next: TenantCopy?
-    private let to: ScratchDatabase
-
-    init(
-        _ from: ScratchDatabase, _ to: ScratchDatabase, _ tenant: String = "default",
-        copies: Bool = true
-    ) throws {
-        self.to = to
-        source = try Connection(url: from.ownerURL, applicationName: "a test")
-        target = try Connection(url: to.ownerURL, applicationName: "a test")
-        next =
-            copies
-            ? try TenantCopy(
-                try #require(TenantID(tenant)), from: source, to: target,
-                run: UInt128.random(in: 1...(.max))) : nil
-    }
-
-    var run: TenantCopy {
-        get throws { try #require(next) }
-    }
-
-    func abandon(run: UInt128) throws {
-        try TenantCopy.abandon(
-            .default, from: source,
-            to: { try Connection(url: to.ownerURL, applicationName: "a test") }, run: run)
-    }
-
-    func markAgain(run: UInt128) throws {
-        try TenantCopy.markAgain(.default, in: source, movedTo: target, run: run)
     }
 }
