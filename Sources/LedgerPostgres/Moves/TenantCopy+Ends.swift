@@ -2,17 +2,16 @@ package import Ledger
 package import Postgres
 
 extension TenantCopy {
-    /// Marks the tenant as moved in a database that lacks its last mark: a restored one, or a promoted standby.
+    /// Marks the tenant as moved and activated in a database that lacks that: a restored one, or a promoted standby.
     ///
     /// - Parameters:
     ///   - tenant: The tenant.
     ///   - source: A connection of the owner of the tables in the restored database.
     ///   - target: The same in the database that serves the tenant.
-    ///   - run: The number of this run, unlike that of any other.
     /// - Throws: `TenantCopyFault.notThere` unless the log there begins with the one here, `TenantCopyFault`, or
     ///   `PostgresError`.
     package static func markAgain(
-        _ tenant: TenantID, in source: Connection, movedTo target: Connection, run: UInt128
+        _ tenant: TenantID, in source: Connection, movedTo target: Connection
     ) throws {
         try source.execute(settings)
         try target.execute(settings)
@@ -26,9 +25,9 @@ extension TenantCopy {
             try events.sums(of: tenant, inTarget: true, where: first, on: target)
                 == events.sums(of: tenant, inTarget: false, where: first, on: source)
         else { throw TenantCopyFault.notThere }
-        guard try MoveRows.stop(tenant, .moved, peer: peer, run: run, on: source) else {
-            throw TenantCopyFault.superseded
-        }
+        guard
+            try MoveRows.stop(tenant, .moved, peer: peer, run: TenantMove.activated, on: source)
+        else { throw TenantCopyFault.superseded }
     }
 
     /// Lets the source serve the tenant again, if the destination never has.

@@ -64,7 +64,10 @@ package final class TenantCopy {
         case let move? where move.state != .arriving || move.peer != names.source:
             throw TenantCopyFault.elsewhere(move)
         case nil where try isKnown():
-            throw here?.state == .moved ? TenantCopyFault.active : TenantCopyFault.exists
+            guard here != nil else { throw TenantCopyFault.exists }
+            // It was activated, which the source does not know after a crash or a restore.
+            try Self.markAgain(tenant, in: source, movedTo: target)
+            throw TenantCopyFault.active
         default: break
         }
         guard try MoveRows.hasPendingErasure(tenant, on: source) == false else {
@@ -213,7 +216,7 @@ package final class TenantCopy {
         }
     }
 
-    /// Lets the destination serve and seal the tenant, which the source never will again.
+    /// Lets the destination serve and seal the tenant, which the source never will again, and then notes it there.
     package func activate() throws {
         // The lock keeps an end of the move waiting, which would let the source serve as well.
         try source.transaction {
@@ -221,6 +224,8 @@ package final class TenantCopy {
                 move.peer == names.target,
                 try MoveRows.unmark(tenant, .arriving, run: run, on: target)
             else { throw TenantCopyFault.superseded }
+            _ = try MoveRows.takeOver(
+                tenant, .moved, peer: move.peer, run: TenantMove.activated, on: source)
         }
     }
 

@@ -71,8 +71,7 @@ enum TenantCopyCommand {
             let target = try connect(to: destination, named: "--to")
             defer { target.close() }
             if arguments.has("restored") {
-                try TenantCopy.markAgain(
-                    tenant, in: source, movedTo: target, run: SecureRandom.uint128())
+                try TenantCopy.markAgain(tenant, in: source, movedTo: target)
                 Terminal.print("tenant \(tenant) is marked as moved here\n")
                 return .success
             }
@@ -222,7 +221,7 @@ enum TenantDiscardCommand {
             For a tenant that 'tenant copy' has moved away, or only half copied here: an erasure at its new place
             does not reach the rows here. Deletes all of them but the log, its hashes and signatures, and the access
             log, which no login may delete and which have no personal data. There is no way back. The name stays
-            taken here.
+            taken here. Refused until the other database is known to serve the tenant: 'tenant copy' ends its move.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {

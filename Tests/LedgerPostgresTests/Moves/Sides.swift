@@ -36,7 +36,7 @@ struct Sides {
             to: { try Connection(url: to.ownerURL, applicationName: "a test") }, run: run)
     }
 
-    func markAgain(run: UInt128) throws {
-        try TenantCopy.markAgain(.default, in: source, movedTo: target, run: run)
+    func markAgain() throws {
+        try TenantCopy.markAgain(.default, in: source, movedTo: target)
     }
 }
