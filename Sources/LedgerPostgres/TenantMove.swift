@@ -28,8 +28,11 @@ package struct TenantMove: Hashable, Sendable {
     package let state: State
     /// The other database, as ``DatabaseIdentity`` names it.
     package let peer: String
-    /// The run of the command that made the mark.
+    /// The run of the command that made the mark, or ``activated``.
     package let run: UInt128
+
+    /// The run of a mark as moved once the peer is known to serve the tenant.
+    package static let activated: UInt128 = 0
 
     /// One line for an operator.
     package var description: String {

@@ -34,8 +34,9 @@ enum MoveRows {
         "move_mark",
         """
         INSERT INTO tenant_moves AS m (tenant_id, state, peer, run) VALUES ($1::text, $2, $3, $4)
-        ON CONFLICT (tenant_id) DO UPDATE SET run = excluded.run
-            WHERE m.state = excluded.state AND m.peer = excluded.peer
+        ON CONFLICT (tenant_id) DO UPDATE SET state = excluded.state, run = excluded.run
+            WHERE m.peer = excluded.peer
+                AND (m.state = excluded.state OR m.state = 'leaving' AND excluded.state = 'moved')
         RETURNING 1
         """)
     private static let takeOver = Statement(
@@ -104,7 +105,9 @@ enum MoveRows {
         return try result.bool(0, result.column("is_pending"))
     }
 
-    /// Marks a tenant, or assigns its mark with the same state and peer to the run; returns false if it has another mark.
+    /// Marks a tenant, or assigns its mark with the same peer to the run; returns false if it has another mark.
+    ///
+    /// The mark has the same state, or becomes moved after leaving.
     static func mark(
         _ tenant: TenantID, _ state: TenantMove.State, peer: String, run: UInt128,
         on connection: Connection

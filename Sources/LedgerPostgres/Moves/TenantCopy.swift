@@ -13,7 +13,9 @@ package final class TenantCopy {
     private static let chunkBytes = 4 * 1024 * 1024
     /// How long a transaction may go on that began before the tenant stopped.
     private static let patience = Duration.seconds(60)
-    private static let settings = """
+    /// How often the rest is copied before it counts as different: once, and after late writes.
+    private static let passesMax = 4
+    static let settings = """
         SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '30s';
         SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET bytea_output = 'hex'; SET jit = off
         """
@@ -64,7 +66,10 @@ package final class TenantCopy {
         case let move? where move.state != .arriving || move.peer != names.source:
             throw TenantCopyFault.elsewhere(move)
         case nil where try isKnown():
-            throw here?.state == .moved ? TenantCopyFault.active : TenantCopyFault.exists
+            guard here != nil else { throw TenantCopyFault.exists }
+            // It was activated, which the source does not know after a crash or a restore.
+            try Self.markAgain(tenant, in: source, movedTo: target)
+            throw TenantCopyFault.active
         default: break
         }
         guard try MoveRows.hasPendingErasure(tenant, on: source) == false else {
@@ -98,7 +103,7 @@ package final class TenantCopy {
 
     /// Whether the head there is the one that an earlier run has copied: its log begins with the same event.
     private func hasOwnHead() throws -> Bool {
-        guard let events = tables.first(where: { $0.name == "events" }) else { return false }
+        guard let events = TenantTable.events else { return false }
         let first = "AND position = 0"
         return try events.sums(of: tenant, inTarget: true, where: first, on: target)
             == events.sums(of: tenant, inTarget: false, where: first, on: source)
@@ -128,7 +133,7 @@ package final class TenantCopy {
     }
 
     private func eventsThere() throws -> Int64 {
-        guard let events = tables.first(where: { $0.name == "events" }) else { return 0 }
+        guard let events = TenantTable.events else { return 0 }
         let last = try events.last(of: tenant, by: "position", on: target)
         return (last.flatMap { Int64($0) } ?? -1) + 1
     }
@@ -171,24 +176,28 @@ package final class TenantCopy {
 
     /// Copies what is left of a stopped tenant, and compares all rows.
     ///
+    /// An attempt to send a message, for one, goes on without a transaction, and may end meanwhile: what differs is
+    /// copied again.
+    ///
     /// - Throws: `TenantCopyFault.differs`, or `PostgresError`.
     package func copyRest() throws {
-        for table in tables {
-            switch table.rule {
-            case .appended:
+        let rest = tables.filter { !$0.rule.isAppended }
+        var differing = try rest.filter { table in
+            guard table.rule.isAhead else { return true }
+            try copyAdded(table)
+            return try !isEqual(table)
+        }
+        for _ in 0..<Self.passesMax {
+            for table in tables where table.rule.isAppended {
                 try copyAdded(table)
                 try compareAdded(table)
-            case .erasable:
-                try copyAdded(table)
-                if try !isEqual(table) { try replace(table) }
-            case .whole, .progress: try replace(table)
-            case .left: break
             }
+            for table in differing { try replace(table) }
+            // All of them: a late write may have changed rows of several.
+            differing = try rest.filter { try !isEqual($0) }
+            if differing.isEmpty { return }
         }
-        for table in tables {
-            if case .appended = table.rule { continue }
-            guard try isEqual(table) else { throw TenantCopyFault.differs(table.name) }
-        }
+        throw TenantCopyFault.differs(differing.map(\.name).joined(separator: ", "))
     }
 
     /// Reads the size and the Merkle root of the log on both sides.
@@ -213,7 +222,7 @@ package final class TenantCopy {
         }
     }
 
-    /// Lets the destination serve and seal the tenant, which the source never will again.
+    /// Lets the destination serve and seal the tenant, which the source never will again, and then notes it there.
     package func activate() throws {
         // The lock keeps an end of the move waiting, which would let the source serve as well.
         try source.transaction {
@@ -221,71 +230,8 @@ package final class TenantCopy {
                 move.peer == names.target,
                 try MoveRows.unmark(tenant, .arriving, run: run, on: target)
             else { throw TenantCopyFault.superseded }
-        }
-    }
-
-    /// Marks the tenant as moved in a database that was restored from a backup of before the move.
-    ///
-    /// - Parameters:
-    ///   - tenant: The tenant.
-    ///   - source: A connection of the owner of the tables in the restored database.
-    ///   - target: The same in the database that serves the tenant.
-    ///   - run: The number of this run, unlike that of any other.
-    /// - Throws: `TenantCopyFault.notThere` unless the log there begins with the one here, `TenantCopyFault`, or
-    ///   `PostgresError`.
-    package static func markAgain(
-        _ tenant: TenantID, in source: Connection, movedTo target: Connection, run: UInt128
-    ) throws {
-        try source.execute(settings)
-        try target.execute(settings)
-        let peer = try DatabaseIdentity.read(on: target)
-        guard let size = try MoveRows.size(of: tenant, on: source) else {
-            throw TenantCopyFault.unknownTenant
-        }
-        let events = try TenantTable.all(from: source, to: target).first { $0.name == "events" }
-        let first = "AND position < \(size)"
-        guard let events, try TenantMove.of(tenant, on: target) == nil,
-            try MoveRows.size(of: tenant, on: target) ?? 0 >= size,
-            try events.sums(of: tenant, inTarget: true, where: first, on: target)
-                == events.sums(of: tenant, inTarget: false, where: first, on: source)
-        else { throw TenantCopyFault.notThere }
-        guard try MoveRows.stop(tenant, .moved, peer: peer, run: run, on: source) else {
-            throw TenantCopyFault.superseded
-        }
-    }
-
-    /// Lets the source serve the tenant again, if the destination never has.
-    ///
-    /// The rows there stay, and so does their mark: they can be discarded, or the copy continued.
-    ///
-    /// A tenant that was not marked as moved was never served there, so the destination is not asked: it may be gone.
-    /// - Parameters:
-    ///   - tenant: The tenant.
-    ///   - source: A connection of the owner of the tables.
-    ///   - target: Connects to the destination in the same way.
-    ///   - run: The number of this run, unlike that of any other.
-    /// - Throws: `TenantCopyFault`, `PostgresError`, or the error of `target`.
-    package static func abandon(
-        _ tenant: TenantID, from source: Connection, to target: () throws -> Connection,
-        run: UInt128
-    ) throws {
-        try source.transaction {
-            guard let move = try MoveRows.lock(tenant, on: source),
-                move.state == .leaving || move.state == .moved
-            else { throw TenantCopyFault.notMoved }
-            if move.state == .moved {
-                let target = try target()
-                defer { target.close() }
-                let name = try DatabaseIdentity.read(on: source)
-                guard try DatabaseIdentity.read(on: target) == move.peer else {
-                    throw TenantCopyFault.elsewhere(move)
-                }
-                // From here on no earlier run can activate it.
-                guard
-                    try MoveRows.takeOver(tenant, .arriving, peer: name, run: run, on: target)
-                else { throw TenantCopyFault.active }
-            }
-            _ = try MoveRows.unmark(tenant, move.state, run: move.run, on: source)
+            _ = try MoveRows.takeOver(
+                tenant, .moved, peer: move.peer, run: TenantMove.activated, on: source)
         }
     }
 

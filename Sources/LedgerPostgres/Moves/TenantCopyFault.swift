@@ -18,6 +18,8 @@ package enum TenantCopyFault: Error, Hashable, CustomStringConvertible {
     /// The copy was activated.
     case active
     case notMoved
+    /// The last step of the move is not known to have ended.
+    case unfinished
     /// The destination's log is not the one that was moved there.
     case notThere
 
@@ -41,6 +43,8 @@ package enum TenantCopyFault: Error, Hashable, CustomStringConvertible {
         case .active:
             "the destination serves the tenant: to move it again, copy it from there to a new database"
         case .notMoved: "the tenant was not moved from here"
+        case .unfinished:
+            "the destination is not known to serve the tenant: repeat 'tenant copy', which ends the move"
         case .notThere: "the destination does not serve a log that begins with the one here"
         }
     }

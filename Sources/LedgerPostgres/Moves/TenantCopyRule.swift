@@ -59,6 +59,11 @@ enum TenantCopyRule: Hashable {
         }
     }
 
+    /// Whether no row is changed or deleted.
+    var isAppended: Bool {
+        if case .appended = self { true } else { false }
+    }
+
     /// Whether rows are copied while the tenant is served.
     var isAhead: Bool {
         switch self {

@@ -15,17 +15,21 @@ package enum TenantDiscard {
     ///   - tenant: The tenant.
     ///   - connection: A connection of the owner of the tables.
     ///   - run: The number of this run, unlike that of any other.
-    /// - Throws: `TenantCopyFault.notMoved`, or `PostgresError`.
+    /// - Throws: `TenantCopyFault.notMoved` or `.unfinished`, or `PostgresError`.
     package static func run(
         _ tenant: TenantID, on connection: Connection, run: UInt128
     ) throws {
         let tables = try tables(on: connection)
         try connection.transaction {
-            // A copy that is under way here can't go on: it would take what is left for the whole.
-            guard let move = try MoveRows.lock(tenant, on: connection), move.state != .leaving,
-                try MoveRows.takeOver(
-                    tenant, move.state, peer: move.peer, run: run, on: connection)
+            guard let move = try MoveRows.lock(tenant, on: connection), move.state != .leaving
             else { throw TenantCopyFault.notMoved }
+            // Until the destination serves it, the end of the move compares these rows, and may copy them again.
+            guard move.state != .moved || move.run == TenantMove.activated else {
+                throw TenantCopyFault.unfinished
+            }
+            // A copy that is under way here can't go on: it would take what is left for the whole.
+            _ = try MoveRows.takeOver(
+                tenant, move.state, peer: move.peer, run: run, on: connection)
             for table in tables {
                 _ = try connection.query(
                     Statement(

@@ -40,17 +40,14 @@ struct TenantTable {
             return ServedGeneration(
                 name: name, source: table.generation, target: other.generation)
         }
-        return Catalogue.tables.compactMap { table in
-            guard let rule = TenantCopyRule.all[table.name] else { return nil }
-            if case .left = rule { return nil }
-            let model = table.isReadModel ? table.name : nil
-            return TenantTable(
-                name: table.name, rule: rule,
-                source: model.flatMap { here[$0]?.description } ?? table.name,
-                target: model.flatMap { there[$0]?.description } ?? table.name,
-                generations: generations.sorted { $0.name < $1.name },
-                columns: table.columns.map(\.name))
+        return Catalogue.tables.compactMap {
+            TenantTable($0, (here, there), generations.sorted { $0.name < $1.name })
         }.sorted { $0.name != "ledger_head" && $1.name == "ledger_head" }
+    }
+
+    /// The log, which is found without the read models; nil only without its entry in the catalogue.
+    static var events: TenantTable? {
+        Catalogue.tables.first { $0.name == "events" }.flatMap { TenantTable($0, ([:], [:]), []) }
     }
 
     /// Returns the served table of each read model by its name.
@@ -68,12 +65,20 @@ struct TenantTable {
         return found
     }
 
-    private init(
-        name: String, rule: TenantCopyRule, source: String, target: String,
-        generations: [ServedGeneration], columns: [String]
+    /// Finds a table on both sides; nil for one that is not copied.
+    private init?(
+        _ table: CatalogueTable,
+        _ served: (here: [String: ProjectionTable], there: [String: ProjectionTable]),
+        _ generations: [ServedGeneration]
     ) {
-        (self.name, self.rule, self.source, self.target) = (name, rule, source, target)
-        (self.generations, self.columns) = (generations, columns)
+        guard let rule = TenantCopyRule.all[table.name] else { return nil }
+        if case .left = rule { return nil }
+        let model = table.isReadModel ? table.name : nil
+        (name, self.rule) = (table.name, rule)
+        source = model.flatMap { served.here[$0]?.description } ?? table.name
+        target = model.flatMap { served.there[$0]?.description } ?? table.name
+        self.generations = generations
+        columns = table.columns.map(\.name)
     }
 
     private var list: String { columns.joined(separator: ", ") }

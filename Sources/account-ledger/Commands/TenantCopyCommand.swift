@@ -28,7 +28,7 @@ enum TenantCopyCommand {
             .init(
                 name: "restored",
                 meaning:
-                    "only mark the tenant as moved, after a restore of this database from before the move"
+                    "only mark the tenant as moved, after a restore of this database from before that"
             ),
         ],
         settings: [.databaseURL, .migrateURL, .keys, .mode],
@@ -38,8 +38,8 @@ enum TenantCopyCommand {
             nothing seals it or delivers its events. The rest is copied, all rows and the roots are compared, the
             copy is verified, and the tenant is marked as moved here before the other database may serve it. An
             interrupted run continues when the command is repeated; a tenant that was stopped stays so until
-            then, or until --abandon. After a restore of this database from before the move, --restored marks the
-            tenant as moved again. The rows here stay until 'tenant discard'. Requires LEDGER_KEYS with the
+            then, or until --abandon. After a restore of this database from before the end of the move, --restored
+            marks the tenant as moved again. The rows here stay until 'tenant discard'. Requires LEDGER_KEYS with the
             keys of the tenant, which the servers of the other database need, too.
             """)
 
@@ -59,19 +59,19 @@ enum TenantCopyCommand {
         defer { source.close() }
         do {
             if arguments.has("abandon") {
-                try TenantCopy.abandon(
-                    tenant, from: source, to: { try connect(to: destination, named: "--to") },
+                let hasAnswered = try TenantCopy.abandon(
+                    tenant, from: source, to: { try open(destination, named: "--to") },
                     run: SecureRandom.uint128())
+                let silence = hasAnswered ? "" : ", and --to could not be reached"
                 Terminal.print(
-                    "tenant \(tenant) is served here again; what was copied stays there, out of reach of"
-                        + " erasures, until 'tenant discard' there\n")
+                    "tenant \(tenant) is served here again\(silence); what was copied stays there, out of"
+                        + " reach of erasures, until 'tenant discard' there\n")
                 return .success
             }
             let target = try connect(to: destination, named: "--to")
             defer { target.close() }
             if arguments.has("restored") {
-                try TenantCopy.markAgain(
-                    tenant, in: source, movedTo: target, run: SecureRandom.uint128())
+                try TenantCopy.markAgain(tenant, in: source, movedTo: target)
                 Terminal.print("tenant \(tenant) is marked as moved here\n")
                 return .success
             }
@@ -180,18 +180,25 @@ enum TenantCopyCommand {
 
     private static func connect(to url: String, named name: String) throws(Fault) -> Connection {
         do {
-            let connection = try Connection(
-                url: url, applicationName: "account-ledger copy", statementDeadline: deadline)
-            if let problem = SchemaCheck.problem(try Migrator.status(of: connection)) {
-                connection.close()
-                throw Fault("\(name): \(problem)")
-            }
-            return connection
+            return try open(url, named: name)
         } catch let fault as Fault {
             throw fault
         } catch {
             throw Fault("\(name): \(error)")
         }
+    }
+
+    /// Connects to a database with the schema of this binary.
+    ///
+    /// - Throws: `PostgresError`, which is `.connectionFailed` if it cannot be reached, or `Fault` for another schema.
+    private static func open(_ url: String, named name: String) throws -> Connection {
+        let connection = try Connection(
+            url: url, applicationName: "account-ledger copy", statementDeadline: deadline)
+        if let problem = SchemaCheck.problem(try Migrator.status(of: connection)) {
+            connection.close()
+            throw Fault("\(name): \(problem)")
+        }
+        return connection
     }
 }
 
@@ -214,7 +221,7 @@ enum TenantDiscardCommand {
             For a tenant that 'tenant copy' has moved away, or only half copied here: an erasure at its new place
             does not reach the rows here. Deletes all of them but the log, its hashes and signatures, and the access
             log, which no login may delete and which have no personal data. There is no way back. The name stays
-            taken here.
+            taken here. Refused until the other database is known to serve the tenant: 'tenant copy' ends its move.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
