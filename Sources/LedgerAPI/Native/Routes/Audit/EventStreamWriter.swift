@@ -51,7 +51,8 @@ struct EventStreamWriter: Sendable {
             }
             query.after = page.cursor.map { LogPosition($0) } ?? query.after
             if let last = query.after, last != lastRead?.position {
-                lastRead = await eventID(at: last)
+                let event = page.elements.last { $0.position == last }
+                lastRead = if let event { StreamEventID(event) } else { await eventID(at: last) }
             }
             if let last = lastRead, last.position != lastSent, idInterval.isOver {
                 // An id without an event: a client that waits for rare events then does not resume
