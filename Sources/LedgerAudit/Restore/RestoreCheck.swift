@@ -223,6 +223,7 @@ package struct RestoreCheck {
                             account: account, erasedAt: time, formerHolds: former, newHolds: new))
                 } else if returned.last?.account == account {
                     returned[returned.count - 1].newHolds += new
+                    if time == nil { returned[returned.count - 1].unerased.append(member) }
                 }
             }
         }

@@ -33,6 +33,9 @@ package struct RestoreReport: Sendable {
         /// The legal holds that were not set before, on it or on an account merged with it: they keep all of
         /// these accounts until they are lifted.
         package internal(set) var newHolds: [HoldID]
+        /// The accounts merged with it that were never erased, because the merge was undone before the erasure: an
+        /// erasure would reach them, too.
+        package internal(set) var unerased: [AccountID] = []
     }
 
     package let tenant: TenantID
@@ -58,10 +61,15 @@ package struct RestoreReport: Sendable {
     package var isWhole: Bool { loss == nil && returned.isEmpty }
 
     /// Whether the log continues where it was signed, and every erased account that has returned is held.
-    package var isAccepted: Bool { loss == nil && repeated.isEmpty }
+    package var isAccepted: Bool {
+        loss == nil && returned.allSatisfy { !$0.newHolds.isEmpty }
+    }
 
-    /// The returned accounts that are erased again: those that no new legal hold keeps.
-    package var repeated: [ReturnedAccount] { returned.filter(\.newHolds.isEmpty) }
+    /// The returned accounts that are erased again: those that no new legal hold keeps, and whose erasure reaches no
+    /// other account.
+    package var repeated: [ReturnedAccount] {
+        returned.filter { $0.newHolds.isEmpty && $0.unerased.isEmpty }
+    }
 
     /// The event that the log needs before it continues under another name; nil if none is needed.
     package var fact: LedgerRestored? {

@@ -307,7 +307,12 @@ enum RestoreCheckCommand {
                     + (returned.newHolds.isEmpty
                         ? ""
                         : ", and it or an account merged with it is under a hold set since then:"
-                            + " lift it first"))
+                            + " lift it first")
+                    + (returned.unerased.isEmpty
+                        ? ""
+                        : ", and is merged with account"
+                            + " \(returned.unerased.map(\.description).joined(separator: ", ")), which"
+                            + " was not erased: undo the merge first"))
         }
         return lines.map { $0 + "\n" }.joined()
     }

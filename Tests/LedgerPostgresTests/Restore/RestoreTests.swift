@@ -196,13 +196,7 @@ import TransparencyLog
         try await with { fixture, sealing in
             var story = fixture.story
             let (ada, bob) = (fixture.ada.account, fixture.bob.account)
-            var agreed: Digest?
-            for _ in 0..<2 {
-                let reply = try await story.submit(
-                    MergeFixture.intent(bob, into: ada, keeping: [], agreed: agreed).intent
-                ).get()
-                if case .mergePlanned(_, let digest) = reply { agreed = digest }
-            }
+            _ = try await Self.merge(bob, into: ada, &story)
             // The erasure of the first one covers it.
             let last = max(ada, bob)
             guard case .holdSet(let hold) = try await story.hold(last).get() else {
@@ -229,6 +223,47 @@ import TransparencyLog
             let held = try await check(sealing)
             #expect(held.returned.map(\.newHolds.count) == [1, 1])
             #expect(held.erasures.isEmpty)
+        }
+    }
+
+    @Test func `an erasure is not repeated on an account from which the erased one was separated`()
+        async throws
+    {
+        try await with { fixture, sealing in
+            var story = fixture.story
+            let (ada, bob) = (fixture.ada.account, fixture.bob.account)
+            let merge = try await Self.merge(bob, into: ada, &story)
+            try await sealing.sealOnce()
+            try await fixture.database.backUp()
+            _ = try await story.submit(
+                UnmergeAccounts(
+                    merge: merge, survivor: ada, absorbed: bob, actor: .system, reason: "two",
+                    caseReference: "2", isPreview: false).intent
+            ).get()
+            _ = try await story.erase(bob).get()
+            try await fixture.settle()
+            try await sealing.sealOnce()
+
+            try await fixture.database.restore()
+            let report = try await check(sealing)
+            #expect(report.returned.map(\.account) == [bob])
+            #expect(report.returned.map(\.unerased) == [[ada]])
+            #expect(report.erasures.isEmpty && !report.isAccepted)
+        }
+    }
+
+    /// Merges an account into another one and returns the id of the event.
+    private static func merge(
+        _ absorbed: AccountID, into survivor: AccountID, _ story: inout Story
+    ) async throws -> EventID {
+        var agreed: Digest?
+        while true {
+            let intent = MergeFixture.intent(absorbed, into: survivor, keeping: [], agreed: agreed)
+            switch try await story.submit(intent.intent).get() {
+            case .mergePlanned(_, let digest) where agreed == nil: agreed = digest
+            case .merged(_, let event?): return event
+            case let other: throw Unexpected(what: "not merged: \(other)")
+            }
         }
     }
 
