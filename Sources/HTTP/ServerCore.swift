@@ -165,7 +165,7 @@ final class ServerCore: Sendable {
                 handle: message.handle, connection: exchange.connection,
                 sendTimeMax: limits.responseSendTimeMax, make: make)
         }
-        if let stream { exchange.expectEnd(of: stream) }
+        if let stream { exchange.expectEnd(of: stream) } else { exchange.beginSending() }
         // A stop in progress ends the streams that it finds, but may have missed this one.
         if slots.isDraining { stream?.end() }
         return unsafe sendable.queue(
