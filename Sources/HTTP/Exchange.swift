@@ -121,8 +121,13 @@ import Synchronization
     }
 
     /// Ends the stream of the response body, if there is one.
-    func endStream(by deadline: MonotonicTime? = nil) {
-        answer.withLock(\.stream)?.end(by: deadline)
+    func endStream() {
+        answer.withLock(\.stream)?.end()
+    }
+
+    /// Ends the stream of the response body, if there is one, because the server stops.
+    func stopStream(by deadline: MonotonicTime) {
+        answer.withLock(\.stream)?.stop(by: deadline)
     }
 
     /// Records the handler's task, so that it can be cancelled.
