@@ -9,7 +9,7 @@ package struct HTTPResponse: Sendable {
     package var status: Int
     /// The header fields in order; a field with an empty value is left out.
     package var headers: [(name: String, value: String)]
-    /// The body; not sent with 204 and 304, which have none.
+    /// The body; not sent with 204, nor with 304, which has only its length.
     package var body: [UInt8]
     /// Produces the rest of the body while it is sent; nil for a complete response.
     ///
