@@ -49,7 +49,7 @@ struct ChangeAddressRoute: Route {
         init(_ call: RouteCall, by caller: Caller) throws(APIError) {
             let body = try call.body()
             let (kind, address) = try call.address(
-                ChangeAddressBody.currentAddress, mayBePassword: true)
+                ChangeAddressBody.currentAddress, mayBePassword: true, isSentTo: false)
             self.caller = caller
             present = call.services.codes.names(of: address, kind, in: call.tenant)
             code = CodeBody(
