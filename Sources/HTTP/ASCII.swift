@@ -39,6 +39,15 @@ enum ASCII {
         }
     }
 
+    /// Checks whether a host with a port may contain a byte, RFC 9110 section 7.2 and RFC 3986 section 3.2.2.
+    static func isHostCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case hash, 0x5E, 0x60, 0x7C: false
+        case 0x28, 0x29, 0x2C, colon, 0x3B, equals, 0x5B, 0x5D: true
+        default: isTokenCharacter(byte)
+        }
+    }
+
     /// Checks whether a field value may contain a byte, RFC 9110 section 5.5: no control character but tabs.
     static func isFieldText(_ byte: UInt8) -> Bool {
         byte >= space && byte != delete || byte == tab

@@ -6,13 +6,13 @@ import Synchronization
 ///
 /// The received data, `stage` to `slot`, belongs to the daemon thread that serves the connection;
 /// `headers` are not written once the exchange has a slot, and any thread may then read them. The
-/// data shared with other threads is in `answer`.
+/// data shared with other threads is in `answer` and `answered`.
 ///
 /// An exchange is also the executor of its handler's task: a thread that makes the task ready, such as
 /// the one that has committed its command, enqueues the job here and wakes the daemon's thread, which
 /// runs it and sends the response. A thread pool in between would cost a second wake-up per request and
 /// more threads than processors.
-// Protected by the confinement to the daemon's thread, and by the mutex of `answer`.
+// Protected by the confinement to the daemon's thread, by the mutex of `answer`, and by the atomic.
 @safe final class Exchange: TaskExecutor, @unchecked Sendable {
     enum Stage {
         case started
@@ -56,6 +56,7 @@ import Synchronization
     let connection: ClientConnection
     private let handle: OpaquePointer
     private let answer = Mutex(Answer())
+    private let answered = Atomic(Int64.max)
 
     var stage = Stage.started
     var method = ""
@@ -99,14 +100,34 @@ import Synchronization
         answer.withLock { $0.isSuspended || $0.stream?.isSuspended == true }
     }
 
+    /// The time in nanoseconds at which the daemon got the complete response; later than every other time
+    /// without one, or once its client has been cut.
+    var answeredAt: Int64 { answered.load(ordering: .relaxed) }
+
+    /// Records that the daemon gets the complete response.
+    func beginSending() {
+        answered.store(MonotonicTime.now.nanoseconds, ordering: .relaxed)
+    }
+
+    /// Cuts the client, which reads no response.
+    func cut() {
+        answered.store(.max, ordering: .relaxed)
+        connection.cut()
+    }
+
     /// Records the stream of the body, so that it can be ended.
     func expectEnd(of stream: HTTPStream) {
         answer.withLock { $0.stream = stream }
     }
 
     /// Ends the stream of the response body, if there is one.
-    func endStream(by deadline: MonotonicTime? = nil) {
-        answer.withLock(\.stream)?.end(by: deadline)
+    func endStream() {
+        answer.withLock(\.stream)?.end()
+    }
+
+    /// Ends the stream of the response body, if there is one, because the server stops.
+    func stopStream(by deadline: MonotonicTime) {
+        answer.withLock(\.stream)?.stop(by: deadline)
     }
 
     /// Records the handler's task, so that it can be cancelled.

@@ -23,12 +23,29 @@ final class ExchangeSlots: Sendable {
         /// Free slots for requests that are always admitted.
         var reserve: [Int]
         var receivingCount = 0
+        /// No answer has been unread for too long before this time in nanoseconds.
+        var nextCut: Int64 = 0
 
         var isIdle: Bool {
             receivingCount == 0 && free.count + reserve.count == occupants.count
         }
+
+        /// Cuts the connection whose answer has been unread for longest, which releases its slot.
+        ///
+        /// The lock is held meanwhile: an exchange leaves its slot before its descriptor is closed.
+        mutating func cutUnread(among count: Int) {
+            let now = MonotonicTime.now.nanoseconds
+            guard now >= nextCut else { return }
+            let first = occupants.prefix(count).lazy.compactMap { $0 }.min {
+                $0.answeredAt < $1.answeredAt
+            }
+            nextCut = min(first?.answeredAt ?? now, now) + ExchangeSlots.unreadNanosecondsMax
+            if now >= nextCut { first?.cut() }
+        }
     }
 
+    /// The time for which an answer may be unread while requests are refused.
+    private static let unreadNanosecondsMax: Int64 = 1_000_000_000
     private let state: Mutex<State>
     private let draining = Atomic(false)
     private let count: Int
@@ -69,10 +86,13 @@ final class ExchangeSlots: Sendable {
     }
 
     /// Assigns a slot to a request, from the reserve if it is always admitted.
+    ///
+    /// Without a free slot it cuts a client that reads no answer, so that those clients can't occupy all slots.
     func admit(_ exchange: Exchange, always: Bool) -> Admission {
         state.withLock { state in
             guard state.phase != .stopped else { return .stopped }
             guard let slot = always ? state.reserve.popLast() : state.free.popLast() else {
+                state.cutUnread(among: count)
                 return .full
             }
             state.occupants[slot] = exchange

@@ -27,12 +27,11 @@ extension HTTPResponse {
     }
 
     private func makeWhole() -> OpaquePointer? {
-        let hasBody = status != 204 && status != 304
-        // The daemon copies the bytes, although its parameter is not const.
-        return unsafe body.withUnsafeBytes { bytes in
+        // The daemon copies the bytes, although its parameter is not const; with 304 it sends only their length.
+        unsafe body.withUnsafeBytes { bytes in
             unsafe MHD_create_response_from_buffer(
-                hasBody ? bytes.count : 0, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-                .RESPMEM_MUST_COPY)
+                status == 204 ? 0 : bytes.count,
+                UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
         }
     }
 

@@ -17,7 +17,9 @@ package struct HTTPServerLimits: Sendable {
     /// At the limit, a new connection replaces the one that has waited longest for its client's next
     /// request.
     package var connectionsMax = 1024
-    /// The most requests with the handler at the same time; more are answered as overloaded.
+    /// The most requests with the handler, or with a response on its way; more are answered as overloaded.
+    ///
+    /// At the limit, the client is cut that has left a complete response unread for longest, at least a second.
     package var requestsInFlightMax = 512
     /// The delay of a response that the server is overloaded.
     ///

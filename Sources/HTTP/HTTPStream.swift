@@ -42,6 +42,7 @@ import Synchronization
     private let handle: OpaquePointer
     private let connection: ClientConnection
     private let sendTimeMax: Duration
+    private let mayEndEarly: Bool
     private let make: @Sendable (HTTPStream) async -> Void
     private let state = Mutex(State())
 
@@ -49,11 +50,12 @@ import Synchronization
     /// for HEAD.
     init(
         handle: OpaquePointer, connection: ClientConnection, sendTimeMax: Duration,
-        make: @escaping @Sendable (HTTPStream) async -> Void
+        mayEndEarly: Bool, make: @escaping @Sendable (HTTPStream) async -> Void
     ) {
         unsafe self.handle = handle
         self.connection = connection
         self.sendTimeMax = sendTimeMax
+        self.mayEndEarly = mayEndEarly
         self.make = make
     }
 
@@ -84,15 +86,25 @@ import Synchronization
     }
 
     /// Ends the body after the written bytes, and cancels the producing task.
+    func end() {
+        end { _ in }
+    }
+
+    /// Ends the body because the server stops, without the buffered bytes; aborts one that may not end early.
     ///
-    /// With a deadline, buffered bytes are dropped, and a client that is too slow for the rest is cut.
-    func end(by deadline: MonotonicTime? = nil) {
+    /// With a deadline, a client that is too slow for the rest is cut.
+    func stop(by deadline: MonotonicTime? = nil) {
+        end { state in
+            state.waiting = []
+            if !mayEndEarly { state.isAborted = true }
+            if let deadline { connection.expectProgress(until: deadline) }
+        }
+    }
+
+    private func end(_ change: (inout State) -> Void) {
         let (task, writer, mustWake) = state.withLock { state in
             state.isEnded = true
-            if let deadline {
-                state.waiting = []
-                connection.expectProgress(until: deadline)
-            }
+            change(&state)
             return (state.task.take(), state.writer.take(), state.mustWake())
         }
         task?.cancel()
@@ -103,8 +115,7 @@ import Synchronization
     /// Ends the body before it is complete: the client gets the written bytes, and then the connection is closed without
     /// the end of the body, so that no client takes it for a whole one.
     package func abort() {
-        state.withLock { $0.isAborted = true }
-        end()
+        end { $0.isAborted = true }
     }
 
     /// Moves bytes to the daemon's buffer on the connection's thread; suspends the connection without

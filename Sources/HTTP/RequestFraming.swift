@@ -10,8 +10,10 @@ struct RequestFraming {
         of headers: HTTPHeaders, isHTTP11: Bool, limits: HTTPServerLimits
     ) throws(HTTPRejection) {
         guard headers.count(of: "Transfer-Encoding") == 0 else { throw .lengthRequired }
-        let hosts = headers.count(of: "Host")
-        guard hosts == 1 || (hosts == 0 && !isHTTP11) else { throw .malformed }
+        let hosts = headers.all("Host")
+        guard hosts.count == 1 || (hosts.isEmpty && !isHTTP11),
+            hosts.allSatisfy({ ASCII.trimmed($0[...]).utf8.allSatisfy(ASCII.isHostCharacter) })
+        else { throw .malformed }
         let length = headers["Content-Length"].map { Int($0) ?? .max }
         contentLength = length ?? 0
         // RFC 9110 section 10.1.1: an HTTP/1.0 client can't expect anything, and others only of a request with a

@@ -49,6 +49,10 @@ struct RouteTree: Sendable {
 
     /// Finds the route for a method and a percent-encoded path without query.
     func match(method: String, path: String) -> RouteMatch {
+        // RFC 9110 section 9.3.7: the methods of the server.
+        if method == "OPTIONS", path == "*" {
+            return .methodNotAllowed(allowed: methods(of: routes), template: path, captures: [:])
+        }
         let candidates = candidates(for: path)
         guard let first = candidates.first else { return .notFound }
         for (index, captures) in candidates {
@@ -58,8 +62,8 @@ struct RouteTree: Sendable {
             return .found(number: number, template: route.template.text, captures: captures)
         }
         return .methodNotAllowed(
-            allowed: methods(of: candidates), template: routes[first.route].template.text,
-            captures: first.captures)
+            allowed: methods(of: candidates.map { routes[$0.route] }),
+            template: routes[first.route].template.text, captures: first.captures)
     }
 
     /// Returns every route for the path, those with literals further left first.
@@ -72,8 +76,8 @@ struct RouteTree: Sendable {
     }
 
     /// Returns the sorted methods of several routes, including HEAD for GET.
-    func methods(of candidates: [Candidate]) -> [String] {
-        var methods = Set(candidates.flatMap { routes[$0.route].methods.map(\.name) })
+    private func methods(of routes: [Route]) -> [String] {
+        var methods = Set(routes.flatMap { $0.methods.map(\.name) })
         if methods.contains("GET") { methods.insert("HEAD") }
         return methods.sorted()
     }

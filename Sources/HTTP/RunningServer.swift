@@ -38,9 +38,9 @@ final class RunningServer: Sendable {
 
     private func drain(grace: Duration) {
         daemons.withLock { $0?.quiesce() }
-        // Streams do not end by themselves, and their clients can resume at another server.
+        // Most streams do not end by themselves, and their clients can resume, or begin again, at another server.
         let streamsEnd = MonotonicTime.now + Self.streamEndTimeMax
-        for exchange in core.slots.inFlightExchanges { exchange.endStream(by: streamsEnd) }
+        for exchange in core.slots.inFlightExchanges { exchange.stopStream(by: streamsEnd) }
         let deadline = Self.time(after: grace)
         // Each round ends when idle or at the deadline; a request can arrive in between.
         while core.slots.waitUntilIdle(deadline), !core.slots.stopIfIdle() {}

@@ -163,11 +163,12 @@ final class ServerCore: Sendable {
         let stream = sendable.stream.map { make in
             unsafe HTTPStream(
                 handle: message.handle, connection: exchange.connection,
-                sendTimeMax: limits.responseSendTimeMax, make: make)
+                sendTimeMax: limits.responseSendTimeMax, mayEndEarly: sendable.mayEndEarly,
+                make: make)
         }
-        if let stream { exchange.expectEnd(of: stream) }
+        if let stream { exchange.expectEnd(of: stream) } else { exchange.beginSending() }
         // A stop in progress ends the streams that it finds, but may have missed this one.
-        if slots.isDraining { stream?.end() }
+        if slots.isDraining { stream?.stop() }
         return unsafe sendable.queue(
             on: message.handle, closing: closing || slots.isDraining, streaming: stream)
     }

@@ -23,6 +23,14 @@ package final class InMemoryChallenges: ChallengeStore {
     /// The messages in the order in which they were sent.
     package var sent: [Sent] { state.withLock(\.sent) }
 
+    /// The sum of the counts, and of the tries of challenges.
+    package var spent: Int {
+        state.withLock { state in
+            state.counts.values.reduce(0) { $0 + $1.count }
+                + state.challenges.values.reduce(0) { $0 + $1.tries }
+        }
+    }
+
     /// Returns the challenges of a tenant that have not ended.
     func open(in tenant: TenantID, at now: Timestamp) -> Set<ChallengeID> {
         state.withLock { state in

@@ -24,7 +24,8 @@ struct MalformedRequestTests {
         "X-A: 1", "Host: h\nHost: h", "Host: h\nContent-Length: 3\nContent-Length: 3",
         "Host: h\nTransfer-Encoding:\u{B}chunked",
         "Host: h\nTransfer-Encoding : chunked", "Host: h\nContent-Length : 3", "Host: h\nX@Y: 1",
-        "Host: h\n Content-Length: 3",
+        "Host: h\n Content-Length: 3", "Host: a b/c", "Host: a/b", "Host: a#b", "Host: u@h",
+        "Host: é",
     ])
     func `a header section that two readers could read differently is refused`(
         fields: String
@@ -33,6 +34,13 @@ struct MalformedRequestTests {
             to: "POST / HTTP/1.1\n\(fields)\n\nabcGET /smuggled HTTP/1.1\nHost: h\n\n")
         #expect(text.hasPrefix("HTTP/1.1 400 "))
         #expect(text.hasSuffix("\r\n\r\nmalformed"))
+    }
+
+    @Test(arguments: ["", "a_b-c.example:8080 ", "[2001:db8::1%25e]:80", "a%C3%A9,b"])
+    func `a host may have a port, and may be empty`(host: String) async throws {
+        let text = try await Self.answers(
+            to: "GET / HTTP/1.1\nHost: \(host)\nConnection: close\n\n")
+        #expect(text.hasPrefix("HTTP/1.1 200 "))
     }
 
     @Test(arguments: ["/a\u{0}b", "/a\u{0}", "/a b", " /a", "/a "])

@@ -38,7 +38,7 @@ final class RawSocket: @unchecked Sendable {
         let length = fields.first { $0.name.lowercased() == "content-length" }.flatMap {
             Int($0.value)
         }
-        let count = toHead || status < 200 ? 0 : length ?? 0
+        let count = toHead || status < 200 || status == 304 ? 0 : length ?? 0
         while buffer.count < count { try fill(what) }
         let body = Array(buffer.prefix(count))
         buffer.removeFirst(count)

@@ -73,6 +73,7 @@ struct RouterTests {
     @Test(arguments: [
         ("POST", "/v1/account", ["GET", "HEAD"]),
         ("OPTIONS", "/v1/account", ["GET", "HEAD"]),
+        ("OPTIONS", "*", ["DELETE", "GET", "HEAD", "POST"]),
         ("get", "/v1/account", ["GET", "HEAD"]),
         ("GET", "/v1/auth/link/google", ["DELETE", "POST"]),
         ("HEAD", "/v1/auth/link/batch", ["DELETE", "POST"]),

@@ -125,6 +125,40 @@ struct ServerLimitsTests {
         }
     }
 
+    @Test func `clients that read no answer leave slots to others`() async throws {
+        var limits = HTTPServerLimits()
+        limits.requestsInFlightMax = 2
+        limits.refusalDelay = .milliseconds(20)
+        // Nothing else ends a connection within the test.
+        limits.idleTimeMax = .seconds(600)
+        limits.responseSendTimeMax = .seconds(600)
+        // This exceeds the sockets' buffers.
+        let large = [UInt8](repeating: 0x61, count: 16 << 20)
+        let gate = Gate()
+        gate.open()
+        let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+            guard request.path == "/large" else { return await echo(request) }
+            await gate.pass()
+            return HTTPResponse(status: 200, body: large)
+        }
+        try await withServer(limits: limits, handler: handler) { server in
+            let silent = [
+                try await RawClient(port: server.port), try await RawClient(port: server.port),
+            ]
+            for client in silent { try await client.send("GET /large HTTP/1.1\nHost: h\n\n") }
+            try await gate.waitForArrivals(2)
+            let client = try await RawClient(port: server.port)
+            let deadline = ContinuousClock.now + .seconds(60)
+            var status = 503
+            while status == 503, ContinuousClock.now < deadline {
+                try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+                status = try await client.receive().status
+            }
+            #expect(status == 200)
+            for client in silent { try await client.close() }
+        }
+    }
+
     @Test(arguments: [
         ("Content-Length: 1001", 413), ("X-A: \(String(repeating: "a", count: 3000))", 431),
         ("Content-Length: 1", 503), ("Expect: x", 417),

@@ -155,7 +155,8 @@ final class RouteCall: Sendable {
     /// Authenticates the account holder and reads the rest of the request, in the order of checks
     /// of every route that changes an account: the access token, the session, the request.
     ///
-    /// The command checks the session itself, so only an invalid request needs a read for that.
+    /// The command checks the session itself, so only an invalid request needs a read for that; routes that check a
+    /// proof before their command read the session as well.
     ///
     /// - Parameter read: reads the request of this account holder; throws an invalid one's error.
     /// - Returns: what `read` returns.

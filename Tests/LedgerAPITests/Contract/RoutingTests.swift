@@ -58,6 +58,12 @@ import Testing
         #expect(answer["Allow"] == allow)
     }
 
+    @Test func `OPTIONS of the server has the methods of all paths`() async throws {
+        let answer = try await TestService().send("OPTIONS", "*")
+        #expect(answer.status == 204)
+        #expect(answer["Allow"] == "DELETE, GET, HEAD, OPTIONS, POST, PUT")
+    }
+
     @Test func `the published keys may be cached for five minutes`() async throws {
         let acme = try #require(TenantID("acme"))
         let service = try TestService { $0.tenants = [.default, acme] }

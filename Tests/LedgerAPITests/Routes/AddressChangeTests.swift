@@ -327,6 +327,19 @@ import Testing
             ).summary == "400 INVALID_REQUEST")
     }
 
+    @Test func `a number of a country to which no messages go any more changes`() async throws {
+        var service = try service()
+        let former = "+4915112345678"
+        let sent = try await service.send(
+            "POST", "/v1/auth/codes/phone", "{\"address\":\"\(former)\"}")
+        let ada = try Person(
+            await service.send("POST", "/v1/auth/sign-in/phone", code(sent, service)))
+        service = try service.restarted { $0.smsCountries = ["FR"] }
+        let changed = try await change(
+            service, "phone", by: ada, from: former, to: "+33612345678")
+        #expect(try Person(changed).userID == ada.userID)
+    }
+
     @Test(arguments: ["google", "unknown"])
     func `a provider without addresses changes none`(provider: String) async throws {
         let service = try service()

@@ -282,6 +282,21 @@ import Testing
         #expect(try await signUp(service, from: "203.0.113.10").status == 201)
     }
 
+    @Test func `a link is repeated with its key also after the last claim of the network`()
+        async throws
+    {
+        let service = try service()
+        let bob = try await service.signIn("google", "bob")
+        let linked = try await link(service, bob, credential(), key: "link-1")
+        for number in 1...AddressCodes.sendsPerNetwork {
+            _ = try await signUp(service, "person-\(number)@example.com")
+        }
+        let other = credential("new@example.com")
+        #expect(try await link(service, bob, other).code == "RATE_LIMITED")
+        let again = try await link(service, bob, credential(), key: "link-1")
+        #expect(again.status == 200 && again.body == linked.body)
+    }
+
     @Test func `an account is open although its code can't be sent`() async throws {
         let service = try service()
         // Each address gets five codes within an hour.

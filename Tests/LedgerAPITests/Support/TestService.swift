@@ -43,6 +43,7 @@ struct TestService {
         var anonymous: OpeningBudget?
         /// The kinds of addresses that codes are sent to.
         var codes: [AddressKind] = []
+        var smsCountries: Set<String> = ["DE"]
         /// The rule for passwords; nil for a tenant without any.
         var passwords: PasswordRule?
         var noticesNewDevices = true
@@ -177,7 +178,7 @@ struct TestService {
                     tenant,
                     TenantConfiguration(
                         providers: providers, policy: policy,
-                        messages: MessageSettings(smsCountries: SMSCountries(["DE"])),
+                        messages: MessageSettings(smsCountries: SMSCountries(options.smsCountries)),
                         returnAddresses: ReturnAddresses(loopbackPath: "/callback"),
                         tokenSources: options.tokenSources)
                 )

@@ -258,6 +258,7 @@ test("the first view is light, and files are asked for again only when they have
     size += (await answer.arrayBuffer()).byteLength;
     const again = await fetch(`${base}/assets/${file}`, { headers: { "If-None-Match": tag } });
     assert.equal(again.status, 304, file);
+    assert.equal(again.headers.get("Content-Length"), answer.headers.get("Content-Length"), file);
   }
   assert.ok(size <= 40_960, `${size} bytes`);
   for (const path of ["/assets/lib/none.mjs", "/assets/lib/..%2Faccount", "/assets/account/index.html/x"]) {

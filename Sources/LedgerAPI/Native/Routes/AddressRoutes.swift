@@ -27,6 +27,7 @@ struct ChangeAddressRoute: Route {
             try IdempotencyHeader.refuse(call)
             return try Request(call, by: caller)
         }
+        _ = try await call.identities(of: request.caller)
         let version = try await call.version(of: request.password)
         let proof = try await call.proof(of: request.code, for: .change, by: request.caller)
         let (renewal, token) = try call.renewal(of: request.caller, password: version)
@@ -48,7 +49,7 @@ struct ChangeAddressRoute: Route {
         init(_ call: RouteCall, by caller: Caller) throws(APIError) {
             let body = try call.body()
             let (kind, address) = try call.address(
-                ChangeAddressBody.currentAddress, mayBePassword: true)
+                ChangeAddressBody.currentAddress, mayBePassword: true, isSentTo: false)
             self.caller = caller
             present = call.services.codes.names(of: address, kind, in: call.tenant)
             code = CodeBody(

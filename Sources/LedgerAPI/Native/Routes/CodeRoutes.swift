@@ -127,10 +127,11 @@ extension RouteCall {
     /// - Parameters:
     ///   - member: the member of the body.
     ///   - mayBePassword: whether the provider may be one of passwords, which a code links.
+    ///   - isSentTo: whether messages must be able to go to the address.
     /// - Returns: the kind of the address, and its canonical form.
     /// - Throws: 400 for a text that is no address, and for a provider that sends no codes.
     func address(
-        _ member: RequiredText, mayBePassword: Bool = false
+        _ member: RequiredText, mayBePassword: Bool = false, isSentTo: Bool = true
     ) throws(APIError) -> (kind: AddressKind, address: String) {
         let typed = try body().text(member)
         let kind: AddressKind
@@ -144,7 +145,7 @@ extension RouteCall {
             throw .invalidRequest(
                 RequestFlaw("\(member.name) is not \(kind.inWords)", at: .field(member.name)))
         }
-        guard codes.mayReceive(address, under: configuration.messages) else {
+        guard !isSentTo || codes.mayReceive(address, under: configuration.messages) else {
             throw .invalidRequest(
                 RequestFlaw(
                     "\(member.name) is of a country or kind to which no messages go",

@@ -134,6 +134,7 @@ struct EnrolFactorRoute: Route {
             try IdempotencyHeader.refuse(call)
             return (caller, try read(call))
         }
+        _ = try await call.identities(of: caller)
         let confirmed: Confirmed
         do throws(CodeFailure) {
             confirmed = try await confirm(given, call, by: caller)

@@ -26,64 +26,111 @@ struct LinkRoute: Route {
         let request = try await call.byAccountHolder { caller throws(APIError) in
             try LinkRequest(call, by: caller)
         }
-        let claim = try await call.confirmation(of: request)
-        let presented =
-            claim.map { .password(.claim(address: $0.address, $0.hash)) } ?? request.presented
-        let key = request.key.flatMap {
-            call.idempotency(
-                $0, of: request.caller.account, method: Self.method,
-                path: "/v1/auth/link/\(request.provider)", content: call.content)
+        let earlier = try await call.earlierLink(by: request)
+        let confirmation = try await call.confirmation(of: request, isRepeated: earlier != nil)
+        let providers: [ProviderName]
+        if let earlier {
+            providers = earlier
+        } else {
+            let presented =
+                confirmation.map { .password(.claim(address: $0.address, $0.hash)) }
+                ?? request.presented
+            let credential = await call.credential(
+                presented, of: request.provider, for: .link, by: request.caller)
+            providers = try await call.submit(request.command(credential, call.services.newID()))
         }
-        let command = LinkProvider(
-            caller: request.caller,
-            credential: await call.credential(
-                presented, of: request.provider, for: .link, by: request.caller),
-            idempotency: key, newIdentity: call.services.newID())
-        let providers = try await call.submit(command)
         let name = call.configuration.displayName(of: request.provider)
+        let challenge = await call.challenge(of: confirmation, repeatedBy: request.key)
         return .json(
             LinkedProvidersAnswer(
                 linkedProviders: providers.map(\.description),
                 message: "\(name) account linked successfully",
-                challengeID: await call.challenge(of: claim, repeatedBy: key)?.description))
+                challengeID: challenge?.description))
     }
 }
 
 extension RouteCall {
+    /// Returns the answer of an earlier link with the same key; nil without one, and if no address is claimed.
+    ///
+    /// A claim uses up a limit and is hashed. The command checks the key and the session before its credential,
+    /// which is refused here, so that neither a repetition nor a session that has ended costs anything.
+    ///
+    /// - Throws: the refusals that come before that of the credential.
+    fileprivate func earlierLink(
+        by request: LinkRequest
+    ) async throws(APIError) -> [ProviderName]? {
+        guard request.claim != nil else { return nil }
+        let credential = Credential(
+            provider: request.provider,
+            digest: services.requestDigests.attempt(request.presented.digest, at: now),
+            check: .failure(.limited(retryAfterSeconds: 1)))
+        do throws(APIError) {
+            return try await submit(request.command(credential, services.newID()))
+        } catch .refused(.rateLimited) {
+            return nil
+        }
+    }
+
     /// Returns the address and the password of a link whose address is confirmed later; nil for any other link.
     fileprivate func confirmation(
-        of request: LinkRequest
+        of request: LinkRequest, isRepeated: Bool
     ) async throws(APIError) -> Confirmation? {
-        guard configuration.policy.confirmLater,
-            case .password(.known(let typed, let password, _)) = request.presented,
-            case .password(let settings)? = configuration(of: request.provider)?.settings
-        else { return nil }
-        let address = try canonical(typed)
-        let prepared = try prepared(password, under: settings)
-        try await countClaim()
-        return Confirmation(
-            provider: request.provider, address: address, password: password,
-            hash: try await hashed(prepared), language: request.language)
+        guard let claim = request.claim else { return nil }
+        if !isRepeated { try await countClaim() }
+        do throws(APIError) {
+            return Confirmation(
+                provider: request.provider, address: claim.address, password: claim.password,
+                hash: try await hashed(claim.prepared), language: request.language)
+        } catch {
+            // The link is made, and only its code can't be sent now.
+            if isRepeated { return nil }
+            throw error
+        }
     }
 }
 
 /// An account holder's request to link an identity.
 private struct LinkRequest {
+    /// An address in its canonical form, and its password.
+    typealias Claim = (address: String, password: Password, prepared: PreparedPassword)
+
     let caller: Caller
-    let key: String?
+    let key: IdempotencyKey?
     let language: String?
     let presented: CredentialBody
     let provider: ProviderName
+    /// Nil for a link whose address is not confirmed later.
+    let claim: Claim?
 
     init(_ call: RouteCall, by caller: Caller) throws(APIError) {
         self.caller = caller
-        key = try IdempotencyHeader.read(call)
+        let key = try IdempotencyHeader.read(call)
         language = try LanguageHeader.read(call)
         let body = try call.body()
         // An anonymous identity is never linked, with or without its secret.
         presented = try body.credentialOrNewSecret(for: call.configuration(of: call.provider))
         guard let provider = call.provider else { throw .refused(.unsupportedProvider) }
         self.provider = provider
+        self.key = key.map {
+            call.idempotency(
+                $0, of: caller.account, method: LinkRoute.method,
+                path: "/v1/auth/link/\(provider)", content: call.content)
+        }
+        guard call.configuration.policy.confirmLater,
+            case .password(.known(let typed, let password, _)) = presented,
+            case .password(let settings)? = call.configuration(of: provider)?.settings
+        else {
+            claim = nil
+            return
+        }
+        claim = (
+            try call.canonical(typed), password, try call.prepared(password, under: settings)
+        )
+    }
+
+    func command(_ credential: Credential, _ newIdentity: IdentityID) -> LinkProvider {
+        LinkProvider(
+            caller: caller, credential: credential, idempotency: key, newIdentity: newIdentity)
     }
 }
 

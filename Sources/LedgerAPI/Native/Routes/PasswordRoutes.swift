@@ -198,6 +198,7 @@ struct ChangePasswordRoute: Route {
                     password: try text.password(ChangePasswordBody.currentPassword))
             )
         }
+        _ = try await call.identities(of: caller)
         let version = try await call.version(of: current)
         let hash = try await call.hashed(new)
         let (renewal, token) = try call.renewal(of: caller, password: version)

@@ -47,7 +47,7 @@ struct EventStreamRoute: Route {
                 ("Content-Type", "text/event-stream"),
                 // Some proxies buffer a response to its end unless this field is set.
                 ("X-Accel-Buffering", "no"),
-            ]
+            ], mayEndEarly: true
         ) { await feed.run(into: $0) }
     }
 

@@ -73,8 +73,6 @@ enum PageFiles {
             let tag = tag.drop { $0 == " " }
             return tag == "*" || tag == asset.entityTag || tag == "W/\(asset.entityTag)"
         }
-        return isKnown
-            ? HTTPResponse(status: 304, headers: headers)
-            : HTTPResponse(status: 200, headers: headers, body: asset.bytes)
+        return HTTPResponse(status: isKnown ? 304 : 200, headers: headers, body: asset.bytes)
     }
 }
