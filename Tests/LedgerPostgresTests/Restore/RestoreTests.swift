@@ -238,7 +238,8 @@ import TransparencyLog
             _ = try await story.submit(
                 UnmergeAccounts(
                     merge: merge, survivor: ada, absorbed: bob, actor: .system, reason: "two",
-                    caseReference: "2", isPreview: false).intent
+                    caseReference: "2", isPreview: false
+                ).intent
             ).get()
             _ = try await story.erase(bob).get()
             try await fixture.settle()

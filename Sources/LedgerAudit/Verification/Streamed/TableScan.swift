@@ -91,7 +91,7 @@ enum TableScan: Sendable {
             }
         case .addresses:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
-                sums.addresses.add(summer.hash($0, 0..<6))
+                sums.addresses.add(summer.hash($0, 0..<7))
             }
         case .names:
             try copy(of: tenant, isPersonal: isPersonal, on: connection) {
