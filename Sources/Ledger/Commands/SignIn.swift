@@ -71,7 +71,7 @@ package struct SignIn: Sendable {
         }
         if let holder, let account = state.ledger.accounts[holder], let known {
             guard account.disabledPosition == nil else { return .refused(.accountDisabled) }
-            // A second step follows on a code that was sufficient with it.
+            // The second step itself refuses an account that has lost its factors since the first one.
             guard
                 secondFactor != nil
                     || !state.provesUnusedNumber(proof, of: account, at: now, under: policy)
