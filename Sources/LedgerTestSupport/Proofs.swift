@@ -25,6 +25,18 @@ package func addressProof(
         challenge: challenge)
 }
 
+/// Creates the proof of a phone number for the provider `phone`.
+package func numberProof(_ number: String, new: AddressID) -> Proof {
+    Proof(
+        subject("phone", new.description),
+        authenticatedAt: Timestamp(seconds: 1_000_000_000),
+        methods: .sms, email: nil,
+        address: ProvedAddress(
+            kind: .phone, text: number,
+            names: [AddressName(kind: .phone, digest: sha256(Array(number.utf8)), key: "key")],
+            newID: new))
+}
+
 /// Creates the proof of an address with a new password: a claim, or a sign-up whose code was proved.
 package func passwordProof(
     _ address: String, new: AddressID, hash: String, isClaim: Bool, challenge: ChallengeID? = nil

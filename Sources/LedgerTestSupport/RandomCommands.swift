@@ -13,6 +13,9 @@ package struct RandomCommands: Sendable {
     /// The provider that sends codes to e-mail addresses.
     package static let email = provider("email")
 
+    /// The provider that sends codes to phone numbers, which no random command has.
+    package static let phone = provider("phone")
+
     /// The provider of passwords, with which random commands claim addresses.
     package static let password = provider("password")
 

@@ -32,6 +32,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case secondAdministratorRequired = "SECOND_ADMINISTRATOR_REQUIRED"
     /// 403: the account is disabled; only support can enable it.
     case accountDisabled = "ACCOUNT_DISABLED"
+    /// 403: the account has not used the phone number for a long time; sign in another way, and confirm it again.
+    case addressUnused = "ADDRESS_UNUSED"
     /// 403: the account needs a second factor; `details` has the token of the next step.
     case secondFactorRequired = "SECOND_FACTOR_REQUIRED"
     /// 404: the path matches no route, or the tenant does not exist.

@@ -88,6 +88,8 @@ export const texts = {
   namePasskey: "Den Passkey benennen",
   saveName: "Namen speichern",
   nameSaved: "Der Name wurde gespeichert.",
+  ADDRESS_UNUSED:
+    "Diese Nummer wurde lange nicht verwendet. Melden Sie sich auf einem anderen Weg an und bestätigen Sie sie erneut.",
   PASSKEY_EXISTS: "Dieses Gerät hat schon einen Passkey für dieses Konto.",
   PASSKEY_FAILED: "Der Passkey konnte hier nicht verwendet werden.",
 

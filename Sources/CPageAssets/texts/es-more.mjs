@@ -88,6 +88,7 @@ export const texts = {
   namePasskey: "Dar nombre a la llave de acceso",
   saveName: "Guardar el nombre",
   nameSaved: "Se ha guardado el nombre.",
+  ADDRESS_UNUSED: "Este número no se ha usado durante mucho tiempo. Inicie sesión de otra forma y confírmelo de nuevo.",
   PASSKEY_EXISTS: "Este dispositivo ya tiene una llave de acceso para esta cuenta.",
   PASSKEY_FAILED: "La llave de acceso no se ha podido usar aquí.",
 

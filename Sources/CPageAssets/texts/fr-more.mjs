@@ -88,6 +88,8 @@ export const texts = {
   namePasskey: "Nommer la clé d’accès",
   saveName: "Enregistrer le nom",
   nameSaved: "Le nom a été enregistré.",
+  ADDRESS_UNUSED:
+    "Ce numéro n’a pas été utilisé depuis longtemps. Connectez-vous d’une autre manière et confirmez-le à nouveau.",
   PASSKEY_EXISTS: "Cet appareil a déjà une clé d’accès pour ce compte.",
   PASSKEY_FAILED: "La clé d’accès n’a pas pu être utilisée ici.",
 

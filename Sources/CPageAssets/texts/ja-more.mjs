@@ -86,6 +86,7 @@ export const texts = {
   namePasskey: "パスキーに名前を付ける",
   saveName: "名前を保存",
   nameSaved: "名前を保存しました。",
+  ADDRESS_UNUSED: "この番号は長い間使われていません。別の方法でサインインして、もう一度確認してください。",
   PASSKEY_EXISTS: "このデバイスには、このアカウントのパスキーがすでにあります。",
   PASSKEY_FAILED: "ここではパスキーを使用できませんでした。",
 

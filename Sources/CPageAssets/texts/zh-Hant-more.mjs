@@ -83,6 +83,7 @@ export const texts = {
   namePasskey: "為通行密鑰命名",
   saveName: "儲存名稱",
   nameSaved: "名稱已儲存。",
+  ADDRESS_UNUSED: "此號碼已長時間未使用。請以其他方式登入，再重新驗證。",
   PASSKEY_EXISTS: "此裝置已有這個帳號的通行密鑰。",
   PASSKEY_FAILED: "無法在此使用通行密鑰。",
 

@@ -44,9 +44,10 @@ package struct ChangeAddress: Sendable {
         var drafts: [Decision.Draft] = []
         switch state.standing(of: address, at: now, under: policy) {
         case .held(_, let keeper) where keeper.id != account.id:
-            guard let claim = state.lostClaim(to: proof, at: now, under: policy), !claim.isAll
+            guard let lost = state.lostAddress(to: proof, at: now, under: policy),
+                !lost.isHandedOver
             else { return .refused(.providerConflict(.heldByOther)) }
-            drafts = state.ends(of: claim, by: renewal.actor)
+            drafts = state.ends(of: lost, by: renewal.actor)
         case .held: return .refused(.providerConflict(.alreadyYours))
         case .free(let former):
             if let former { drafts.append(former.release(by: renewal.actor)) }

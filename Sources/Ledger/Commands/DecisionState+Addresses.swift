@@ -65,11 +65,13 @@ extension DecisionState {
         case .free(let former?) where proof.isClaim && former.isProved: return ([], [])
         case .free(let former): drafts = former.map { [$0.release(by: actor)] } ?? []
         case .held(let held, let keeper)
-        where keeper.id == account && held.isClaimed && proof.provesAddress:
+        where keeper.id == account
+            && (held.isClaimed && proof.provesAddress
+                || provesUnusedNumber(proof, of: keeper, at: now, under: policy)):
             (id, holder) = (held.id, held.account)
         case .held:
-            guard let claim = lostClaim(to: proof, at: now, under: policy) else { return ([], []) }
-            drafts = ends(of: claim, by: actor)
+            guard let lost = lostAddress(to: proof, at: now, under: policy) else { return ([], []) }
+            drafts = ends(of: lost, by: actor)
             effects = [.challengesEnded(address.names)]
         }
         let event: Event =

@@ -100,6 +100,8 @@ package struct DecisionState: Sendable {
     package var passkeyCounts: [IdentityID: UInt32] = [:]
     /// The addresses that accounts have, by their names.
     package var addressNames: [AddressName: AddressID] = [:]
+    /// The last use of each phone number: its proof, or a sign-in or a refresh of a session that it opened.
+    package var addressUses: [AddressID: Timestamp] = [:]
     /// The positions of the external ids that accounts have.
     package var names: [ExternalName: LogPosition] = [:]
     /// The challenges of proofs that can still be used.

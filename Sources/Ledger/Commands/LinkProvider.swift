@@ -73,10 +73,10 @@ package struct LinkProvider: Sendable {
             }
         }
         // A claim that is all its account has is not lost by a link: the prover signs in to the account.
-        let claim = state.lostClaim(to: proof, at: budget.now, under: policy)
-            .flatMap { $0.isAll || $0.account.id == account.id ? nil : $0 }
+        let lost = state.lostAddress(to: proof, at: budget.now, under: policy)
+            .flatMap { $0.isHandedOver || $0.account.id == account.id ? nil : $0 }
         let subject =
-            claim == nil ? state.subject(of: proof, at: budget.now, under: policy) : proof.subject
+            lost == nil ? state.subject(of: proof, at: budget.now, under: policy) : proof.subject
         let known = state.directory[subject]
         let holder = known.flatMap { state.ledger.identities[$0]?.account }
         // The id of a passkey proves nothing: its holder alone can use the key.
@@ -92,12 +92,17 @@ package struct LinkProvider: Sendable {
             return .refused(proof.staleRefusal)
         }
         // An address that another account uses otherwise, or may need again.
-        if holder == nil, claim == nil, let address = proof.address,
+        if holder == nil, lost == nil, let address = proof.address,
             case .held(let held, let keeper) = state.standing(
                 of: address, at: budget.now, under: policy)
         {
             if keeper.id != account.id { return .refused(.providerConflict(.heldByOther)) }
             if held.formerOf != nil { return .refused(.providerConflict(.alreadyYours)) }
+        }
+        if holder == account.id,
+            state.provesUnusedNumber(proof, of: account, at: budget.now, under: policy)
+        {
+            return confirmAgain(proof, of: account, in: state, policy, budget)
         }
         if let reason = conflict(proof, holder: holder, account: account, policy: policy) {
             let fact = ConflictRejected(
@@ -133,6 +138,21 @@ package struct LinkProvider: Sendable {
                 + confirmation.drafts + password.drafts
                 + upgraded.map { unlink($0, for: identity, proof, in: state, at: budget.now) },
             effects: effects
+        ).remembered(under: idempotency)
+    }
+
+    /// Confirms a number that the account has not used for a long time.
+    private func confirmAgain(
+        _ proof: Proof, of account: Account, in state: DecisionState, _ policy: TenantPolicy,
+        _ budget: AttemptBudget
+    ) -> Decision {
+        if let limited = budget.exhausted { return .refused(limited) }
+        let confirmation = state.confirmation(
+            by: proof, for: account.id, actor, at: budget.now, under: policy)
+        return Decision(
+            .success(.linked(account.linkedProviders)), drafts: confirmation.drafts,
+            effects: [remember("accepted:\(budget.now)", budget)] + proof.used
+                + confirmation.effects
         ).remembered(under: idempotency)
     }
 

@@ -99,6 +99,11 @@ package struct MergeAccounts: Sendable {
         var decision: Decision
         do throws(Refusal) {
             let absorbed = try absorbed(by: survivor, credential, in: state)
+            if let proof = credential.proof, absorbed.id != survivor.id,
+                state.provesUnusedNumber(proof, of: absorbed, at: now, under: policy)
+            {
+                throw Refusal.addressUnused
+            }
             decision = decide(survivor, absorbed, in: state, policy)
         } catch {
             decision = .refused(error)

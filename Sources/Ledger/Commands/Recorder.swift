@@ -58,6 +58,7 @@ package struct Recorder {
             let recording = record(draft, of: command, in: state.ledger, at: recordedAt)
             try state.ledger.apply(recording.recorded, leaf: recording.leaf)
             state.countSignIn(draft.event, at: recordedAt)
+            state.noteUse(of: draft.event, at: recordedAt)
             recordings.append(recording)
         }
         for effect in decision.effects {
@@ -115,7 +116,13 @@ extension DecisionState {
         case .identityNamed(let subject, let identity): directory[subject] = identity
         case .attempted(let account, let attempt, let time):
             attempts[account, default: [:]][attempt] = time
-        case .refreshTokens(let session, let tokens): refreshTokens[session] = tokens
+        case .refreshTokens(let session, let tokens):
+            refreshTokens[session] = tokens
+            if let exchanged = tokens.preceding?.exchangedAt,
+                let identity = ledger.sessions[session]?.identity
+            {
+                noteUse(of: identity, at: exchanged)
+            }
         case .answered(let scope, let record): idempotency[scope] = record
         case .erasureAsked(let request): erasureRequests[request.account] = request
         case .erasureRequestEnded(let account): erasureRequests[account] = nil
@@ -148,7 +155,30 @@ extension DecisionState {
         directory = directory.filter { !isForgotten($0.value) }
         signIns = signIns.filter { !isForgotten($0.key) }
         addressNames = addressNames.filter { ledger.addresses[$0.value] != nil }
+        addressUses = addressUses.filter { ledger.addresses[$0.key] != nil }
         names = names.filter { ledger.names[$0.value] != nil }
+    }
+
+    /// Notes the use of a phone number by an event.
+    mutating func noteUse(of event: Event, at time: Timestamp) {
+        switch event {
+        case .addressConfirmed(let fact) where fact.kind == .phone:
+            addressUses[fact.address] = time
+        case .addressChanged(let fact) where fact.kind == .phone:
+            addressUses[fact.address] = time
+        case .addressReleased(let fact): addressUses[fact.address] = nil
+        case .signedIn(let fact): noteUse(of: fact.identity, at: time)
+        default: break
+        }
+    }
+
+    private mutating func noteUse(of identity: IdentityID, at time: Timestamp) {
+        guard let provider = ledger.identities[identity]?.provider else { return }
+        for (number, lastUse) in addressUses {
+            let subject = Subject(provider: provider, providerID: number.description)
+            guard subject.flatMap({ directory[$0] }) == identity else { continue }
+            addressUses[number] = max(lastUse, time)
+        }
     }
 
     private func isForgotten(_ identity: IdentityID) -> Bool {

@@ -48,6 +48,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case accountErased
     /// The account is disabled, so nothing signs in to it, and it is neither linked nor merged.
     case accountDisabled
+    /// The account has not used the phone number for so long that its code alone proves nothing.
+    case addressUnused
     /// The erasure plan differs from the one that was agreed to.
     case erasurePlanChanged
     /// The rules require another administrator than the one that asked for the erasure.

@@ -53,10 +53,12 @@ package struct SignIn: Sendable {
         if proof.isClaim, let refusal = refusal(ofClaimIn: state, under: policy) {
             return .refused(refusal)
         }
-        let claim = state.lostClaim(to: proof, at: now, under: policy)
-        if let claim, claim.isAll { return takeOver(claim, in: state, at: now, under: policy) }
-        // The prover gets no identity of the account that loses the claim.
-        let known = claim == nil ? state.identity(provedBy: proof) : nil
+        let lost = state.lostAddress(to: proof, at: now, under: policy)
+        if let lost, lost.isHandedOver {
+            return takeOver(lost, in: state, at: now, under: policy)
+        }
+        // The prover gets no identity of the account that loses the address.
+        let known = lost == nil ? state.identity(provedBy: proof) : nil
         // A sign-up signs in to no account that got the address in the meantime.
         let isLinked = known.map { state.ledger.identities[$0]?.account != nil } ?? false
         if proof.isRegistration, isLinked { return .refused(proof.staleRefusal) }
@@ -69,6 +71,11 @@ package struct SignIn: Sendable {
         }
         if let holder, let account = state.ledger.accounts[holder], let known {
             guard account.disabledPosition == nil else { return .refused(.accountDisabled) }
+            // The second step itself refuses an account that has lost its factors since the first one.
+            guard
+                secondFactor != nil
+                    || !state.provesUnusedNumber(proof, of: account, at: now, under: policy)
+            else { return .refused(.addressUnused) }
             switch secondStep(for: account, known, in: state, at: now, under: policy) {
             case .refused(let decision): return decision
             case .passed(let drafts, let effects, let methods):
@@ -91,7 +98,7 @@ package struct SignIn: Sendable {
             return .refused(.accountNotFound)
         }
         // An address that its account uses otherwise, or may need again, opens nothing.
-        if claim == nil, let address = proof.address,
+        if lost == nil, let address = proof.address,
             case .held = state.standing(of: address, at: now, under: policy)
         {
             return .refused(.accountNotFound)

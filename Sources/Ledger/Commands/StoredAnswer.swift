@@ -96,7 +96,7 @@ package struct StoredAnswer: Hashable, Sendable {
             .failure(.relinkRefused), .failure(.providerPinned), .failure(.accountsLockedOut),
             .failure(.rulesTooLong), .failure(.invalidCode), .failure(.invalidPassword),
             .failure(.accountDisabled), .failure(.secondFactorRequired), .failure(.factorRefused),
-            .failure(.unknownFactor), .failure(.secondFactorEnrolled):
+            .failure(.unknownFactor), .failure(.secondFactorEnrolled), .failure(.addressUnused):
             nil
         }
     }

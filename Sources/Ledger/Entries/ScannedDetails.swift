@@ -77,6 +77,12 @@ package struct ScannedDetails {
             return value
         }
 
+        /// Reads the next field as a whole number if it has the name.
+        mutating func optionalInteger(_ name: String) throws(EntryFault) -> Int64? {
+            guard isNext(name) else { return nil }
+            return try integer(name)
+        }
+
         /// Reads the next field as a list of links.
         mutating func links(_ name: String) throws(EntryFault) -> [Account.Link] {
             try begin(name)

@@ -1,7 +1,7 @@
 /// An address belongs to an account from now on: its holder proved that they can read the messages of the
 /// address, or had proved it to the system that the account was imported from.
 ///
-/// An address that the account has claimed keeps its id.
+/// An address that the account has claimed, or confirms again, keeps its id.
 ///
 /// Later merges do not change the account that the event names.
 package struct AddressConfirmed: EventFact {

@@ -2,7 +2,8 @@
 package struct AddressReleased: EventFact {
     /// The cause of a release.
     package enum Cause: String, Sendable, CaseIterable {
-        /// Another person proved it, or an import had it; the account had claimed it, or no linked identity used it.
+        /// Another person proved it, or an import had it; the account had claimed it, had not used the number for a
+        /// long time, or no linked identity used it.
         case proved
     }
 

@@ -35,12 +35,15 @@ package struct RulesSet: EventFact {
             Int64(policy.linkBudget.limit), policy.linkBudget.windowSeconds,
             Int64(policy.signInBudget.limit), policy.signInBudget.windowSeconds,
             policy.reauthenticationSeconds, policy.refreshGraceSeconds, policy.sessionIdleSeconds,
-            policy.sessionLifetimeSeconds,
+            policy.sessionLifetimeSeconds, policy.phoneUnusedDays,
         ]
     }
 
-    package static let newestVersion = 3
-    package var version: Int { policy.confirmLater ? 3 : policy.eraseNeedsTwo ? 2 : 1 }
+    package static let newestVersion = 4
+    package var version: Int {
+        if policy.phoneUnusedDays != TenantPolicy.phoneUnusedDaysDefault { return 4 }
+        return policy.confirmLater ? 3 : policy.eraseNeedsTwo ? 2 : 1
+    }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [] }
 
@@ -51,6 +54,11 @@ package struct RulesSet: EventFact {
             ("former_providers", formerProviders.entryText),
             ("link_limit", String(policy.linkBudget.limit)),
             ("link_window_seconds", String(policy.linkBudget.windowSeconds)),
+            (
+                "phone_unused_days",
+                policy.phoneUnusedDays == TenantPolicy.phoneUnusedDaysDefault
+                    ? nil : String(policy.phoneUnusedDays)
+            ),
             ("providers", policy.providers.entryText),
             ("reauthentication_seconds", String(policy.reauthenticationSeconds)),
             ("refresh_grace_seconds", String(policy.refreshGraceSeconds)),
@@ -77,7 +85,12 @@ package struct RulesSet: EventFact {
         formerProviders = try reader.pins("former_providers")
         let linkLimit = Int(try reader.integer("link_limit"))
         let linkWindow = try reader.integer("link_window_seconds")
+        let phoneUnusedDays = try reader.optionalInteger("phone_unused_days")
+        guard phoneUnusedDays != TenantPolicy.phoneUnusedDaysDefault else {
+            throw .malformed("details.phone_unused_days")
+        }
         var policy = TenantPolicy(providers: try reader.pins("providers"))
+        policy.phoneUnusedDays = phoneUnusedDays ?? policy.phoneUnusedDays
         policy.linkBudget = Budget(limit: linkLimit, windowSeconds: linkWindow)
         policy.reauthenticationSeconds = try reader.integer("reauthentication_seconds")
         policy.refreshGraceSeconds = try reader.integer("refresh_grace_seconds")

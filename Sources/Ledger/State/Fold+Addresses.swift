@@ -12,20 +12,21 @@ extension Fold {
     mutating func confirm(
         _ fact: AddressConfirmed, at position: LogPosition
     ) throws(FoldFault) {
-        if let claimed = holder(of: fact.address) {
-            // A merge does not change the account of a claim.
-            try requireUnerased(fact.account)
-            guard claimed.isClaimed, claimed.account == fact.account, claimed.kind == fact.kind,
-                fact.cause == .proved
-            else {
-                throw .impossible("account \(fact.account) has not claimed address \(fact.address)")
-            }
-        } else {
+        guard let held = holder(of: fact.address) else {
             try requireAccount(fact.account)
+            hold(
+                HeldAddress(
+                    id: fact.address, kind: fact.kind, account: fact.account, position: position))
+            return
         }
-        hold(
-            HeldAddress(
-                id: fact.address, kind: fact.kind, account: fact.account, position: position))
+        // A claim, or an address that is confirmed again; a merge does not change its account.
+        try requireUnerased(fact.account)
+        guard held.account == fact.account, held.kind == fact.kind, held.formerOf == nil,
+            fact.cause == .proved
+        else {
+            throw .impossible("account \(fact.account) does not have address \(fact.address)")
+        }
+        hold(held.changed(at: position, keptUntil: held.keptUntil))
     }
 
     mutating func release(_ fact: AddressReleased) throws(FoldFault) {

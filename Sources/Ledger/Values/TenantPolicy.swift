@@ -14,6 +14,9 @@ package struct Budget: Hashable, Sendable {
 ///
 /// Those of a log are recorded by ``RulesSet``; those of a process come from its configuration.
 package struct TenantPolicy: Hashable, Sendable {
+    /// The ``phoneUnusedDays`` of a tenant that states none.
+    package static let phoneUnusedDaysDefault: Int64 = 180
+
     /// The providers that can be used to sign in, each with what its name stands for.
     package var providers: [ProviderName: ProviderPin]
     /// Whether an account may have several identities of one provider.
@@ -24,6 +27,8 @@ package struct TenantPolicy: Hashable, Sendable {
     package var eraseNeedsTwo = false
     /// Whether a password may be set for an address that is confirmed later.
     package var confirmLater = false
+    /// The days without use after which a phone number may be another person's; 0 for never.
+    package var phoneUnusedDays = TenantPolicy.phoneUnusedDaysDefault
     /// Link attempts per account.
     package var linkBudget = Budget(limit: 5, windowSeconds: 3600)
     /// Sign-ins per identity.

@@ -86,6 +86,8 @@ extension LedgerError.Code {
     public static let reauthenticationRequired = Self("REAUTHENTICATION_REQUIRED")
     /// Support has disabled the account.
     public static let accountDisabled = Self("ACCOUNT_DISABLED")
+    /// The account has not used the phone number for a long time: sign in another way, and link the number again.
+    public static let addressUnused = Self("ADDRESS_UNUSED")
     /// The account needs a second factor, which sign-ins return as ``SignInResult/needsSecondFactor(_:)``.
     public static let secondFactorRequired = Self("SECOND_FACTOR_REQUIRED")
     /// The address has no such path, or the ledger no such tenant.
@@ -133,7 +135,7 @@ extension LedgerError.Code {
     package static let ofLedger: [Self] = [
         .invalidRequest, .unsupportedProvider, .cannotUnlinkOnlyProvider, .weakPassword,
         .invalidAccessToken, .invalidRefreshToken, .invalidProviderToken, .invalidCode,
-        .invalidPassword, .reauthenticationRequired, .accountDisabled,
+        .invalidPassword, .reauthenticationRequired, .accountDisabled, .addressUnused,
         .secondFactorRequired, .notFound, .accountNotFound, .providerNotLinked, .methodNotAllowed,
         .providerConflict, .secondFactorEnrolled, .factorRefused, .factorNotFound, .sameAccount,
         .mergePlanChanged, .mergeTooLarge,

@@ -19,6 +19,10 @@ extension Sentences {
             .accountDisabled: """
             Ce compte est désactivé. Adressez-vous à l’assistance de l’application.
             """,
+            .addressUnused: """
+            Ce numéro n’a pas été utilisé depuis longtemps. Connectez-vous d’une \
+            autre manière et confirmez-le à nouveau.
+            """,
             .accountNotFound: "Il n’y a pas de compte correspondant.",
             .providerConflict: "Ce compte est déjà utilisé",
             .secondFactorEnrolled: """

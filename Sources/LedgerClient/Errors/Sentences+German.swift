@@ -17,6 +17,10 @@ extension Sentences {
             Ihre Anmeldung liegt einige Zeit zurück. Melden Sie sich zuerst erneut an.
             """,
             .accountDisabled: "Dieses Konto ist gesperrt. Wenden Sie sich an den Support der App.",
+            .addressUnused: """
+            Diese Nummer wurde lange nicht verwendet. Melden Sie sich auf einem \
+            anderen Weg an und bestätigen Sie sie erneut.
+            """,
             .accountNotFound: "Dazu gibt es kein Konto.",
             .providerConflict: "Dieses Konto wird bereits verwendet",
             .secondFactorEnrolled: """

@@ -12,6 +12,7 @@ extension Sentences {
             .invalidPassword: "メールアドレスまたはパスワードが間違っています。",
             .reauthenticationRequired: "サインインしてから時間が経っています。先にもう一度サインインしてください。",
             .accountDisabled: "このアカウントは無効になっています。アプリのサポートにお問い合わせください。",
+            .addressUnused: "この番号は長い間使われていません。別の方法でサインインして、もう一度確認してください。",
             .accountNotFound: "該当するアカウントがありません。",
             .providerConflict: "このアカウントはすでに使用されています",
             .secondFactorEnrolled: "もう一方のアカウントには 2 要素目があります。そちらにサインインして、そこから統合してください。",

@@ -22,6 +22,10 @@ extension Sentences {
             Esta cuenta está desactivada. Consulte al servicio de asistencia de la \
             aplicación.
             """,
+            .addressUnused: """
+            Este número no se ha usado durante mucho tiempo. Inicie sesión de otra \
+            forma y confírmelo de nuevo.
+            """,
             .accountNotFound: "No hay ninguna cuenta para esto.",
             .providerConflict: "Esta cuenta ya está en uso",
             .secondFactorEnrolled: """

@@ -12,6 +12,7 @@ extension Sentences {
             .invalidPassword: "電子郵件地址或密碼錯誤。",
             .reauthenticationRequired: "您登入已有一段時間。請先重新登入。",
             .accountDisabled: "此帳號已停用。請洽詢應用程式的客服。",
+            .addressUnused: "此號碼已長時間未使用。請以其他方式登入，再重新驗證。",
             .accountNotFound: "沒有對應的帳號。",
             .providerConflict: "此帳號已被使用",
             .secondFactorEnrolled: "另一個帳號設有第二驗證因素。請登入該帳號，並從那裡合併。",

@@ -118,7 +118,8 @@ extension AuthSession {
     /// - Returns: The plan, for ``merge(_:_:with:keep:key:)``.
     /// - Throws: ``LedgerError/Code/accountNotFound`` if the identity has no account, ``LedgerError/Code/sameAccount``,
     ///   ``LedgerError/Code/secondFactorEnrolled``, ``LedgerError/Code/mergeTooLarge``,
-    ///   ``LedgerError/Code/reauthenticationRequired``, ``LedgerError/Code/rateLimited``.
+    ///   ``LedgerError/Code/reauthenticationRequired``, ``LedgerError/Code/addressUnused``,
+    ///   ``LedgerError/Code/rateLimited``.
     public func previewMerge(
         of provider: String, with proof: Proof, keep: [String: MergeSide] = [:]
     ) async throws(LedgerError) -> MergePlan {

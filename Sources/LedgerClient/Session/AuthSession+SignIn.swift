@@ -10,7 +10,8 @@ extension AuthSession {
     /// - Returns: The sign-in, or the second step that it needs.
     /// - Throws: ``LedgerError/Code/invalidProviderToken``, ``LedgerError/Code/invalidCode``,
     ///   ``LedgerError/Code/invalidPassword``, ``LedgerError/Code/accountNotFound``,
-    ///   ``LedgerError/Code/accountDisabled`` or ``LedgerError/Code/rateLimited``.
+    ///   ``LedgerError/Code/accountDisabled``, ``LedgerError/Code/addressUnused`` or
+    ///   ``LedgerError/Code/rateLimited``.
     @discardableResult
     public func signIn(
         at provider: String, with proof: Proof, createsAccount: Bool = true

@@ -11,19 +11,25 @@ extension ProvidersFile {
         /// Nil for that of the environment.
         var eraseNeedsTwo: Bool?
         var confirmLater = false
+        /// Nil for the default.
+        var phoneUnusedDays: Int64?
         var messages = MessageSettings()
         var returnAddresses = ReturnAddresses()
         var tokenSources: [NameSource] = []
     }
 
     private static let displayNameBytesMax = 64
+    /// Fewer days would take numbers from people who were only away.
+    private static let phoneUnusedDaysMin: Int64 = 30
+    private static let phoneUnusedDaysMax: Int64 = 3_650
 
     static func tenantSettings(
         _ section: StrictObject, sharing keySets: inout SharedKeySets
     ) throws(ProvidersFileFault) -> TenantSettings {
         try section.allow([
             "providers", "several_per_provider", "single_use_id_tokens", "erase_needs_two",
-            "confirm_later", "messages", "return_to", "app_name", "token_external_ids",
+            "confirm_later", "phone_unused_days", "messages", "return_to", "app_name",
+            "token_external_ids",
         ])
         let (value, location) = try section.required("providers")
         guard let entries = value.array else {
@@ -37,6 +43,7 @@ extension ProvidersFile {
         settings.singleUseIDTokens = try section.optionalFlag("single_use_id_tokens") ?? false
         settings.eraseNeedsTwo = try section.optionalFlag("erase_needs_two")
         settings.confirmLater = try section.optionalFlag("confirm_later") ?? false
+        settings.phoneUnusedDays = try phoneUnusedDays(section)
         if section.has("messages") {
             let (value, location) = try section.required("messages")
             settings.messages = try messages(StrictObject(value, at: location))
@@ -61,6 +68,18 @@ extension ProvidersFile {
             settings.providers.append(provider)
         }
         return settings
+    }
+
+    private static func phoneUnusedDays(
+        _ section: StrictObject
+    ) throws(ProvidersFileFault) -> Int64? {
+        let name = "phone_unused_days"
+        let days = try section.optionalNumber(name, 0...phoneUnusedDaysMax)
+        guard days.map({ $0 == 0 || $0 >= phoneUnusedDaysMin }) ?? true else {
+            throw ProvidersFileFault(
+                section.location(of: name), "must be 0 or at least \(phoneUnusedDaysMin)")
+        }
+        return days
     }
 
     /// Reads the systems whose external ids stand in access tokens.

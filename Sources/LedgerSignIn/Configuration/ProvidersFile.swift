@@ -44,6 +44,7 @@ package enum ProvidersFile {
             tenantPolicy.singleUseIDTokens = settings.singleUseIDTokens
             tenantPolicy.eraseNeedsTwo = settings.eraseNeedsTwo ?? policy.eraseNeedsTwo
             tenantPolicy.confirmLater = settings.confirmLater
+            tenantPolicy.phoneUnusedDays = settings.phoneUnusedDays ?? policy.phoneUnusedDays
             result[tenant] = TenantConfiguration(
                 providers: settings.providers, policy: tenantPolicy, messages: settings.messages,
                 returnAddresses: settings.returnAddresses, tokenSources: settings.tokenSources)

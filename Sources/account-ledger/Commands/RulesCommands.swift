@@ -194,13 +194,14 @@ extension RulesSet {
             }
             return (field.name, text)
         }
-        // They are written only where they are on.
-        let flags = [
-            (name: "confirm_later", isOn: policy.confirmLater),
-            (name: "erase_needs_two", isOn: policy.eraseNeedsTwo),
+        // They are written only where they differ from their defaults.
+        let optional = [
+            (name: "confirm_later", text: String(policy.confirmLater)),
+            (name: "erase_needs_two", text: String(policy.eraseNeedsTwo)),
+            (name: "phone_unused_days", text: String(policy.phoneUnusedDays)),
         ]
-        return flags.map { (name: $0.name, text: String($0.isOn)) }
-            + written.filter { field in !flags.contains { $0.name == field.name } }
+        return optional
+            + written.filter { field in !optional.contains { $0.name == field.name } }
     }
 
     /// Returns the rules that others change, one in a line.

@@ -31,6 +31,7 @@ extension RefusalTests {
                 return try await run.send()
             }
         ],
+        "403 ADDRESS_UNUSED": [Attempt { try await $0.sendUnusedNumber() }],
         "404 PROVIDER_NOT_LINKED": [
             Attempt { run in
                 try await run.send(body: run.body?.replacing("ada@", with: "eve@"))
@@ -52,6 +53,24 @@ extension RefusalTests {
 }
 
 extension ExampleRun {
+    /// Sends the code of Ada's number after half a year without use, for the plan if the example has one.
+    fileprivate mutating func sendUnusedNumber() async throws -> Answer {
+        let number = "\"address\":\"+4915123456789\""
+        let linking = try await service.send(
+            "POST", "/v1/account/codes/phone", "{\(number)}", token: ada.accessToken)
+        _ = try await service.send(
+            "POST", "/v1/auth/link/phone", answer(to: linking), token: ada.accessToken)
+        service.clock.advance(seconds: 181 * 86_400)
+        accessToken = try await service.signIn("apple", "bob").accessToken
+        let plan = values[ExampleValue.planDigest].map { ",\"plan_digest\":\"\($0)\"" } ?? ""
+        let place = operation.id == "sign_in" ? "auth" : "account"
+        let sent = try await service.send(
+            "POST", "/v1/\(place)/codes/phone", "{\(number)\(plan)}", token: accessToken)
+        return try await send(
+            body: "{\"provider\":\"phone\"\(plan),\(answer(to: sent).dropFirst())",
+            target: target.replacing("/google", with: "/phone"))
+    }
+
     /// Sends the code of a change of address, which the example then answers.
     mutating func sendChange(to address: String, by person: Person) async throws {
         let sent = try await service.send(

@@ -256,6 +256,22 @@ import Testing
         }
     }
 
+    @Test func `the days of unused numbers are recorded only where they are not the default`()
+        throws
+    {
+        for days: Int64 in [180, 0, 90] {
+            var policy = TenantPolicy(providers: Self.pins)
+            policy.phoneUnusedDays = days
+            let rules = try #require(RulesSet(version: 1, policy: policy))
+            #expect(rules.body.contains("phone_unused_days") == (days != 180))
+            #expect(rules.version == (days == 180 ? 1 : 4))
+            #expect(try RulesSet(body: rules.body) == rules)
+        }
+        var policy = TenantPolicy(providers: Self.pins)
+        policy.phoneUnusedDays = -1
+        #expect(RulesSet(version: 1, policy: policy) == nil)
+    }
+
     @Test func `a version that does not follow is a fault`() throws {
         let ledger = try Self.ledger()
         var state = ledger.state.ledger

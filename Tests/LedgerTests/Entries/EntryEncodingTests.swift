@@ -86,6 +86,8 @@ import Testing
         (2, "\"erase_needs_two\":\"true\",", ""), (2, "\"v\":\"2\"", "\"v\":\"1\""),
         (3, "\"confirm_later\":\"true\",", "\"confirm_later\":\"false\","),
         (3, "\"confirm_later\":\"true\",", ""), (3, "\"v\":\"3\"", "\"v\":\"2\""),
+        (4, "\"phone_unused_days\":\"0\",", "\"phone_unused_days\":\"180\","),
+        (4, "\"phone_unused_days\":\"0\",", ""), (4, "\"v\":\"4\"", "\"v\":\"3\""),
     ])
     func `a rule that is off is written in the first version alone`(
         version: Int, from: String, to: String

@@ -59,40 +59,75 @@ import Testing
         }
     }
 
-    @Test func `a disabled account is neither linked, signed in to nor disabled again`() throws {
-        var history = first
+    /// A history with the state after it.
+    private struct Folding {
+        var history = EnvelopeWriting.History()
         var state = LedgerState(tenant: .default)
-        let disable = Event.accountDisabled(AccountDisabled(account: history.account))
-        let enable = Event.accountEnabled(AccountEnabled(account: history.account))
-        func apply(_ event: Event) throws {
+
+        mutating func apply(_ event: Event) throws {
             let leaf = leafHash([UInt8(history.position)])
             try state.apply(history.next(event), leaf: leaf)
             history.previous = leaf
         }
+
         func expectRefused(_ event: Event) {
             #expect(throws: FoldFault.self, "\(event)") {
-                var copy = history
-                var state = state
-                try state.apply(copy.next(event), leaf: leafHash([]))
+                var copy = self
+                try copy.apply(event)
             }
         }
-        try apply(.accountOpened(AccountOpened(account: history.account)))
-        expectRefused(enable)
-        try apply(history.link)
-        try apply(disable)
+    }
+
+    @Test func `a disabled account is neither linked, signed in to nor disabled again`() throws {
+        var folding = Folding()
+        let account = folding.history.account
+        let disable = Event.accountDisabled(AccountDisabled(account: account))
+        let enable = Event.accountEnabled(AccountEnabled(account: account))
+        try folding.apply(.accountOpened(AccountOpened(account: account)))
+        folding.expectRefused(enable)
+        try folding.apply(folding.history.link)
+        try folding.apply(disable)
         let other = ProviderLinked(
-            account: history.account, identity: IdentityID(bits: 77), provider: provider("google"),
+            account: account, identity: IdentityID(bits: 77), provider: provider("google"),
             cause: .link)
         let signedIn = SignedIn(
-            account: history.account, authenticatedAt: Timestamp(seconds: 1),
-            identity: history.identity, methods: .federated, provider: provider("apple"),
+            account: account, authenticatedAt: Timestamp(seconds: 1),
+            identity: folding.history.identity, methods: .federated, provider: provider("apple"),
             session: SessionID(bits: 78))
         for event in [disable, .providerLinked(other), .signedIn(signedIn)] {
-            expectRefused(event)
+            folding.expectRefused(event)
         }
-        try apply(enable)
-        expectRefused(enable)
-        try apply(.signedIn(signedIn))
+        try folding.apply(enable)
+        folding.expectRefused(enable)
+        try folding.apply(.signedIn(signedIn))
+    }
+
+    @Test func `an address is confirmed again as it is, and not once it was replaced`() throws {
+        var folding = Folding()
+        let (account, address) = (folding.history.account, AddressID(bits: 7))
+        let former = AddressID(bits: 8)
+        func confirmed(
+            _ address: AddressID, _ kind: AddressKind = .phone,
+            _ cause: AddressConfirmed.Cause = .proved
+        ) -> Event {
+            .addressConfirmed(
+                AddressConfirmed(account: account, address: address, kind: kind, cause: cause))
+        }
+        try folding.apply(.accountOpened(AccountOpened(account: account)))
+        for position: Int64 in [1, 2] {
+            try folding.apply(confirmed(address))
+            #expect(folding.state.addresses[address]?.position == LogPosition(position))
+        }
+        folding.expectRefused(confirmed(address, .email))
+        folding.expectRefused(confirmed(address, .phone, .imported))
+        let change = AddressChanged(
+            account: account, survivor: nil, address: address, former: former, kind: .phone,
+            cause: .change)
+        try folding.apply(.addressChanged(change))
+        let until = folding.state.addresses[address]?.keptUntil
+        folding.expectRefused(confirmed(former))
+        try folding.apply(confirmed(address))
+        #expect(until != nil && folding.state.addresses[address]?.keptUntil == until)
     }
 
     @Test func `a time that goes back and another tenant's event are refused`() throws {

@@ -180,6 +180,11 @@ extension ErrorAnswer {
                 )
             case .unknownAccount: Self(404, .accountNotFound, "There is no such account")
             case .accountDisabled: Self(403, .accountDisabled, "The account is disabled")
+            case .addressUnused:
+                Self(
+                    403, .addressUnused,
+                    "The number was not used for a long time: sign in another way, and confirm it again"
+                )
             case .accountErased: Self(410, .accountErased, "The account has been erased")
             case .erasurePlanChanged:
                 Self(

@@ -16,6 +16,7 @@ struct SignInRoute: Route {
         answers: .json(SessionAnswer.schema),
         refusals: [APIError].ofCredential + [
             .refused(.accountNotFound), .refused(.invalidPassword), .refused(.accountDisabled),
+            .refused(.addressUnused),
             .secondFactorRequired(token: ExampleValue.signInToken, []), IdempotencyHeader.refusal,
         ])
 

@@ -59,7 +59,7 @@ package enum AddressLoad {
     private static let list =
         Columns.selected("d") + ["d.mac"] + Columns.selected("n") + ["n.mac"]
         + IdentityLoad.Columns.selected("i")
-        + ["i.mac", "s.count", "s.earliest"]
+        + ["i.mac", "s.count", "s.earliest", "greatest(e.recorded_at, u.used_at) AS used_at"]
     private static let columns = Columns("d", in: list)
     private static let mac = list["d.mac"]
     private static let successor = Columns("n", in: list)
@@ -68,9 +68,12 @@ package enum AddressLoad {
     private static let identityMAC = list["i.mac"]
     private static let count = list["s.count"]
     private static let earliest = list["s.earliest"]
+    private static let usedAt = list["used_at"]
 
     /// With each address, the one that replaced it, and the provider's identity that has this or that as its subject,
     /// linked or not.
+    ///
+    /// With a phone number also its last use: a tenant has one provider of type `phone`, so no other identity uses it.
     private static let statement = Statement(
         "load_addresses",
         """
@@ -92,6 +95,13 @@ package enum AddressLoad {
             WHERE tenant_id = $1 AND identity_id = i.identity_id
                 AND opened_at >= i.linked_at AND opened_position > i.linked_position
                 AND opened_at > statement_timestamp() - make_interval(secs => $4::bigint)) s ON true
+        LEFT JOIN LATERAL (
+            SELECT recorded_at FROM events
+            WHERE tenant_id = $1 AND position = d.position AND d.kind = 'phone'
+            OFFSET 0) e ON true
+        LEFT JOIN LATERAL (
+            SELECT max(greatest(opened_at, refresh_exchanged_at)) AS used_at FROM sessions
+            WHERE tenant_id = $1 AND identity_id = i.identity_id AND d.kind = 'phone') u ON true
         """)
 
     /// The accounts that have claimed addresses, and those into which they were merged, as a common table expression
@@ -165,9 +175,11 @@ package enum AddressLoad {
 
     static func read(_ result: QueryResult, into batch: TenantBatch) throws {
         for row in 0..<result.rowCount {
-            try load(
-                try columns.read(result, row), mac: try result.optionalBytes(row, mac),
-                into: batch)
+            let held = try columns.read(result, row)
+            try load(held, mac: try result.optionalBytes(row, mac), into: batch)
+            if let time = try result.optionalTimestamp(row, usedAt) {
+                batch.state.addressUses[held.address.id] = Timestamp(microseconds: time)
+            }
             if try successor.isPresent(result, row) {
                 try load(
                     try successor.read(result, row),

@@ -91,7 +91,7 @@ extension [APIError] {
     /// The refusals of a merge by an account holder.
     static let ofMergeByHolder: [APIError] =
         ofCredential + ofMerge + [
-            .refused(.invalidPassword), .refused(.accountNotFound),
+            .refused(.invalidPassword), .refused(.accountNotFound), .refused(.addressUnused),
             .refused(.reauthenticationRequired),
         ]
     /// The refusals of a merge by support; an account holder proves an identity that can sign in.

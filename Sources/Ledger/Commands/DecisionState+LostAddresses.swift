@@ -1,14 +1,15 @@
-/// A claim that ends because another person has proved the address without the claim's password.
-struct LostClaim {
+/// An address that its account loses because another person has proved it: a claim that was proved without its
+/// password, or a phone number that was not used for a long time.
+struct LostAddress {
     let address: HeldAddress
     /// The address as it was proved.
     let proved: ProvedAddress
     /// The account that has the address.
     let account: Account
-    /// Its links that use the address.
+    /// Its links that end with the address.
     let links: [Account.Link]
-    /// Whether the account can be signed in to with nothing else: then it is handed over with the address.
-    let isAll: Bool
+    /// Whether the account is handed over with the address, since it can be signed in to with nothing else.
+    let isHandedOver: Bool
 
     /// Returns the event by which the account loses a link.
     func unlink(_ link: Account.Link, by actor: Actor) -> Decision.Draft {
@@ -20,15 +21,15 @@ struct LostClaim {
 }
 
 extension DecisionState {
-    /// Returns the claim that ends by a proof of its address; nil when no account has claimed it, or the proof has the
-    /// claim's password.
-    func lostClaim(to proof: Proof, at now: Timestamp, under policy: TenantPolicy) -> LostClaim? {
+    /// Returns the address that its account loses by a proof; nil for one that it keeps.
+    func lostAddress(
+        to proof: Proof, at now: Timestamp, under policy: TenantPolicy
+    ) -> LostAddress? {
         guard let address = proof.address, proof.endsOtherClaims,
-            holding(address.names)?.isClaimed == true,
             case .held(let held, let account) = standing(of: address, at: now, under: policy)
         else { return nil }
         let users = identities(using: held, under: policy)
-        let lost = account.links.filter { users.contains($0.identity) }
+        let links = account.links.filter { users.contains($0.identity) }
         let rest = account.links.filter { !users.contains($0.identity) }
         // A passkey that verifies its user needs no second factor; whether it does is known at a sign-in alone.
         let hasOther =
@@ -36,18 +37,39 @@ extension DecisionState {
             || waysToSignIn(rest, policy).contains {
                 type(of: $0.provider, under: policy) == .passkey
             }
-        let isAll = !lost.isEmpty && !hasOther
+        let isAll = !links.isEmpty && !hasOther
+        guard held.isClaimed else {
+            // Its former holder may be signed in and link another way, so the account keeps the link.
+            return isAll && provesUnusedNumber(proof, of: account, at: now, under: policy)
+                ? LostAddress(
+                    address: held, proved: address, account: account, links: [],
+                    isHandedOver: false) : nil
+        }
         // A disabled account is not handed over: it loses the address, by which its identity was found.
         let isDisabled = account.disabledPosition != nil
-        return LostClaim(
+        return LostAddress(
             address: held, proved: address, account: account,
-            links: isAll && isDisabled ? [] : lost,
-            isAll: isAll && !isDisabled)
+            links: isAll && isDisabled ? [] : links,
+            isHandedOver: isAll && !isDisabled)
     }
 
-    /// Returns the events by which an account keeps its other ways to sign in and loses a claim.
-    func ends(of claim: LostClaim, by actor: Actor) -> [Decision.Draft] {
-        claim.links.map { claim.unlink($0, by: actor) } + [claim.address.release(by: actor)]
+    /// Whether a proof is the code of a number that its account has not used for so long that another person may have
+    /// it.
+    ///
+    /// False for an account with a second factor, which is asked for together with the code.
+    func provesUnusedNumber(
+        _ proof: Proof, of account: Account, at now: Timestamp, under policy: TenantPolicy
+    ) -> Bool {
+        guard policy.phoneUnusedDays > 0, account.secondFactors.isEmpty, proof.endsOtherClaims,
+            let held = proof.address.flatMap({ holding($0.names) }), held.isProved,
+            let lastUse = addressUses[held.id]
+        else { return false }
+        return lastUse < now.adding(seconds: policy.phoneUnusedDays &* -86_400)
+    }
+
+    /// Returns the events by which an account keeps its other ways to sign in and loses an address.
+    func ends(of lost: LostAddress, by actor: Actor) -> [Decision.Draft] {
+        lost.links.map { lost.unlink($0, by: actor) } + [lost.address.release(by: actor)]
     }
 }
 
@@ -57,9 +79,9 @@ extension SignIn {
     /// All that the former holder could sign in with ends, and the address and its identity are new, so that no undoing
     /// of an earlier merge gives the account back. The other addresses are released, since notices would go to them.
     func takeOver(
-        _ claim: LostClaim, in state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+        _ lost: LostAddress, in state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
-        let (account, address) = (claim.account, claim.proved)
+        let (account, address) = (lost.account, lost.proved)
         let actor = Actor.account(account.id, session: newSession)
         let linked = ProviderLinked(
             account: account.id, identity: newIdentity, provider: proof.subject.provider,
@@ -91,7 +113,7 @@ extension SignIn {
             before: proofs
                 + addresses.sorted { $0.id < $1.id }.map { $0.release(by: actor) }
                 + [confirmation] + password.drafts
-                + account.links.map { claim.unlink($0, by: actor) } + removals,
+                + account.links.map { lost.unlink($0, by: actor) } + removals,
             effects: proof.used + [.identityNamed(proof.subject, newIdentity)]
                 + [.addressNamed(address.newName, address.newID)] + password.effects
                 + [.challengesEnded(address.names), .challengesEndedOf(family)],
