@@ -83,7 +83,7 @@ export const texts = {
   namePasskey: "Name the passkey",
   saveName: "Save the name",
   nameSaved: "The name was saved.",
-  ADDRESS_UNUSED: "This number was not used for a long time. Sign in another way, and confirm it again.",
+  ADDRESS_UNUSED: "This number has not been used for a long time. Sign in another way, then confirm it again.",
   PASSKEY_EXISTS: "This device already has a passkey for this account.",
   PASSKEY_FAILED: "The passkey could not be used here.",
 

@@ -39,8 +39,10 @@ extension DecisionState {
             }
         let isAll = !links.isEmpty && !hasOther
         guard held.isClaimed else {
-            // Its former holder may be signed in and link another way, so the account keeps the link.
-            return isAll && provesUnusedNumber(proof, of: account, at: now, under: policy)
+            // Its former holder may be signed in and link another way, so the account keeps the link. A disabled
+            // account can't use its number, and its holder opens no other one with it.
+            return isAll && account.disabledPosition == nil
+                && provesUnusedNumber(proof, of: account, at: now, under: policy)
                 ? LostAddress(
                     address: held, proved: address, account: account, links: [],
                     isHandedOver: false) : nil
@@ -62,9 +64,10 @@ extension DecisionState {
     ) -> Bool {
         guard policy.phoneUnusedDays > 0, account.secondFactors.isEmpty, proof.endsOtherClaims,
             let held = proof.address.flatMap({ holding($0.names) }), held.isProved,
-            let lastUse = addressUses[held.id]
+            let proved = numberProofs[held.id]
         else { return false }
-        return lastUse < now.adding(seconds: policy.phoneUnusedDays &* -86_400)
+        let used = identity(provedBy: proof).flatMap { identityUses[$0] } ?? proved
+        return max(proved, used) < now.adding(seconds: policy.phoneUnusedDays &* -86_400)
     }
 
     /// Returns the events by which an account keeps its other ways to sign in and loses an address.

@@ -100,8 +100,10 @@ package struct DecisionState: Sendable {
     package var passkeyCounts: [IdentityID: UInt32] = [:]
     /// The addresses that accounts have, by their names.
     package var addressNames: [AddressName: AddressID] = [:]
-    /// The last use of each phone number: its proof, or a sign-in or a refresh of a session that it opened.
-    package var addressUses: [AddressID: Timestamp] = [:]
+    /// The times at which phone numbers were confirmed or changed last.
+    package var numberProofs: [AddressID: Timestamp] = [:]
+    /// The last use of each identity that a phone number finds: a sign-in, or a refresh of a session that it opened.
+    package var identityUses: [IdentityID: Timestamp] = [:]
     /// The positions of the external ids that accounts have.
     package var names: [ExternalName: LogPosition] = [:]
     /// The challenges of proofs that can still be used.

@@ -121,7 +121,7 @@ extension DecisionState {
             if let exchanged = tokens.preceding?.exchangedAt,
                 let identity = ledger.sessions[session]?.identity
             {
-                noteUse(of: identity, at: exchanged)
+                identityUses[identity] = exchanged
             }
         case .answered(let scope, let record): idempotency[scope] = record
         case .erasureAsked(let request): erasureRequests[request.account] = request
@@ -155,29 +155,20 @@ extension DecisionState {
         directory = directory.filter { !isForgotten($0.value) }
         signIns = signIns.filter { !isForgotten($0.key) }
         addressNames = addressNames.filter { ledger.addresses[$0.value] != nil }
-        addressUses = addressUses.filter { ledger.addresses[$0.key] != nil }
+        numberProofs = numberProofs.filter { ledger.addresses[$0.key] != nil }
+        identityUses = identityUses.filter { !isForgotten($0.key) }
         names = names.filter { ledger.names[$0.value] != nil }
     }
 
-    /// Notes the use of a phone number by an event.
+    /// Notes the proof of a phone number, or the use of an identity, by an event.
     mutating func noteUse(of event: Event, at time: Timestamp) {
         switch event {
         case .addressConfirmed(let fact) where fact.kind == .phone:
-            addressUses[fact.address] = time
+            numberProofs[fact.address] = time
         case .addressChanged(let fact) where fact.kind == .phone:
-            addressUses[fact.address] = time
-        case .addressReleased(let fact): addressUses[fact.address] = nil
-        case .signedIn(let fact): noteUse(of: fact.identity, at: time)
+            numberProofs[fact.address] = time
+        case .signedIn(let fact): identityUses[fact.identity] = time
         default: break
-        }
-    }
-
-    private mutating func noteUse(of identity: IdentityID, at time: Timestamp) {
-        guard let provider = ledger.identities[identity]?.provider else { return }
-        for (number, lastUse) in addressUses {
-            let subject = Subject(provider: provider, providerID: number.description)
-            guard subject.flatMap({ directory[$0] }) == identity else { continue }
-            addressUses[number] = max(lastUse, time)
         }
     }
 

@@ -15,8 +15,8 @@ extension Sentences {
             .reauthenticationRequired: "You signed in a while ago. Sign in again first.",
             .accountDisabled: "This account is disabled. Ask the support of the app.",
             .addressUnused: """
-            This number was not used for a long time. Sign in another way, and \
-            confirm it again.
+            This number has not been used for a long time. Sign in another way, \
+            then confirm it again.
             """,
             .accountNotFound: "There is no account for this.",
             .providerConflict: "This account is already in use",

@@ -45,7 +45,7 @@ extension AuthSession {
         }
     }
 
-    /// Enrols a second factor by its first use, within ten minutes after a sign-in.
+    /// Enrols a second factor by its first use, shortly after a sign-in.
     ///
     /// The first factor ends all sessions of the account and opens a new one here. It is not repeated after a lost
     /// answer: sign in again then, and replace the recovery codes if the factor is there.

@@ -71,14 +71,14 @@ package final class ErasureWorker: Sendable {
     /// - Throws: The first `PostgresError`, after all have been tried; destroyed data stays
     ///   destroyed.
     package func round() async throws -> Int {
-        let recent = try await erasures(AllTenants.recentErasures)
-        for (tenant, erasures) in Dictionary(grouping: recent, by: \.tenant) {
-            events.forget(Set(erasures.map(\.account)), of: tenant)
-        }
         var waiting = 0
         var failure: PostgresError?
         var page: [Erasure] = []
         repeat {
+            let recent = try await erasures(AllTenants.recentErasures)
+            for (tenant, erasures) in Dictionary(grouping: recent, by: \.tenant) {
+                events.forget(Set(erasures.map(\.account)), of: tenant)
+            }
             page = try await erasures(
                 AllTenants.pendingErasures,
                 [
@@ -96,7 +96,7 @@ package final class ErasureWorker: Sendable {
                     failure = failure ?? error
                 }
             }
-        } while page.count == limits.erasures
+        } while page.count == limits.erasures && !Task.isCancelled
         if let failure { throw failure }
         return waiting
     }

@@ -20,10 +20,10 @@ package struct LinkedDisclosures: Sendable {
     private static let addresses = Statement(
         "linked_addresses",
         """
-        SELECT a.address_id, a.position
+        SELECT a.address_id, a.account_id, a.position
         FROM unnest($2::uuid[]) AS k (address_id)
         CROSS JOIN LATERAL (
-            SELECT address_id, position FROM addresses
+            SELECT address_id, account_id, position FROM addresses
             WHERE tenant_id = $1 AND address_id = k.address_id
             OFFSET 0) a
         """)
@@ -102,17 +102,22 @@ package struct LinkedDisclosures: Sendable {
         guard !links.isEmpty else { return }
         let rows = try connection.query(
             Self.addresses, [.text(tenant.description), .uuids(links.keys.map(\.bits))])
-        var positions: [AddressID: LogPosition] = [:]
+        var found: [(address: AddressID, account: AccountID, position: LogPosition)] = []
         for row in 0..<rows.rowCount {
-            positions[AddressID(bits: try rows.uuid(row, 0))] = LogPosition(try rows.int8(row, 1))
+            found.append(
+                (
+                    AddressID(bits: try rows.uuid(row, 0)), AccountID(bits: try rows.uuid(row, 1)),
+                    LogPosition(try rows.int8(row, 2))
+                ))
         }
         let events = try disclosures.events(
-            at: positions.values.map(\.value), in: tenant, on: connection)
-        for (address, position) in positions {
+            at: found.map(\.position.value), in: tenant, on: connection)
+        for (address, account, position) in found {
             guard let event = try? events[position]?.disclosed.get(),
                 let text = event.disclosed.email?.address
             else { continue }
-            for link in links[address] ?? [] {
+            // A provider's own id may look like the id of another account's address.
+            for link in links[address] ?? [] where accounts[link] == account {
                 guard let undo = returned[link] else { continue }
                 let isVerified: Bool
                 switch event.recorded.event {

@@ -42,11 +42,12 @@ extension TenantCopy {
     ///   - source: A connection of the owner of the tables.
     ///   - connect: Connects to the destination in the same way.
     ///   - run: The number of this run, unlike that of any other.
+    ///   - mayBeGone: Whether a destination that can't be connected to is gone, and never served the tenant.
     /// - Returns: Whether the destination answered.
     /// - Throws: `TenantCopyFault`, `PostgresError`, or the error of `connect`.
     package static func abandon(
         _ tenant: TenantID, from source: Connection, to connect: () throws -> Connection,
-        run: UInt128
+        run: UInt128, mayBeGone: Bool
     ) throws -> Bool {
         try source.transaction {
             guard let move = try MoveRows.lock(tenant, on: source),
@@ -55,7 +56,7 @@ extension TenantCopy {
             var target: Connection?
             do {
                 target = try connect()
-            } catch PostgresError.connectionFailed(_) where move.state == .leaving {
+            } catch PostgresError.connectionFailed(_) where move.state == .leaving && mayBeGone {
                 target = nil
             }
             defer { target?.close() }

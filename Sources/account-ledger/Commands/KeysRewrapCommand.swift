@@ -12,8 +12,8 @@ enum KeysRewrapCommand {
         settings: [.databaseURL, .migrateURL, .keys],
         details: """
             Run after 'keys rotate encryption': renews everything that former keys have encrypted or named,
-            account keys first, then passwords, the digests of addresses and the secrets of webhooks, a
-            thousand per transaction, while the servers run. Uses the login of LEDGER_MIGRATE_URL. An
+            account keys first, then passwords, second factors, the digests of addresses and the secrets of
+            webhooks, a thousand per transaction, while the servers run. Uses the login of LEDGER_MIGRATE_URL. An
             interrupted run continues when the command is repeated. Afterwards the former keys can be removed.
             """)
 

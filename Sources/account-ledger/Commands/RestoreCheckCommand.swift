@@ -34,10 +34,11 @@ enum RestoreCheckCommand {
             erasures that it recorded, and searches for checkpoints without a signature. Exits with 1 when
             something differs. With --accept the log records the loss (LedgerRestored) and continues under
             another name, /2 and so on, so that no checkpoint is ever contradicted; and accounts that had been
-            erased are erased again. Those that a legal hold set since keeps, on them or on accounts merged with
-            them, are named, and alone do not make --accept exit with 1. After a restore an API key that was
-            revoked since the backup is valid again, and the database can't tell which: all valid ones are listed after a loss and with
-            --restored, and --accept --revoke-keys revokes them with the login of LEDGER_MIGRATE_URL. Lost events that were not signed leave no trace: after
+            erased are erased again. Accounts kept by a legal hold that was set since, on them or on accounts
+            merged with them, are named; by themselves they do not make --accept exit with 1. After a restore
+            an API key that was revoked since the backup is valid again, and the database can't tell which:
+            all valid ones are listed after a loss and with --restored, and --accept --revoke-keys revokes
+            them with the login of LEDGER_MIGRATE_URL. Lost events that were not signed leave no trace: after
             every restore and failover, --accept --restored ensures that their MACs are valid for no new
             event. A damaged log is left out and named, and the exit code is then 1. Run it while no server
             and no sealer runs. Repeating it is harmless, except that each --restored makes another MAC key.
@@ -121,7 +122,7 @@ enum RestoreCheckCommand {
             } catch {
                 // The log of every other tenant records its new name by now, and must get it.
                 isWhole = false
-                Terminal.printError("tenant \(report.tenant) still differs: \(error)")
+                Terminal.printError("tenant \(report.tenant) was not finished: \(error)")
             }
         }
         isWhole = isWhole && leftOut.isEmpty && unchanged.isEmpty

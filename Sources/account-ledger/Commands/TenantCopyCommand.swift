@@ -26,6 +26,9 @@ enum TenantCopyCommand {
                 name: "abandon",
                 meaning: "serve the tenant here again, if it was never served there"),
             .init(
+                name: "unreachable",
+                meaning: "with --abandon: the other database is gone, and never served the tenant"),
+            .init(
                 name: "restored",
                 meaning:
                     "only mark the tenant as moved, after a restore of this database from before that"
@@ -50,6 +53,9 @@ enum TenantCopyCommand {
         guard let destination = arguments["to"] else {
             throw arguments.usageError("missing option --to")
         }
+        guard !arguments.has("unreachable") || arguments.has("abandon") else {
+            throw arguments.usageError("--unreachable requires --abandon")
+        }
         let owner = try environment.migrateURL
         let book = try TenantOpenings.read(
             url: try environment.databaseURL,
@@ -61,7 +67,7 @@ enum TenantCopyCommand {
             if arguments.has("abandon") {
                 let hasAnswered = try TenantCopy.abandon(
                     tenant, from: source, to: { try open(destination, named: "--to") },
-                    run: SecureRandom.uint128())
+                    run: SecureRandom.uint128(), mayBeGone: arguments.has("unreachable"))
                 let silence = hasAnswered ? "" : ", and --to could not be reached"
                 Terminal.print(
                     "tenant \(tenant) is served here again\(silence); what was copied stays there, out of"

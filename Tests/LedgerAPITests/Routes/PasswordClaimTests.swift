@@ -294,7 +294,8 @@ import Testing
         let other = credential("new@example.com")
         #expect(try await link(service, bob, other).code == "RATE_LIMITED")
         let again = try await link(service, bob, credential(), key: "link-1")
-        #expect(again.status == 200 && again.body == linked.body)
+        #expect(again.status == 200)
+        #expect(linked.text("challenge_id") != nil && again.text("challenge_id") == nil)
     }
 
     @Test func `an account is open although its code can't be sent`() async throws {

@@ -1,3 +1,5 @@
+import Ledger
+import LedgerTestSupport
 import Testing
 
 /// Phone numbers that were not used for a long time.

@@ -33,7 +33,8 @@ struct Sides {
     @discardableResult func abandon(run: UInt128) throws -> Bool {
         try TenantCopy.abandon(
             .default, from: source,
-            to: { try Connection(url: to.ownerURL, applicationName: "a test") }, run: run)
+            to: { try Connection(url: to.ownerURL, applicationName: "a test") }, run: run,
+            mayBeGone: false)
     }
 
     func markAgain() throws {

@@ -13,10 +13,15 @@ extension TenantCopyTests {
             try await ScratchDatabase.with { other in
                 let copy = try Sides(fixture.database, other)
                 try copy.run.stop()
-                let hasAnswered = try TenantCopy.abandon(
-                    .default, from: copy.source,
-                    to: { throw PostgresError.connectionFailed("it is gone") }, run: 7)
-                #expect(!hasAnswered)
+                let gone = PostgresError.connectionFailed("it is gone")
+                func abandon(mayBeGone: Bool) throws -> Bool {
+                    try TenantCopy.abandon(
+                        .default, from: copy.source, to: { throw gone }, run: 7,
+                        mayBeGone: mayBeGone)
+                }
+                // It may be a wrong password.
+                #expect(throws: PostgresError.self) { try abandon(mayBeGone: false) }
+                #expect(try !abandon(mayBeGone: true))
                 #expect(throws: TenantCopyFault.superseded) { try copy.run.markMoved() }
                 // It answers, but has nothing of the tenant.
                 try copy.run.stop()

@@ -183,7 +183,7 @@ extension ErrorAnswer {
             case .addressUnused:
                 Self(
                     403, .addressUnused,
-                    "The number was not used for a long time: sign in another way, and confirm it again"
+                    "The number has not been used for a long time: sign in another way, then confirm it again"
                 )
             case .accountErased: Self(410, .accountErased, "The account has been erased")
             case .erasurePlanChanged:

@@ -12,7 +12,7 @@ struct ChangeAddressRoute: Route {
         id: "change_address", tag: .account, summary: "Change an address of the account",
         about:
             "With a code that was sent to the new address for it. Needs the current password, or a sign-in in the"
-            + " last ten minutes. Ends all sessions and opens a new one, which is the answer. The former"
+            + " last minutes (`LEDGER_REAUTHENTICATION_SECONDS`). Ends all sessions and opens a new one, which is the answer. The former"
             + " address can be taken back for seven days, in which there is no other change.",
         access: .accountHolder, parameters: [IdempotencyHeader.refused],
         body: ChangeAddressBody.self, answers: .json(SessionAnswer.schema),

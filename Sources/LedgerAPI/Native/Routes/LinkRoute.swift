@@ -76,8 +76,8 @@ extension RouteCall {
         of request: LinkRequest, isRepeated: Bool
     ) async throws(APIError) -> Confirmation? {
         guard let claim = request.claim else { return nil }
-        if !isRepeated { try await countClaim() }
         do throws(APIError) {
+            try await countClaim()
             return Confirmation(
                 provider: request.provider, address: claim.address, password: claim.password,
                 hash: try await hashed(claim.prepared), language: request.language)

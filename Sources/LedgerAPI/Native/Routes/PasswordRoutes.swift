@@ -167,7 +167,7 @@ struct ChangePasswordRoute: Route {
     static let operation = Operation(
         id: "change_password", tag: .account, summary: "Change the password of the account",
         about:
-            "With the current password, or within ten minutes after a sign-in. Ends all sessions and opens a new"
+            "With the current password, or shortly after a sign-in. Ends all sessions and opens a new"
             + " one, which is the answer.",
         access: .accountHolder, parameters: [IdempotencyHeader.refused],
         body: ChangePasswordBody.self,

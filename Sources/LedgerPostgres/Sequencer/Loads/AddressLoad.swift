@@ -59,7 +59,10 @@ package enum AddressLoad {
     private static let list =
         Columns.selected("d") + ["d.mac"] + Columns.selected("n") + ["n.mac"]
         + IdentityLoad.Columns.selected("i")
-        + ["i.mac", "s.count", "s.earliest", "greatest(e.recorded_at, u.used_at) AS used_at"]
+        + [
+            "i.mac", "s.count", "s.earliest", "e.recorded_at",
+            "coalesce(u.used_at, o.opened_at) AS used_at",
+        ]
     private static let columns = Columns("d", in: list)
     private static let mac = list["d.mac"]
     private static let successor = Columns("n", in: list)
@@ -68,12 +71,14 @@ package enum AddressLoad {
     private static let identityMAC = list["i.mac"]
     private static let count = list["s.count"]
     private static let earliest = list["s.earliest"]
+    private static let provedAt = list["e.recorded_at"]
     private static let usedAt = list["used_at"]
 
     /// With each address, the one that replaced it, and the provider's identity that has this or that as its subject,
     /// linked or not.
     ///
     /// With a phone number also its last use: a tenant has one provider of type `phone`, so no other identity uses it.
+    /// Refreshes are read only where no session was opened in the shortest time after which a rule asks for them.
     private static let statement = Statement(
         "load_addresses",
         """
@@ -100,8 +105,13 @@ package enum AddressLoad {
             WHERE tenant_id = $1 AND position = d.position AND d.kind = 'phone'
             OFFSET 0) e ON true
         LEFT JOIN LATERAL (
-            SELECT max(greatest(opened_at, refresh_exchanged_at)) AS used_at FROM sessions
-            WHERE tenant_id = $1 AND identity_id = i.identity_id AND d.kind = 'phone') u ON true
+            SELECT opened_at FROM sessions
+            WHERE tenant_id = $1 AND identity_id = i.identity_id AND d.kind = 'phone'
+            ORDER BY opened_at DESC LIMIT 1) o ON true
+        LEFT JOIN LATERAL (
+            SELECT greatest(o.opened_at, max(refresh_exchanged_at)) AS used_at FROM sessions
+            WHERE tenant_id = $1 AND identity_id = i.identity_id
+                AND o.opened_at < statement_timestamp() - interval '30 days') u ON true
         """)
 
     /// The accounts that have claimed addresses, and those into which they were merged, as a common table expression
@@ -177,8 +187,8 @@ package enum AddressLoad {
         for row in 0..<result.rowCount {
             let held = try columns.read(result, row)
             try load(held, mac: try result.optionalBytes(row, mac), into: batch)
-            if let time = try result.optionalTimestamp(row, usedAt) {
-                batch.state.addressUses[held.address.id] = Timestamp(microseconds: time)
+            if let time = try result.optionalTimestamp(row, provedAt) {
+                batch.state.numberProofs[held.address.id] = Timestamp(microseconds: time)
             }
             if try successor.isPresent(result, row) {
                 try load(
@@ -213,6 +223,9 @@ package enum AddressLoad {
                     stored: try result.optionalBytes(row, identityMAC)))
             batch.subjects[loaded.id] = subject
             batch.state.ledger.load(loaded)
+        }
+        if let time = try result.optionalTimestamp(row, usedAt) {
+            batch.state.identityUses[loaded.id] = Timestamp(microseconds: time)
         }
         if let count = try result.optionalInt8(row, count), count > 0 {
             batch.state.signIns[loaded.id] = DecisionState.SignInCount(

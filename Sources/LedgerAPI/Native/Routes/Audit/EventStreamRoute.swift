@@ -34,13 +34,14 @@ struct EventStreamRoute: Route {
         try await auditRequest.record(
             parameters, account: query.account,
             more: last.map { [StreamEventID.header: $0.description] } ?? [:])
-        if let seen = last ?? query.after.map({ StreamEventID(position: $0, event: nil) }) {
-            try await Self.expect(seen, in: call.tenant, streams.events)
+        var seen = last ?? query.after.map { StreamEventID(position: $0, event: nil) }
+        if let position = seen {
+            seen = try await Self.expect(position, in: call.tenant, streams.events)
         }
         let feed = EventStreamWriter(
             tenant: call.tenant, tenants: call.services.tenants, streams: streams, slot: slot,
             auditRequest: auditRequest,
-            query: query)
+            query: query, seen: seen)
         return HTTPResponse(
             status: 200,
             headers: [
@@ -53,11 +54,12 @@ struct EventStreamRoute: Route {
 
     /// Checks that the last event that a client has seen is in the log.
     ///
+    /// - Returns: its whole id.
     /// - Throws: 404 when it is not: a client that resumed after it would miss the events that
     ///   replaced it.
     private static func expect(
         _ seen: StreamEventID, in tenant: TenantID, _ events: any EventReader
-    ) async throws(APIError) {
+    ) async throws(APIError) -> StreamEventID {
         var query = EventQuery(limit: 1)
         query.after = seen.position.value > 0 ? LogPosition(seen.position.value - 1) : nil
         let found: ShownEvent?
@@ -70,5 +72,6 @@ struct EventStreamRoute: Route {
         guard let found, found.position == seen.position,
             seen.event == nil || seen.event == found.recorded?.id
         else { throw .eventNotFound }
+        return StreamEventID(found)
     }
 }

@@ -16,6 +16,8 @@ struct EventStreamWriter: Sendable {
     let slot: EventStreams.Slot
     let auditRequest: AuditRequest
     let query: EventQuery
+    /// The last event that the client has seen; nil at the beginning of the log.
+    let seen: StreamEventID?
 
     /// Writes events until the client disconnects, the server stops, the key is no longer valid, the tenant
     /// is moved, or the last event of the stream was replaced.
@@ -23,7 +25,7 @@ struct EventStreamWriter: Sendable {
         var query = query
         var keepAlive = Interval(limit: streams.pace.heartbeat)
         /// The id of the last position that was read.
-        var lastRead = query.after.map { StreamEventID(position: $0, event: nil) }
+        var lastRead = seen
         /// The last id that the client has received.
         var lastSent = query.after
         /// The interval between ids that are sent without an event.
@@ -31,7 +33,7 @@ struct EventStreamWriter: Sendable {
         guard await stream.write(Array("retry: \(Self.retryMilliseconds)\n\n".utf8)) else { return }
         while true {
             guard await isAlive(stream, &keepAlive), await !isMoved() else { return }
-            let seen = streams.watch.count
+            let count = streams.watch.count
             let page: CursorPage<ShownEvent>
             do {
                 page = try await streams.events.events(
@@ -42,14 +44,15 @@ struct EventStreamWriter: Sendable {
                 guard await pause(Self.faultPause) else { return }
                 continue
             }
-            if !page.elements.isEmpty, let last = lastRead, await isReplaced(last) { return }
+            let end = page.cursor.map { LogPosition($0) } ?? query.after
+            if let last = lastRead, last.position != end, await isReplaced(last) { return }
             for event in page.elements {
                 // A slow client may take longer to read a page than its key is valid.
                 guard await isAlive(stream, &keepAlive), await stream.write(Self.text(of: event))
                 else { return }
                 lastSent = event.position
             }
-            query.after = page.cursor.map { LogPosition($0) } ?? query.after
+            query.after = end
             if let last = query.after, last != lastRead?.position {
                 let event = page.elements.last { $0.position == last }
                 lastRead = if let event { StreamEventID(event) } else { await eventID(at: last) }
@@ -64,7 +67,7 @@ struct EventStreamWriter: Sendable {
             if !page.hasMore {
                 guard await pause(streams.pace.gather) else { return }
                 let limit = min(streams.pace.poll, keepAlive.remaining)
-                await streams.watch.wait(since: seen, atMost: limit)
+                await streams.watch.wait(since: count, atMost: limit)
             }
         }
     }
