@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "da2762276a78a39ad226304c3f029486e835e72de97fc409d8330a71de717016"),
+        (nil, false, "f079f4b297da52ff494ff9ebc1870ea4502035d4fe9a9fd464de90c225f591b4"),
         (
             ExampleLog.accounts[0], true,
-            "bc73ce1fa9fddf8124f78c9296b590e27248b83207e0f14dcb3cf66658670782"
+            "68cae675888b14a12fa053ff03ec7ee19055181cf1a3d9a506205ddb38176c6d"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

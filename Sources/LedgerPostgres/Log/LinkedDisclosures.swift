@@ -106,8 +106,9 @@ package struct LinkedDisclosures: Sendable {
         for row in 0..<rows.rowCount {
             found.append(
                 (
-                    AddressID(bits: try rows.uuid(row, 0)), AccountID(bits: try rows.uuid(row, 1)),
-                    LogPosition(try rows.int8(row, 2))
+                    AddressID(bits: try rows.uuid(row, rows.column("address_id"))),
+                    AccountID(bits: try rows.uuid(row, rows.column("account_id"))),
+                    LogPosition(try rows.int8(row, rows.column("position")))
                 ))
         }
         let events = try disclosures.events(

@@ -81,7 +81,8 @@ test("every code of the API that staff can meet has a sentence", async () => {
   assert.ok(codes.size > 30, `${codes.size} codes`);
   // Those of account holders and of requests that the console's modules never send.
   const others = new Set([
-    "INVALID_ACCESS_TOKEN", "INVALID_CODE", "INVALID_PASSWORD", "INVALID_PROVIDER_TOKEN", "INVALID_REFRESH_TOKEN", "WEAK_PASSWORD",
+    "ADDRESS_UNUSED", "INVALID_ACCESS_TOKEN", "INVALID_CODE", "INVALID_PASSWORD", "INVALID_PROVIDER_TOKEN", "INVALID_REFRESH_TOKEN",
+    "WEAK_PASSWORD",
     "LENGTH_REQUIRED", "METHOD_NOT_ALLOWED", "UNSUPPORTED_MEDIA_TYPE",
   ]);
   const general = refusalSentence({ code: "UNHEARD", status: 400 });
