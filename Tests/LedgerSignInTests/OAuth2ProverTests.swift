@@ -224,6 +224,18 @@ struct OAuth2ProverTests {
 
     // MARK: Introspection
 
+    @Test(arguments: [#"a\u0000@example.org"#, String(repeating: "a", count: 321), ""])
+    func `an e-mail that an ID token could not state is dropped`(email: String) async throws {
+        let answer = """
+            {"active":true,"client_id":"a:b","sub":"ada","iat":1789999000,"exp":1790000001,
+             "email":"\(email)"}
+            """
+        try await ScriptedProvider.with({ _ in (200, answer) }) { provider in
+            let proof = try await prove(introspected(at: provider.url))
+            #expect(proof.subject == subject("p", "ada") && proof.email == nil)
+        }
+    }
+
     @Test func `an introspected token proves the person for whom it was made, for this client`()
         async throws
     {

@@ -81,6 +81,8 @@ export async function showAccountAfter(text) {
 /** Asks a person whose sign-in is too old to sign in again, and keeps the pending action. */
 export async function askAgain(intent) {
   const { t } = page;
+  // After the way to a provider, the page is a new one.
+  if (!page.account) await showAccount();
   keepIntent(intent);
   const linked = new Set(page.account?.identities.map((each) => each.provider));
   show(

@@ -81,9 +81,11 @@ export function explain(context, error, leave) {
 export async function once(context, button, action, leave) {
   if (button.getAttribute("aria-disabled") === "true") return;
   button.setAttribute("aria-disabled", "true");
+  context.warn("");
   try {
     await action();
   } catch (error) {
+    context.say("");
     explain(context, error, leave);
   } finally {
     button.removeAttribute("aria-disabled");

@@ -12,6 +12,8 @@ const sentences = {
   ERASURE_REQUEST_NOT_FOUND: "This request was withdrawn, has expired or became void. Nothing was erased. Open the view again.",
   ERASURE_REQUESTED: "Another administrator has asked for this erasure already. Open the view again to confirm it. Nothing was erased.",
   HOLD_NOT_FOUND: "The account has no such legal hold. It may have been lifted already.",
+  FACTOR_REFUSED:
+    "The second factors that would remain can follow none of the account's ways to sign in. Plan their removal first, or have the holder add another way. Nothing was changed.",
   LEGAL_HOLD: "A legal hold protects the account. Nothing was erased.",
   MERGE_NOT_FOUND: "There is no merge of this id.",
   MERGE_PLAN_CHANGED: `Something changed since the preview. ${merge} Read the new preview.`,

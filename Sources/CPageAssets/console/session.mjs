@@ -97,13 +97,19 @@ export class ConsoleApi extends Api {
       if (error.status === 401) this.onover();
       if (error.status !== 403 || error.code !== tokenCode) throw error;
       // Perhaps another tab has signed in: then the token is another one, and the request was refused unread.
-      const { staff } = this.session;
+      const former = this.session;
+      const { staff } = former;
       const session = await this.begin();
       if (!session.staff) {
         this.session = { ...session, staff };
         this.onover();
       }
       const isSame = session.staff?.id === staff?.id && session.staff?.role === staff?.role;
+      if (session.staff && !isSame) {
+        // Another person, or another role: nothing is done in their name on a page of the former one.
+        this.session = former;
+        location.reload();
+      }
       if (!isSame || session.csrf_token === token) throw error;
       return await send();
     } finally {

@@ -75,7 +75,8 @@ export function follow({ address, headers, after, onmessage, onstate }) {
         referrerPolicy: "no-referrer", signal: own.signal,
       });
       if (!response.ok || !response.body) {
-        if (response.status !== 503) {
+        // A proxy answers 502 or 504 while the server restarts.
+        if (![502, 503, 504].includes(response.status)) {
           isStopped = true;
           onstate("refused", response.status);
           return;

@@ -16,8 +16,8 @@ package enum PasswordBody: Sendable {
     /// Whether a sign-in with it may open an account.
     var mayOpenAccount: Bool {
         switch self {
-        case .claim, .signUp: true
-        case .known, .new: false
+        case .claim, .signUp, .new: true
+        case .known: false
         }
     }
 

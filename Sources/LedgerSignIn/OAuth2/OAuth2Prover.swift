@@ -1,4 +1,5 @@
 internal import Ledger
+internal import OpenID
 
 /// Proves the subjects of an OAuth 2.0 provider by its access tokens.
 ///
@@ -41,9 +42,11 @@ struct OAuth2Prover {
         guard let subject = Subject(provider: provider, providerID: token.subject),
             token.issuedAt ?? 0 <= now.seconds + Self.leewaySeconds
         else { throw .invalid }
+        // Otherwise dropped, as that of an ID token: a text that Postgres refuses would stop the read model.
+        let email = token.email.flatMap { $0.address.isStatableEmail ? $0 : nil }
         return Proof(
             subject, authenticatedAt: Timestamp(seconds: min(max(time, 0), now.seconds)),
-            methods: .federated, email: token.email)
+            methods: .federated, email: email)
     }
 
     /// Whether a token, which cannot carry a plan's digest, was issued after the plan was shown; times

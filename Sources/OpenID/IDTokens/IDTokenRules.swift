@@ -197,6 +197,11 @@ struct IDTokenRules {
 }
 
 extension String {
+    /// Whether the text can be the e-mail that a provider states: at most 320 bytes without control characters.
+    package var isStatableEmail: Bool {
+        (1...IDTokenRules.emailBytesMax).contains(utf8.count) && !hasControlCharacter
+    }
+
     /// Whether the text has a control character: U+0000 to U+001F or U+007F to U+009F, the general
     /// category Cc.
     ///

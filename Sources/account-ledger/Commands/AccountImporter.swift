@@ -38,8 +38,9 @@ struct AccountImporter: Sendable {
     /// The number of accounts that one task maps.
     private static let mappedTogether = 64
     private static let recordsPerLine = 10_000
-    /// The number of times that commands with an unknown outcome are repeated, and the pause before each.
-    private static let repetitions = 3
+    /// The number of times that commands with an unknown outcome are repeated, and the pause before each: together
+    /// longer than a failover.
+    private static let repetitions = 60
     private static let pause = Duration.seconds(1)
 
     let command: AdministeredCommand

@@ -66,6 +66,14 @@ import Testing
             "POST", "/v1/auth/password-resets/password/complete", body)
     }
 
+    @Test func `a sign-up is finished with the password again, too`() async throws {
+        let service = try service()
+        let begun = try await begin(service)
+        let body = try code(begun, service, ",\"password\":\"\(Self.password)\"")
+        let opened = try Person(await signIn(service, body))
+        #expect(opened.isNew && opened.providers == ["password"])
+    }
+
     @Test func `a code finishes a sign-up, and the password signs in`() async throws {
         let service = try service()
         #expect(try await signIn(service, credential()).code == "INVALID_PASSWORD")

@@ -508,6 +508,19 @@ test("a session that is over keeps what was typed, and goes on after a sign-in i
   await tab.says("1 account, found by its id");
 }));
 
+test("after another person has signed in in another tab, nothing is done in their name", () => withBrowser(async (open) => {
+  const account = await signInBy("apple");
+  const tab = await open();
+  await signInWith(tab, (await staffSession("support")).cookie);
+  await visit(tab, "search");
+  await tab.fill("E-mail, provider's id or any id", account.id);
+  await tab.fill("Reason", "typed before");
+  const name = `Eve ${account.id.slice(0, 8)}`;
+  await signInWith(tab, (await staffSession("admin", { name })).cookie);
+  await tab.click("Search");
+  await tab.wait(`document.body.innerText.includes(${JSON.stringify(name)})`, "the page of the other person");
+}));
+
 test("a session warns before it ends, and stays when asked to", () => withBrowser(async (open) => {
   const tab = await open();
   await tab.send("Page.addScriptToEvaluateOnNewDocument", { source: `(() => {

@@ -364,7 +364,12 @@ test("Follow ends with its view, begins again after a refusal, and tells which e
   });
   await tab.click("Follow");
   await saysOf("The server refuses to be followed");
+  await tab.intercept([{ urlPattern: `${base}/v1/events/stream*` }], async ({ requestId }) => {
+    await tab.send("Fetch.fulfillRequest", { requestId, responseCode: 502 });
+    await tab.endInterception();
+  });
   await tab.click("Follow");
+  await saysOf("The connection is lost; trying again");
   await saysOf("Following");
   await tab.click("Follow");
 

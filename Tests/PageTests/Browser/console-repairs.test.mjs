@@ -94,6 +94,7 @@ test("a merge is previewed, changed by a sign-in, done and undone by keyboard al
     await tab.check("changed plan");
     await enter("Merge accounts");
     await tab.says("The accounts were merged.");
+    assert.equal(await tab.evaluate(`document.querySelector("[role=alert]").textContent`), "", "the former refusal");
     await tab.sees("heading", "The accounts were merged");
     await tab.check("merged");
     assert.equal((await signInBy("google", holder.name)).id, caller.id, "the identity opens the account that stays");

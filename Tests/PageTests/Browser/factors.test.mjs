@@ -153,6 +153,22 @@ test("the way back from the second step of another sign-in leads to that sign-in
   await tab.sees("heading", "Add a second factor");
 }));
 
+test("a link that comes back from a provider, and needs another sign-in first, offers those of the account", () =>
+  withBrowser(async (open) => {
+    const tab = await open();
+    const ada = newName();
+    await signIn(tab, "google", ada);
+    await tab.refuse("/v1/auth/link/apple", 403, "REAUTHENTICATION_REQUIRED");
+    await tab.click("Link Apple account");
+    await signInAt(tab, "apple", ada);
+    await tab.sees("heading", "Sign in again");
+    await tab.lacks("button", "Sign in with Facebook");
+    await tab.click("Sign in with Google");
+    await signInAt(tab, "google", ada);
+    await signInAt(tab, "apple", ada);
+    await tab.says("Apple account linked successfully");
+  }));
+
 test("the first factor ends the sessions of other devices", () =>
   withBrowser(async (open) => {
     const [tab, device, away] = await Promise.all([open(), open(), open()]);
