@@ -90,7 +90,7 @@ import Testing
         #expect(try story.claims.caller(story.signIn()).account == next.account)
     }
 
-    @Test func `a disabled account keeps the number, and nobody is signed in with it`() throws {
+    @Test func `a disabled account keeps its number, and sign-ins with it are refused`() throws {
         for hasOther in [false, true] {
             var story = Story()
             let ada = try hasOther ? story.withGoogle() : story.claims.caller(story.signIn())
