@@ -22,6 +22,29 @@ import Testing
         #expect(pool.admittedCount == 0)
     }
 
+    @Test func `each client has a share, and known ones have places of their own`() throws {
+        let pool = BlockingPool(
+            label: "test", threads: 1, waitingMax: 3, waitingMaxPerClient: 1, keptForKnown: 1)
+        let (ada, bob) = (BlockingPool.Client("ada"), BlockingPool.Client("bob"))
+        let known = BlockingPool.Client("ada", isKnown: true)
+        do {
+            let first = try pool.admit(for: ada)
+            let second = try pool.admit(for: ada)
+            #expect(throws: BlockingPool.Full.self) { _ = try pool.admit(for: ada) }
+            let third = try pool.admit(for: bob)
+            #expect(throws: BlockingPool.Full.self) { _ = try pool.admit(for: bob) }
+            let fourth = try pool.admit(for: known)
+            #expect(throws: BlockingPool.Full.self) { _ = try pool.admit(for: known) }
+            #expect(throws: BlockingPool.Full.self) { _ = try pool.admit() }
+            _ = consume first
+            _ = consume second
+            _ = consume third
+            _ = consume fourth
+        }
+        #expect(pool.admittedCount == 0)
+        _ = try pool.admit(for: ada)
+    }
+
     @Test func `an admission that is not used is given back`() throws {
         let pool = BlockingPool(label: "test", threads: 1, waitingMax: 0)
         do {

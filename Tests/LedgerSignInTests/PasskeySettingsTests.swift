@@ -29,8 +29,10 @@ struct PasskeySettingsTests {
         #expect(!short.requiresVerification)
         let long = try settings(
             #""rp_id":"example.com","rp_name":"Example","origins":["https://example.com"],"#
-                + #""requires_verification":true"#)
+                + #""requires_verification":true,"hourly_limit_per_network":1"#)
         #expect(long.relyingParty.name == "Example" && long.requiresVerification)
+        #expect(long.budget.take(for: "192.0.2.1", at: Timestamp(seconds: 0)) == nil)
+        #expect(long.budget.take(for: "192.0.2.1", at: Timestamp(seconds: 0)) == 3600)
     }
 
     @Test(arguments: [
@@ -44,6 +46,10 @@ struct PasskeySettingsTests {
         (
             #""rp_id":"example.com","origins":["https://example.com"],"requires_verification":1"#,
             "must be true or false"
+        ),
+        (
+            #""rp_id":"example.com","origins":["https://example.com"],"hourly_limit":0"#,
+            "must be"
         ),
         (#""rp_id":"example.com","origins":["https://example.com"],"issuer":"x""#, "unknown"),
     ])

@@ -59,12 +59,13 @@ extension AddressCodes {
     }
 
     /// Returns the counts of a wrong password.
+    ///
+    /// Those of a stranger count by the network alone, too: few passwords tried with many addresses are guesses as well.
+    /// A device that is known to the address counts by its name.
     func passwordCounts(
-        of address: String, _ names: [AddressName], in tenant: TenantID, from network: String,
-        knownAs token: String?
+        of names: [AddressName], in tenant: TenantID, from network: String, by device: String?
     ) -> [CodeCount] {
         guard let digest = names.first?.digest else { return [] }
-        let device = token.flatMap { self.device($0, of: address, .email, in: tenant) }
         let limit = PasswordChecks.triesPerNetwork
         let counts: [CodeCount?] =
             if let device {
@@ -73,6 +74,8 @@ extension AddressCodes {
                 [
                     counted("password by", digest, network, limit, tenant),
                     counted("password for", digest, "", PasswordChecks.triesPerAddress, tenant),
+                    counted(
+                        "passwords by", .zero, network, PasswordChecks.triesOfNetwork, tenant),
                 ]
             }
         return counts.compactMap { $0 }
@@ -106,9 +109,16 @@ extension AddressCodes {
         return counts.compactMap { $0 }
     }
 
-    /// Returns the count of the recorded refusals of sign-ins with an address: one an hour.
-    func refusalCounts(of names: [AddressName], in tenant: TenantID) -> [CodeCount] {
-        names.first.flatMap { counted("refused for", $0.digest, "", 1, tenant) }.map { [$0] } ?? []
+    /// Returns the counts of the recorded refusals of sign-ins with an address: one an hour, and few of one network,
+    /// which could otherwise add an entry for each address that it knows.
+    func refusalCounts(
+        of names: [AddressName], in tenant: TenantID, from network: String
+    ) -> [CodeCount] {
+        guard let digest = names.first?.digest else { return [] }
+        return [
+            counted("refused for", digest, "", 1, tenant),
+            counted("refused by", .zero, network, PasswordChecks.triesPerNetwork, tenant),
+        ].compactMap { $0 }
     }
 
     /// Returns the count of the codes of browser flows that a provider refuses.

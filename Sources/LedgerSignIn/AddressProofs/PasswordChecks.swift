@@ -8,6 +8,8 @@ package final class PasswordChecks: Sendable {
     /// device, and by all others.
     package static let triesPerNetwork = 20
     package static let triesPerAddress = 100
+    /// The wrong passwords that may be tried within an hour by one client network for all addresses.
+    package static let triesOfNetwork = 200
 
     private let hasher: PasswordHasher
     private let pool: BlockingPool
@@ -23,8 +25,8 @@ package final class PasswordChecks: Sendable {
     ///   - pool: Bounds the number of passwords that are hashed or wait for it.
     ///   - store: Finds passwords by addresses.
     ///   - codes: Counts tries, and sends the codes of sign-ups and resets.
-    ///   - failureTime: The minimum time until a wrong password is answered: longer than any hash takes, so that
-    ///     the schemes of imported hashes don't tell accounts from unknown addresses.
+    ///   - failureTime: The minimum time from the beginning of a check until a wrong password is answered: longer
+    ///     than any hash takes, so that the schemes of imported hashes don't tell accounts from unknown addresses.
     ///   - pause: Waits until a time.
     package init(
         hasher: PasswordHasher, pool: BlockingPool, store: any PasswordStore,
@@ -88,7 +90,8 @@ package final class PasswordChecks: Sendable {
         // Without the rule every sign-up takes the same time, and the holder of a former claim takes it over by the code.
         let claim =
             mayBeClaimed
-            ? try await claim(of: address, password, hash, at: provider, in: tenant) : nil
+            ? try await claim(
+                of: address, password, hash, at: provider, in: tenant, from: network) : nil
         let isKnown = try await isUsed(address, at: providers, in: tenant)
         return try await codes.send(
             to: address, .email, of: provider, in: tenant,
@@ -107,7 +110,8 @@ package final class PasswordChecks: Sendable {
         at now: Timestamp
     ) async throws(CodeFailure) -> ChallengeID? {
         guard
-            let claim = try await claim(of: address, password, hash, at: provider, in: tenant)
+            let claim = try await claim(
+                of: address, password, hash, at: provider, in: tenant, from: network)
         else { return nil }
         return try await codes.send(
             to: address, .email, of: provider, in: tenant,
@@ -118,7 +122,7 @@ package final class PasswordChecks: Sendable {
     /// Returns the version of a password if it is that of the account that has claimed the address.
     private func claim(
         of address: String, _ password: Password, _ hash: NewPassword,
-        at provider: ProviderName, in tenant: TenantID
+        at provider: ProviderName, in tenant: TenantID, from network: String
     ) async throws(CodeFailure) -> PasswordVersion? {
         let names = codes.names(of: address, .email, in: tenant)
         let found = try await find(names, at: provider, in: tenant)
@@ -127,7 +131,7 @@ package final class PasswordChecks: Sendable {
         if let stored, stored.hash == hash.hash { return stored.version }
         let known = stored.flatMap { try? PasswordHash($0.hash) } ?? hasher.decoy()
         do {
-            let isRight = try await pool.admit().run { [hasher] in
+            let isRight = try await pool.admit(for: .init(network)).run { [hasher] in
                 try hasher.verify(password, against: known)
             }
             return isRight ? stored?.version : nil
@@ -181,10 +185,12 @@ package final class PasswordChecks: Sendable {
 
     /// Hashes a new password.
     ///
-    /// - Throws: `faulted` when the pool is full, before anything else is done.
-    package func hash(_ password: PreparedPassword) async throws(CodeFailure) -> NewPassword {
+    /// - Throws: `faulted` when the pool or the share of the network is full, before anything else is done.
+    package func hash(
+        _ password: PreparedPassword, from network: String
+    ) async throws(CodeFailure) -> NewPassword {
         do {
-            let admission = try pool.admit()
+            let admission = try pool.admit(for: .init(network))
             let hash = try await admission.run { [hasher] in try hasher.hash(password) }
             return NewPassword(hash: hash.text)
         } catch is BlockingPool.Full {
@@ -196,15 +202,16 @@ package final class PasswordChecks: Sendable {
 
     /// Returns the names of the address of a refused sign-in if it is the first one within an hour.
     ///
-    /// - Returns: nil for a further one, a credential without an address, and a failure of the store.
+    /// - Returns: nil for a further one, a network with many of them, a credential without an address, and a failure of
+    ///   the store.
     package func firstRefused(
-        _ body: PasswordBody, in tenant: TenantID, at now: Timestamp
+        _ body: PasswordBody, in tenant: TenantID, from network: String, at now: Timestamp
     ) async -> [AddressName]? {
         guard case .known(let typed, _, _) = body,
             let address = PasswordSettings.canonical(typed)
         else { return nil }
         let names = codes.names(of: address, .email, in: tenant)
-        let counts = codes.refusalCounts(of: names, in: tenant)
+        let counts = codes.refusalCounts(of: names, in: tenant, from: network)
         do {
             return try await codes.count(counts, in: tenant, at: now) == nil ? names : nil
         } catch {
@@ -248,42 +255,34 @@ package final class PasswordChecks: Sendable {
         from network: String,
         knownAs device: String?, at now: Timestamp
     ) async throws(CodeFailure) -> Checked {
-        let begin = ContinuousClock.now
-        do throws(CodeFailure) {
-            return try await compare(
-                typed, password, of: provider, in: tenant, from: network, knownAs: device, at: now)
-        } catch {
-            if case .wrong = error { await pause(begin + failureTime) }
-            throw error
-        }
-    }
-
-    private func compare(
-        _ typed: String, _ password: Password, of provider: ProviderName, in tenant: TenantID,
-        from network: String, knownAs device: String?, at now: Timestamp
-    ) async throws(CodeFailure) -> Checked {
-        let admission: BlockingPool.Admission
-        do { admission = try pool.admit() } catch { throw .faulted(.overloaded) }
         let address = PasswordSettings.canonical(typed) ?? "@"
+        let device = device.flatMap { codes.device($0, of: address, .email, in: tenant) }
+        let client = device.map { BlockingPool.Client($0, isKnown: true) } ?? .init(network)
+        let admission: BlockingPool.Admission
+        do { admission = try pool.admit(for: client) } catch { throw .faulted(.overloaded) }
         let names = codes.names(of: address, .email, in: tenant)
-        let counts = codes.passwordCounts(
-            of: address, names, in: tenant, from: network, knownAs: device)
+        let counts = codes.passwordCounts(of: names, in: tenant, from: network, by: device)
         if let wait = try await codes.count(counts, in: tenant, at: now) {
             throw .limited(retryAfterSeconds: wait)
         }
         let stored = try await find(names, at: provider, in: tenant)
         let hash = stored.flatMap { try? PasswordHash($0.hash) } ?? hasher.decoy()
-        let isRight: Bool
+        let (isRight, begin): (Bool, ContinuousClock.Instant)
         do {
-            isRight = try await admission.run { [hasher] in
-                try hasher.verify(password, against: hash)
+            // The wait for a thread is no part of the minimum time: beyond it, the scheme would show.
+            (isRight, begin) = try await admission.run { [hasher] in
+                let begin = ContinuousClock.now
+                return (try hasher.verify(password, against: hash), begin)
             }
         } catch {
             throw .faulted(.internalFailure)
         }
-        guard isRight, let stored else { throw .wrong }
+        guard isRight, let stored else {
+            await pause(begin + failureTime)
+            throw .wrong
+        }
         try await codes.uncount(counts, in: tenant)
-        if hasher.needsRehash(hash) { renew(stored, hash, password, in: tenant) }
+        if hasher.needsRehash(hash) { renew(stored, hash, password, in: tenant, for: client) }
         return Checked(address: address, names: names, stored: stored)
     }
 
@@ -292,11 +291,12 @@ package final class PasswordChecks: Sendable {
     /// A scheme that ignores the end of a long password also accepts typing errors there, so such a hash stays.
     /// The next sign-in renews a hash that the full pool or a fault of the store has left.
     private func renew(
-        _ stored: StoredPassword, _ hash: PasswordHash, _ password: Password, in tenant: TenantID
+        _ stored: StoredPassword, _ hash: PasswordHash, _ password: Password, in tenant: TenantID,
+        for client: BlockingPool.Client
     ) {
         guard hash.comparesWhole(password), let prepared = password.prepared else { return }
         Task { [hasher, pool, store] in
-            let hash = try await pool.admit().run { try hasher.hash(prepared) }
+            let hash = try await pool.admit(for: client).run { try hasher.hash(prepared) }
             try await store.replace(stored, by: NewPassword(hash: hash.text), in: tenant)
         }
     }

@@ -41,7 +41,7 @@ struct PasswordProver {
                 code, client, tenant, .link(session), at: now)
             let hash: NewPassword
             do throws(CodeFailure) {
-                hash = try await client.passwords.hash(password)
+                hash = try await client.passwords.hash(password, from: client.network)
             } catch {
                 throw error.flaw(or: .wrongCode)
             }

@@ -2,12 +2,6 @@ internal import Ledger
 
 /// The settings of anonymous accounts.
 package struct AnonymousSettings: Sendable {
-    /// The default of ``OpeningBudget/networkLimit``.
-    private static let networkLimitDefault = 20
-    /// The default of ``OpeningBudget/tenantLimit``.
-    private static let tenantLimitDefault = 10_000
-    private static let limitMax: Int64 = 1_000_000
-
     private static let retentionDaysMax: Int64 = 3650
 
     /// The accounts that may be opened.
@@ -24,20 +18,9 @@ package struct AnonymousSettings: Sendable {
     /// Reads a provider's section of the providers file.
     init(_ object: StrictObject) throws(ProvidersFileFault) {
         try object.allow(
-            StrictObject.commonMembers.union([
-                "hourly_limit_per_network", "hourly_limit", "retention_days",
-            ]))
-        budget = OpeningBudget(
-            networkLimit: try Self.limit(object, "hourly_limit_per_network")
-                ?? Self.networkLimitDefault,
-            tenantLimit: try Self.limit(object, "hourly_limit") ?? Self.tenantLimitDefault)
+            StrictObject.commonMembers.union(OpeningBudget.members).union(["retention_days"]))
+        budget = try OpeningBudget(object)
         retentionDays = try object.optionalNumber("retention_days", 1...Self.retentionDaysMax)
             .map { Int($0) }
-    }
-
-    private static func limit(
-        _ object: StrictObject, _ name: String
-    ) throws(ProvidersFileFault) -> Int? {
-        try object.optionalNumber(name, 1...limitMax).map { Int($0) }
     }
 }

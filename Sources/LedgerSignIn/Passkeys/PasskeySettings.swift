@@ -6,17 +6,23 @@ package struct PasskeySettings: Sendable {
     package let relyingParty: RelyingParty
     /// Whether every passkey has to verify the person.
     package let requiresVerification: Bool
+    /// The accounts that may be opened.
+    package let budget: OpeningBudget
 
     /// Describes a provider.
-    package init(relyingParty: RelyingParty, requiresVerification: Bool = false) {
+    package init(
+        relyingParty: RelyingParty, requiresVerification: Bool = false,
+        budget: OpeningBudget = OpeningBudget()
+    ) {
         self.relyingParty = relyingParty
         self.requiresVerification = requiresVerification
+        self.budget = budget
     }
 
     /// Reads a provider's section of the providers file.
     init(_ object: StrictObject) throws(ProvidersFileFault) {
         try object.allow(
-            StrictObject.commonMembers.union([
+            StrictObject.commonMembers.union(OpeningBudget.members).union([
                 "rp_id", "rp_name", "origins", "requires_verification",
             ]))
         let id = try object.requiredText("rp_id")
@@ -30,6 +36,7 @@ package struct PasskeySettings: Sendable {
         }
         self.init(
             relyingParty: party,
-            requiresVerification: try object.optionalFlag("requires_verification") ?? false)
+            requiresVerification: try object.optionalFlag("requires_verification") ?? false,
+            budget: try OpeningBudget(object))
     }
 }

@@ -35,7 +35,8 @@ enum TenantSetup {
     /// The countries to whose phones the development mode sends codes, which it keeps.
     private static let developmentCountries: Set<String> = ["AT", "CH", "DE", "FR", "GB", "US"]
     private static let developmentPasswordLengthMin = 8
-    /// The number of anonymous accounts that may be opened in an hour in the development mode.
+    /// The number of accounts of anonymous people, and of passkeys, that may be opened in an hour in the development
+    /// mode.
     private static let developmentOpenings = 1_000_000
 
     /// The path of the addresses of this machine to which browser flows may return in the development mode.
@@ -45,6 +46,10 @@ enum TenantSetup {
     private static let developmentDisplayNames: [OAuth2Settings.Preset: String] = [
         .github: "GitHub", .linkedin: "LinkedIn",
     ]
+
+    private static func developmentBudget() -> OpeningBudget {
+        OpeningBudget(networkLimit: developmentOpenings, tenantLimit: developmentOpenings)
+    }
 
     /// Returns the browser flow of an imitated provider.
     private static func flow(of name: String, api: String) -> FlowSettings {
@@ -112,10 +117,7 @@ enum TenantSetup {
         let anonymous = ProviderName(anonymous).map { name in
             ProviderConfiguration(
                 name: name,
-                settings: .anonymous(
-                    AnonymousSettings(
-                        budget: OpeningBudget(
-                            networkLimit: developmentOpenings, tenantLimit: developmentOpenings))))
+                settings: .anonymous(AnonymousSettings(budget: developmentBudget())))
         }
         var own: [(ProviderType, ProviderSettings)] = AddressKind.allCases.map {
             ($0 == .email ? .email : .phone, .code(CodeSettings(kind: $0)))
@@ -128,7 +130,11 @@ enum TenantSetup {
         if let party = RelyingParty(
             id: developmentDomain, name: "AccountLedger", origins: [page])
         {
-            own.append((.passkey, .passkey(PasskeySettings(relyingParty: party))))
+            own.append(
+                (
+                    .passkey,
+                    .passkey(PasskeySettings(relyingParty: party, budget: developmentBudget()))
+                ))
         }
         let addressed = own.compactMap { type, settings in
             ProviderName(type.rawValue).map { ProviderConfiguration(name: $0, settings: settings) }

@@ -19,8 +19,10 @@ struct Server: Sendable {
     /// The most client connections; fewer where the system allows fewer.
     private static let connectionsMax = 16_384
     private static let headerBytesMax = 8_192
-    /// The most passwords that wait to be hashed; further requests are refused at once.
-    private static let passwordsWaitingMax = 64
+    /// The most passwords that wait to be hashed, half of them of one client network; further requests are refused.
+    private static let passwordsWaitingMax = 128
+    /// The number of those places that only devices known to the addresses may take.
+    private static let passwordsKeptForKnown = 32
     /// The most tenants whose damage is logged at the start: an attacker can invent any number.
     private static let alarmsMax = 100
     /// The most tenants whose rules are recorded at a time.
@@ -135,7 +137,8 @@ struct Server: Sendable {
         BlockingPool(
             label: "account-ledger passwords",
             threads: ProcessInfo.processInfo.activeProcessorCount,
-            waitingMax: passwordsWaitingMax)
+            waitingMax: passwordsWaitingMax, waitingMaxPerClient: passwordsWaitingMax / 2,
+            keptForKnown: passwordsKeptForKnown)
     }
 
     /// Returns limits that allow many connections, of which as many are served as the queue admits.

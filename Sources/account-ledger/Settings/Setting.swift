@@ -119,7 +119,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .reauthenticationSeconds:
             "maximum age of the sign-in for an unlink, a merge and other changes that require a recent one"
         case .passwordFailureMilliseconds:
-            "minimum time until a wrong password is answered, in milliseconds"
+            "minimum time from the check of a wrong password to its answer, in milliseconds"
         case .linkLimit: "link attempts per account within the window"
         case .linkWindowSeconds: "length of the sliding window of link attempts"
         case .signInLimit: "sign-ins per identity and hour"

@@ -67,6 +67,26 @@ import Testing
                 == "404 ACCOUNT_NOT_FOUND")
     }
 
+    @Test func `a client network opens as many accounts with passkeys as its limit`() async throws {
+        let party = try #require(SoftwareAuthenticator.relyingParty)
+        let service = try TestService.withPasskeys {
+            $0.passkeys = PasskeySettings(
+                relyingParty: party, budget: OpeningBudget(networkLimit: 1, tenantLimit: 100))
+        }
+        var phone = TestPasskey("phone")
+        let ada = try await service.signUp(&phone)
+        let count = service.log().count
+        var second = TestPasskey("second")
+        let response = try second.create(await service.beginPasskey("create"))
+        let refused = try await service.signInByPasskey(response)
+        #expect(refused.summary == "429 RATE_LIMITED" && refused["Retry-After"] == "3600")
+        #expect(service.log().count == count)
+        // Sign-ins and links open no account.
+        #expect(try Person(await service.signIn(&phone)).userID == ada.userID)
+        var key = TestPasskey("key")
+        #expect(try await service.link(&key, by: ada).providers == ["passkey"])
+    }
+
     @Test func `a passkey is registered once`() async throws {
         let service = try TestService.withPasskeys()
         var passkey = TestPasskey()

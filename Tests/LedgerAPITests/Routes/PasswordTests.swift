@@ -175,27 +175,6 @@ import Testing
         #expect(try Person(back).userID == ada.userID)
     }
 
-    @Test func `each wrong password is answered half a second after its request at the earliest`()
-        async throws
-    {
-        let pauses = Pauses()
-        let service = try service { $0.pauses = pauses }
-        _ = try await signUp(service)
-        #expect(try await signIn(service, credential()).status == 200)
-        #expect(pauses.all.isEmpty)
-        let wrong = [
-            credential(Self.ada, Self.other), credential("bob@example.com"), credential("none"),
-        ]
-        for (index, body) in wrong.enumerated() {
-            let begin = ContinuousClock.now
-            #expect(try await signIn(service, body).code == "INVALID_PASSWORD")
-            #expect(pauses.all.count == index + 1)
-            let end = try #require(pauses.all.last)
-            #expect(end >= begin + .milliseconds(500))
-            #expect(end <= ContinuousClock.now + .milliseconds(500))
-        }
-    }
-
     @Test func `a reset ends all sessions and opens none`() async throws {
         let service = try service()
         let ada = try await signUp(service)
@@ -275,50 +254,6 @@ import Testing
         #expect(answer.code == "INVALID_PASSWORD")
     }
 
-    /// Uses up the tries of an address.
-    private func tryAll(_ service: TestService) async throws {
-        for network in 0..<6 {
-            for _ in 0..<20 {
-                _ = try await signIn(
-                    service, credential(Self.ada, Self.other), from: "198.51.100.\(network)")
-            }
-        }
-    }
-
-    @Test func `strangers can't lock out a device that has signed in before`() async throws {
-        let service = try service { $0.proxies = "127.0.0.1" }
-        let answer = try await begin(service)
-        let first = try await signIn(service, code(answer, service))
-        let device = try #require(first.text("device_token"))
-        try await tryAll(service)
-        for _ in 0..<2 {
-            let stranger = try await signIn(service, credential(), from: "203.0.113.9")
-            #expect(stranger.code == "RATE_LIMITED")
-        }
-        // It is recorded after the answer.
-        while !service.ledger.events().map(\.name).contains(.signInThrottled) {
-            await Task.yield()
-        }
-        #expect(service.ledger.events().filter { $0.name == .signInThrottled }.count == 1)
-        let known = "{\"device_token\":\"\(device)\",\(credential().dropFirst())"
-        #expect(try await signIn(service, known, from: "203.0.113.9").status == 200)
-    }
-
-    @Test func `strangers can't lock out a device that has reset the password`() async throws {
-        let service = try service { $0.proxies = "127.0.0.1" }
-        _ = try await signUp(service)
-        try await tryAll(service)
-        let locked = try await signIn(service, credential(), from: "203.0.113.9")
-        #expect(locked.code == "RATE_LIMITED")
-        let completed = try await complete(
-            service, code(reset(service), service, ",\"password\":\"\(Self.other)\""))
-        #expect(completed.status == 200)
-        let device = try #require(completed.text("device_token"))
-        let known =
-            "{\"device_token\":\"\(device)\",\(credential(Self.ada, Self.other).dropFirst())"
-        #expect(try await signIn(service, known, from: "203.0.113.9").status == 200)
-    }
-
     @Test func `a password from a device without a token of the address is one from a new device`()
         async throws
     {
@@ -363,20 +298,6 @@ import Testing
             return
         }
         #expect(fact.device == nil)
-    }
-
-    @Test func `a full pool refuses known and unknown addresses alike`() async throws {
-        let service = try service { $0.passwordsAtOnce = 1 }
-        _ = try await signUp(service)
-        try await withThrowingTaskGroup(of: Answer.self) { group in
-            for number in 0..<40 {
-                let address = number.isMultiple(of: 2) ? Self.ada : "bob\(number)@example.com"
-                group.addTask { try await signIn(service, credential(address)) }
-            }
-            for try await answer in group {
-                #expect(["OK", "INVALID_PASSWORD", "UNAVAILABLE"].contains(answer.code ?? "OK"))
-            }
-        }
     }
 
     @Test func `neither a password nor its hash is in the log`() async throws {

@@ -52,7 +52,7 @@ struct TestService {
         /// Those of a second provider, `again`.
         var morePasskeys: PasskeySettings?
         /// The passwords that may be hashed at a time or wait.
-        var passwordsAtOnce = 100
+        var passwordPool = BlockingPool(label: "passwords", threads: 1, waitingMax: 99)
         var proxies = ""
         var origins = ""
         var isReady = true
@@ -202,8 +202,7 @@ struct TestService {
             passwords: PasswordChecks(
                 hasher: PasswordHasher(
                     parameters: try Argon2Parameters(memoryKiB: 8, iterations: 1, lanes: 1)),
-                pool: BlockingPool(
-                    label: "passwords", threads: 1, waitingMax: options.passwordsAtOnce - 1),
+                pool: options.passwordPool,
                 store: ledger, codes: codes, failureTime: .milliseconds(500),
                 pause: { [pauses = options.pauses] in pauses.add($0) }),
             passkeys: PasskeyChecks(store: ledger, key: options.spendingKey),

@@ -28,6 +28,7 @@ struct SignUpRoute: Route {
         let prepared = try call.prepared(password, under: settings)
         let provider = try call.passwordProvider()
         let language = try LanguageHeader.read(call)
+        try await call.countClaim()
         let confirmation = Confirmation(
             provider: provider, address: address, password: password,
             hash: try await call.hashed(prepared), language: language)
@@ -59,7 +60,6 @@ extension RouteCall {
     fileprivate func opened(
         byClaim claim: Confirmation
     ) async throws(APIError) -> HTTPResponse? {
-        try await countClaim()
         guard let provider = configuration(of: claim.provider) else {
             throw .refused(.unsupportedProvider)
         }
@@ -79,7 +79,7 @@ extension RouteCall {
         }
     }
 
-    /// Counts an address that the client claims.
+    /// Counts an address that the client signs up with or claims, before its password is hashed.
     func countClaim() async throws(APIError) {
         do throws(CodeFailure) {
             try await services.passwords.countClaim(from: clientNetwork, in: tenant, at: now)
@@ -372,7 +372,7 @@ extension RouteCall {
 
     func hashed(_ password: PreparedPassword) async throws(APIError) -> NewPassword {
         do throws(CodeFailure) {
-            return try await services.passwords.hash(password)
+            return try await services.passwords.hash(password, from: clientNetwork)
         } catch {
             throw self.error(error, or: .invalidPassword)
         }

@@ -41,6 +41,11 @@ struct SignInRoute: Route {
             throw .refused(error.refusal)
         }
         let newSecret = try newSecret(presented, of: provider, createAccount, call)
+        if case .passkey(let settings) = provider.settings, createAccount,
+            proof.passkey?.registered != nil
+        {
+            try call.take(settings.budget)
+        }
         return try await call.opened(
             by: proof, createAccount: createAccount && presented.mayOpenAccount,
             knownAs: presented.deviceToken, newSecret: newSecret)
@@ -56,9 +61,7 @@ struct SignInRoute: Route {
             case .anonymous(let settings) = provider.settings
         else { return nil }
         guard createAccount else { throw .refused(.accountNotFound) }
-        if let seconds = settings.budget.take(for: call.clientNetwork, at: call.now) {
-            throw .refused(.rateLimited(retryAfterSeconds: seconds))
-        }
+        try call.take(settings.budget)
         return body.secret
     }
 
@@ -71,13 +74,21 @@ struct SignInRoute: Route {
 }
 
 extension RouteCall {
+    /// Counts an account that the client opens without a proof that a provider or a code has checked.
+    fileprivate func take(_ budget: OpeningBudget) throws(APIError) {
+        if let seconds = budget.take(for: clientNetwork, at: now) {
+            throw .refused(.rateLimited(retryAfterSeconds: seconds))
+        }
+    }
+
     /// Records a refused sign-in once an hour for an address, without delaying the answer: the time of the answer must
     /// not tell whether an account has the address.
     fileprivate func recordThrottling(
         of presented: CredentialBody, at provider: ProviderName
     ) async {
         guard case .password(let body) = presented,
-            let names = await services.passwords.firstRefused(body, in: tenant, at: now)
+            let names = await services.passwords.firstRefused(
+                body, in: tenant, from: clientNetwork, at: now)
         else { return }
         Task { try? await submit(RecordThrottling(of: names, at: provider)) }
     }

@@ -1,13 +1,20 @@
 package import Ledger
 internal import Synchronization
 
-/// The number of anonymous accounts that one process opens: an hourly limit for each client network, and one
-/// for the tenant.
+/// The number of accounts that one process opens without a proof by a provider or a code: an hourly limit for each
+/// client network, and one for the tenant.
 ///
 /// Both refill evenly, so that a network that has used up its limit of 20 may open another account after
 /// three minutes (the generic cell rate algorithm). Kept in memory only: it bounds the growth of the log,
 /// and no record of networks is worth having for that.
 package final class OpeningBudget: Sendable {
+    /// The members of a provider's section that set the limits.
+    static let members: Set<String> = [networkMember, tenantMember]
+    private static let networkMember = "hourly_limit_per_network"
+    private static let tenantMember = "hourly_limit"
+    private static let networkLimitDefault = 20
+    private static let tenantLimitDefault = 10_000
+    private static let limitMax: Int64 = 1_000_000
     private static let windowMicroseconds: Int64 = 3_600_000_000
     /// The maximum number of networks that are remembered; a network with its full limit needs no record.
     private static let networksMax = 100_000
@@ -30,6 +37,21 @@ package final class OpeningBudget: Sendable {
     package init(networkLimit: Int, tenantLimit: Int) {
         self.networkLimit = networkLimit
         self.tenantLimit = tenantLimit
+    }
+
+    /// Creates a budget with the default limits.
+    package convenience init() {
+        self.init(networkLimit: Self.networkLimitDefault, tenantLimit: Self.tenantLimitDefault)
+    }
+
+    /// Reads the limits of a provider's section of the providers file.
+    convenience init(_ object: StrictObject) throws(ProvidersFileFault) {
+        func limit(_ name: String) throws(ProvidersFileFault) -> Int? {
+            try object.optionalNumber(name, 1...Self.limitMax).map { Int($0) }
+        }
+        self.init(
+            networkLimit: try limit(Self.networkMember) ?? Self.networkLimitDefault,
+            tenantLimit: try limit(Self.tenantMember) ?? Self.tenantLimitDefault)
     }
 
     /// The number of networks without their full limits, or that had not when they were last counted.

@@ -1,0 +1,248 @@
+import BlockingCalls
+import Dispatch
+import JSON
+import Ledger
+import LedgerAPI
+import LedgerSignIn
+import LedgerTestSupport
+import Passwords
+import Testing
+
+/// The limits of passwords: wrong ones, the threads that hash them, and the time of a refusal.
+@Suite(.overBothTransports) struct PasswordLimitTests {
+    private static let password = "correct horse battery staple"
+    private static let other = "incorrect horse battery staple"
+    private static let ada = "ada@example.com"
+    private static let network = "203.0.113.7"
+
+    private func service(
+        _ change: (inout TestService.Options) -> Void = { _ in }
+    ) throws -> TestService {
+        try TestService {
+            $0.passwords = PasswordRule(lengthMin: 8)
+            $0.codes = [.email]
+            $0.proxies = "127.0.0.1"
+            change(&$0)
+        }
+    }
+
+    private func credential(
+        _ address: String = ada, _ password: String = password, device: String? = nil
+    ) -> String {
+        let known = device.map { "\"device_token\":\"\($0)\"," } ?? ""
+        return "{\(known)\"email\":\"\(address)\",\"password\":\"\(password)\"}"
+    }
+
+    private func post(
+        _ service: TestService, _ path: String, _ body: String, from client: String
+    ) async throws -> Answer {
+        try await service.send(
+            "POST", "/v1/auth/\(path)", body, headers: [("X-Forwarded-For", client)])
+    }
+
+    private func begin(
+        _ service: TestService, _ address: String = ada, from client: String = "192.0.2.1"
+    ) async throws -> Answer {
+        try await post(service, "sign-up/password", credential(address), from: client)
+    }
+
+    private func signIn(
+        _ service: TestService, _ body: String, from client: String = "192.0.2.1"
+    ) async throws -> Answer {
+        try await post(service, "sign-in/password", body, from: client)
+    }
+
+    /// Returns the body that answers the challenge of an answer with the last code.
+    private func code(
+        _ answer: Answer, _ service: TestService, _ rest: String = ""
+    ) throws -> String {
+        let challenge = try #require(answer.text("challenge_id"))
+        let code = try #require(service.challenges.sent.last).message.code
+        return "{\"challenge_id\":\"\(challenge)\",\"code\":\"\(code)\"\(rest)}"
+    }
+
+    /// Opens an account.
+    ///
+    /// - Returns: The token of the device.
+    private func signUp(_ service: TestService) async throws -> String {
+        let answer = try await signIn(service, code(begin(service), service))
+        return try #require(answer.text("device_token"))
+    }
+
+    /// Uses up the tries of an address.
+    private func tryAll(_ service: TestService) async throws {
+        for network in 0..<6 {
+            for _ in 0..<PasswordChecks.triesPerNetwork {
+                _ = try await signIn(
+                    service, credential(Self.ada, Self.other), from: "198.51.100.\(network)")
+            }
+        }
+    }
+
+    @Test func `strangers can't lock out a device that has signed in before`() async throws {
+        let service = try service()
+        let device = try await signUp(service)
+        try await tryAll(service)
+        for _ in 0..<2 {
+            let stranger = try await signIn(service, credential(), from: Self.network)
+            #expect(stranger.code == "RATE_LIMITED")
+        }
+        // It is recorded after the answer.
+        while !service.ledger.events().map(\.name).contains(.signInThrottled) {
+            await Task.yield()
+        }
+        #expect(service.ledger.events().filter { $0.name == .signInThrottled }.count == 1)
+        let known = credential(device: device)
+        #expect(try await signIn(service, known, from: Self.network).status == 200)
+    }
+
+    @Test func `strangers can't lock out a device that has reset the password`() async throws {
+        let service = try service()
+        _ = try await signUp(service)
+        try await tryAll(service)
+        let locked = try await signIn(service, credential(), from: Self.network)
+        #expect(locked.code == "RATE_LIMITED")
+        let reset = try await post(
+            service, "password-resets/password", "{\"email\":\"\(Self.ada)\"}",
+            from: Self.network)
+        let completed = try await post(
+            service, "password-resets/password/complete",
+            code(reset, service, ",\"password\":\"\(Self.other)\""), from: Self.network)
+        let device = try #require(completed.text("device_token"))
+        let known = credential(Self.ada, Self.other, device: device)
+        #expect(try await signIn(service, known, from: Self.network).status == 200)
+    }
+
+    @Test func `one password tried with many addresses counts by the client network`()
+        async throws
+    {
+        let service = try service()
+        let device = try await signUp(service)
+        // Right passwords don't count.
+        for _ in 0..<10 {
+            #expect(try await signIn(service, credential(), from: Self.network).status == 200)
+        }
+        for number in 0..<PasswordChecks.triesOfNetwork {
+            let guess = credential("person-\(number)@example.com")
+            #expect(
+                try await signIn(service, guess, from: Self.network).code == "INVALID_PASSWORD")
+        }
+        let refused = try await signIn(service, credential(), from: Self.network)
+        #expect(refused.code == "RATE_LIMITED")
+        #expect(try await signIn(service, credential(), from: "203.0.113.8").status == 200)
+        let known = credential(device: device)
+        #expect(try await signIn(service, known, from: Self.network).status == 200)
+    }
+
+    @Test func `one client network causes few entries about refused sign-ins`() async throws {
+        let service = try service()
+        let passwords = service.services.passwords
+        func isFirst(_ number: Int, from network: String = Self.network) async throws -> Bool {
+            let body = PasswordBody.known(
+                address: "person-\(number)@example.com", try Password(Self.other), deviceToken: nil)
+            return await passwords.firstRefused(
+                body, in: .default, from: network, at: service.clock.now) != nil
+        }
+        for number in 0..<PasswordChecks.triesPerNetwork {
+            #expect(try await isFirst(number))
+            #expect(try await !isFirst(number))
+        }
+        #expect(try await !isFirst(100))
+        #expect(try await isFirst(100, from: "203.0.113.8"))
+    }
+
+    @Test func `a sign-up is counted before its password is hashed`() async throws {
+        let pool = BlockingPool(label: "passwords", threads: 1, waitingMax: 0)
+        let service = try service { $0.passwordPool = pool }
+        for number in 0..<AddressCodes.sendsPerNetwork {
+            let answer = try await begin(
+                service, "person-\(number)@example.com", from: Self.network)
+            #expect(answer.status == 200)
+        }
+        let admitted = try pool.admit()
+        #expect(try await begin(service, from: Self.network).code == "RATE_LIMITED")
+        #expect(try await begin(service, from: "203.0.113.8").code == "UNAVAILABLE")
+        await admitted.run {}
+    }
+
+    @Test func `a client network has a share of the pool, and known devices have one`()
+        async throws
+    {
+        let pool = BlockingPool(
+            label: "passwords", threads: 1, waitingMax: 2, waitingMaxPerClient: 0,
+            keptForKnown: 1)
+        let service = try service { $0.passwordPool = pool }
+        let device = try await signUp(service)
+        let first = try pool.admit(for: .init(Self.network))
+        #expect(try await signIn(service, credential(), from: Self.network).code == "UNAVAILABLE")
+        #expect(try await signIn(service, credential()).status == 200)
+        let second = try pool.admit(for: .init("another network"))
+        #expect(try await signIn(service, credential()).code == "UNAVAILABLE")
+        #expect(try await begin(service, "bob@example.com").code == "UNAVAILABLE")
+        let known = credential(device: device)
+        #expect(try await signIn(service, known, from: Self.network).status == 200)
+        // The token of another address does not identify the device.
+        let others = credential("bob@example.com", device: device)
+        #expect(try await signIn(service, others).code == "UNAVAILABLE")
+        await first.run {}
+        await second.run {}
+    }
+
+    @Test func `a full pool refuses known and unknown addresses alike`() async throws {
+        let service = try service {
+            $0.passwordPool = BlockingPool(label: "passwords", threads: 1, waitingMax: 0)
+        }
+        _ = try await signUp(service)
+        try await withThrowingTaskGroup(of: Answer.self) { group in
+            for number in 0..<40 {
+                let address = number.isMultiple(of: 2) ? Self.ada : "bob\(number)@example.com"
+                group.addTask { try await signIn(service, credential(address)) }
+            }
+            for try await answer in group {
+                #expect(["OK", "INVALID_PASSWORD", "UNAVAILABLE"].contains(answer.code ?? "OK"))
+            }
+        }
+    }
+
+    @Test func `each wrong password is answered half a second after its request at the earliest`()
+        async throws
+    {
+        let pauses = Pauses()
+        let service = try service { $0.pauses = pauses }
+        _ = try await signUp(service)
+        #expect(try await signIn(service, credential()).status == 200)
+        #expect(pauses.all.isEmpty)
+        let wrong = [
+            credential(Self.ada, Self.other), credential("bob@example.com"), credential("none"),
+        ]
+        for (index, body) in wrong.enumerated() {
+            let begin = ContinuousClock.now
+            #expect(try await signIn(service, body).code == "INVALID_PASSWORD")
+            #expect(pauses.all.count == index + 1)
+            let end = try #require(pauses.all.last)
+            #expect(end >= begin + .milliseconds(500))
+            #expect(end <= ContinuousClock.now + .milliseconds(500))
+        }
+    }
+
+    @Test func `a wait for a thread is no part of the time until a wrong password is answered`()
+        async throws
+    {
+        let pauses = Pauses()
+        let pool = BlockingPool(label: "passwords", threads: 1, waitingMax: 1)
+        let service = try service {
+            $0.passwordPool = pool
+            $0.pauses = pauses
+        }
+        let letGo = DispatchSemaphore(value: 0)
+        async let held: Void = pool.admit().run { letGo.wait() }
+        while pool.admittedCount < 1 { await Task.yield() }
+        async let answer = signIn(service, credential())
+        while pool.admittedCount < 2 { await Task.yield() }
+        let released = ContinuousClock.now
+        letGo.signal()
+        try await held
+        #expect(try await answer.code == "INVALID_PASSWORD")
+        #expect(try #require(pauses.all.last) >= released + .milliseconds(500))
+    }
+}
