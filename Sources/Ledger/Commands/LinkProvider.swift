@@ -96,7 +96,14 @@ package struct LinkProvider: Sendable {
             case .held(let held, let keeper) = state.standing(
                 of: address, at: budget.now, under: policy)
         {
-            if keeper.id != account.id { return .refused(.providerConflict(.heldByOther)) }
+            if keeper.id != account.id {
+                let users = state.identities(using: held, under: policy)
+                // A claim can be lost without an unlink, and an identity that a merge left behind has no holder.
+                guard held.isProved,
+                    let user = keeper.links.first(where: { users.contains($0.identity) })
+                else { return .refused(.providerConflict(.heldByOther)) }
+                return refuse(.heldByOther, user.identity, of: keeper.id, account, budget)
+            }
             if held.formerOf != nil { return .refused(.providerConflict(.alreadyYours)) }
         }
         if holder == account.id,
@@ -105,13 +112,8 @@ package struct LinkProvider: Sendable {
             return confirmAgain(proof, of: account, in: state, policy, budget)
         }
         if let reason = conflict(proof, holder: holder, account: account, policy: policy) {
-            let fact = ConflictRejected(
-                account: account.id, holder: reason == .heldByOther ? holder : nil,
-                identity: known, provider: provider, reason: reason)
-            let outcome = [reason.rawValue, fact.holder?.description].compactMap(\.self)
             return refuse(
-                .providerConflict(reason), .conflictRejected(fact),
-                as: outcome.joined(separator: ":"), budget)
+                reason, known, of: reason == .heldByOther ? holder : nil, account, budget)
         }
         if let limited = budget.exhausted { return .refused(limited) }
         let identity = known ?? newIdentity
@@ -180,6 +182,20 @@ package struct LinkProvider: Sendable {
         let taken = account.links.contains { $0.provider == provider }
         let isSingle = proof.passkey == nil && !(policy.severalPerProvider && proof.address == nil)
         return taken && isSingle ? .providerTaken : nil
+    }
+
+    /// Appends the refusal of an identity because of existing links.
+    private func refuse(
+        _ reason: ConflictRejected.Reason, _ identity: IdentityID?, of holder: AccountID?,
+        _ account: Account, _ budget: AttemptBudget
+    ) -> Decision {
+        let fact = ConflictRejected(
+            account: account.id, holder: holder, identity: identity, provider: provider,
+            reason: reason)
+        let outcome = [reason.rawValue, holder?.description].compactMap(\.self)
+        return refuse(
+            .providerConflict(reason), .conflictRejected(fact),
+            as: outcome.joined(separator: ":"), budget)
     }
 
     /// Appends a refusal, unless the very same credential was refused the same way before.
