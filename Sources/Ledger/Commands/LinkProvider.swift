@@ -111,7 +111,13 @@ package struct LinkProvider: Sendable {
         {
             return confirmAgain(proof, of: account, in: state, policy, budget)
         }
-        if let reason = conflict(proof, holder: holder, account: account, policy: policy) {
+        // The link of a number that another person has by now opens nothing, and ends with the link of another number.
+        let lostLinks = account.links.filter {
+            proof.address?.kind == .phone && $0.provider == provider
+                && state.lostNumbers.contains($0.identity)
+        }
+        let keptLinks = account.links.filter { !lostLinks.contains($0) }
+        if let reason = conflict(proof, holder: holder, account: account, keptLinks, policy) {
             return refuse(
                 reason, known, of: reason == .heldByOther ? holder : nil, account, budget)
         }
@@ -125,8 +131,8 @@ package struct LinkProvider: Sendable {
         let email = proof.email.map { isProved ? Email($0.address, isVerified: true) : $0 }
         let disclosures =
             [Disclosure(.providerID, subject.providerID)] + (email?.disclosures ?? [])
-        let upgraded = account.links.filter { state.isAnonymous($0.provider, under: policy) }
-        var providers = account.links.filter { !upgraded.contains($0) }.providers
+        let upgraded = keptLinks.filter { state.isAnonymous($0.provider, under: policy) }
+        var providers = keptLinks.filter { !upgraded.contains($0) }.providers
         if !providers.contains(provider) { providers.append(provider) }
         var effects = [remember("accepted:\(budget.now)", budget)]
         if known == nil { effects.append(.identityNamed(subject, identity)) }
@@ -134,11 +140,12 @@ package struct LinkProvider: Sendable {
             by: proof, for: account.id, actor, at: budget.now, under: policy)
         let password = proof.passwordSet(.link, of: identity, for: account.id, by: actor)
         effects += proof.used + confirmation.effects + password.effects
+        var unlinks = upgraded.map { unlink($0, for: identity, proof, in: state, at: budget.now) }
+        unlinks += lostLinks.map { unlink($0) }
         return Decision(
             .success(.linked(providers)),
             drafts: [.init(.providerLinked(fact), actor: actor, disclosures: disclosures)]
-                + confirmation.drafts + password.drafts
-                + upgraded.map { unlink($0, for: identity, proof, in: state, at: budget.now) },
+                + confirmation.drafts + password.drafts + unlinks,
             effects: effects
         ).remembered(under: idempotency)
     }
@@ -158,6 +165,13 @@ package struct LinkProvider: Sendable {
         ).remembered(under: idempotency)
     }
 
+    /// Ends the link of a lost number, and the sessions that it opened.
+    private func unlink(_ link: Account.Link) -> Decision.Draft {
+        let fact = ProviderUnlinked(
+            account: caller.account, identity: link.identity, provider: link.provider)
+        return .init(.providerUnlinked(fact), actor: actor)
+    }
+
     /// Ends an anonymous identity, which is there only until the account has another one.
     private func unlink(
         _ link: Account.Link, for successor: IdentityID, _ proof: Proof, in state: DecisionState,
@@ -175,11 +189,12 @@ package struct LinkProvider: Sendable {
     }
 
     private func conflict(
-        _ proof: Proof, holder: AccountID?, account: Account, policy: TenantPolicy
+        _ proof: Proof, holder: AccountID?, account: Account, _ links: [Account.Link],
+        _ policy: TenantPolicy
     ) -> ConflictRejected.Reason? {
         if holder == account.id { return .alreadyYours }
         if holder != nil { return .heldByOther }
-        let taken = account.links.contains { $0.provider == provider }
+        let taken = links.contains { $0.provider == provider }
         let isSingle = proof.passkey == nil && !(policy.severalPerProvider && proof.address == nil)
         return taken && isSingle ? .providerTaken : nil
     }
