@@ -73,6 +73,34 @@ extension KeySetCacheTests {
         #expect(provider.fetches == 1 + Int(KeySetCache.lookupBurst) + 9)
     }
 
+    @Test func `a rotated key is found at once by tokens that name none, and others cost a burst`()
+        async throws
+    {
+        let (former, rotated) = (RSASigningKey.generate(), RSASigningKey.generate())
+        provider.publish(body: Array(#"{"keys":[\#(former.publicJWK)]}"#.utf8))
+        #expect(await faultWithoutName(former) == nil)
+        provider.publish(body: Array(#"{"keys":[\#(rotated.publicJWK)]}"#.utf8))
+        #expect(await faultWithoutName(rotated) == nil)
+        #expect(provider.fetches == 2)
+        for _ in 0..<20 {
+            #expect(await faultWithoutName(former) == .badSignature)
+            #expect(await faultWithoutName(rotated) == nil)
+        }
+        // The rotation was the first of the burst.
+        #expect(provider.fetches == 1 + Int(KeySetCache.lookupBurst))
+    }
+
+    /// Returns the reason why a token without `kid` is refused; nil if it is valid.
+    private func faultWithoutName(_ key: RSASigningKey) async -> IDTokenFault? {
+        let token = key.sign(header: [:], claims: Claims().json)
+        do {
+            _ = try await Issuer.checker().check(token, nonce: nil, keys: cache, now: Claims.now)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     @Test func `a good lookup still counts when the provider then fails`() async throws {
         #expect(try await finds(first.keyID))
         for _ in 0..<KeySetCache.lookupBurst {

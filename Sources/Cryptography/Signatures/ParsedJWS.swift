@@ -3,7 +3,7 @@ internal import Glibc
 import JSON
 
 /// A strictly parsed compact JWS, with an unchecked signature (RFC 7515 section 7.1).
-package struct ParsedJWS {
+package struct ParsedJWS: Sendable {
     /// The header; nothing vouches for it before the signature is verified.
     package let header: CompactJWS.Header
     /// The decoded payload.

@@ -30,14 +30,18 @@ package struct ChangeAddress: Sendable {
         guard policy.providers[provider] != nil, let address = proof.address else {
             return .refused(.unsupportedProvider)
         }
+        let present = state.holding(self.present)
+        let user = present.flatMap { state.subject($0, provider) }.flatMap { state.directory[$0] }
         let (account, opening): (Account, SessionOpening)
-        switch renewal.check(in: state, at: now, under: policy) {
+        switch renewal.check(
+            in: state, disclosing: proof.email, of: user, at: now, under: policy)
+        {
         case .failure(let refusal): return .refused(refusal)
         case .success(let checked): (account, opening) = checked
         }
         guard state.isCurrent(proof) else { return .refused(proof.staleRefusal) }
-        guard let held = state.holding(present), let name = state.name(of: held, among: present),
-            let identity = state.subject(held, provider).flatMap({ state.directory[$0] }),
+        guard let held = present, let name = state.name(of: held, among: self.present),
+            let identity = user,
             account.links.contains(where: { $0.identity == identity }), !held.isClaimed,
             state.ledger.root(of: held.account) == account.id
         else { return .refused(.providerNotLinked) }

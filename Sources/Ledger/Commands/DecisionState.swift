@@ -104,6 +104,9 @@ package struct DecisionState: Sendable {
     package var numberProofs: [AddressID: Timestamp] = [:]
     /// The last use of each identity that a phone number finds: a sign-in, or a refresh of a session that it opened.
     package var identityUses: [IdentityID: Timestamp] = [:]
+    /// The identities whose phone number their account has lost, so that they open nothing; loaded for links of numbers
+    /// by their accounts.
+    package var lostNumbers: Set<IdentityID> = []
     /// The positions of the external ids that accounts have.
     package var names: [ExternalName: LogPosition] = [:]
     /// The challenges of proofs that can still be used.

@@ -96,7 +96,14 @@ package struct LinkProvider: Sendable {
             case .held(let held, let keeper) = state.standing(
                 of: address, at: budget.now, under: policy)
         {
-            if keeper.id != account.id { return .refused(.providerConflict(.heldByOther)) }
+            if keeper.id != account.id {
+                let users = state.identities(using: held, under: policy)
+                // A claim can be lost without an unlink, and an identity that a merge left behind has no holder.
+                guard held.isProved,
+                    let user = keeper.links.first(where: { users.contains($0.identity) })
+                else { return .refused(.providerConflict(.heldByOther)) }
+                return refuse(.heldByOther, user.identity, of: keeper.id, account, budget)
+            }
             if held.formerOf != nil { return .refused(.providerConflict(.alreadyYours)) }
         }
         if holder == account.id,
@@ -104,14 +111,15 @@ package struct LinkProvider: Sendable {
         {
             return confirmAgain(proof, of: account, in: state, policy, budget)
         }
-        if let reason = conflict(proof, holder: holder, account: account, policy: policy) {
-            let fact = ConflictRejected(
-                account: account.id, holder: reason == .heldByOther ? holder : nil,
-                identity: known, provider: provider, reason: reason)
-            let outcome = [reason.rawValue, fact.holder?.description].compactMap(\.self)
+        // The link of a number that another person has by now opens nothing, and ends with the link of another number.
+        let lostLinks = account.links.filter {
+            proof.address?.kind == .phone && $0.provider == provider
+                && state.lostNumbers.contains($0.identity)
+        }
+        let keptLinks = account.links.filter { !lostLinks.contains($0) }
+        if let reason = conflict(proof, holder: holder, account: account, keptLinks, policy) {
             return refuse(
-                .providerConflict(reason), .conflictRejected(fact),
-                as: outcome.joined(separator: ":"), budget)
+                reason, known, of: reason == .heldByOther ? holder : nil, account, budget)
         }
         if let limited = budget.exhausted { return .refused(limited) }
         let identity = known ?? newIdentity
@@ -123,8 +131,8 @@ package struct LinkProvider: Sendable {
         let email = proof.email.map { isProved ? Email($0.address, isVerified: true) : $0 }
         let disclosures =
             [Disclosure(.providerID, subject.providerID)] + (email?.disclosures ?? [])
-        let upgraded = account.links.filter { state.isAnonymous($0.provider, under: policy) }
-        var providers = account.links.filter { !upgraded.contains($0) }.providers
+        let upgraded = keptLinks.filter { state.isAnonymous($0.provider, under: policy) }
+        var providers = keptLinks.filter { !upgraded.contains($0) }.providers
         if !providers.contains(provider) { providers.append(provider) }
         var effects = [remember("accepted:\(budget.now)", budget)]
         if known == nil { effects.append(.identityNamed(subject, identity)) }
@@ -132,11 +140,12 @@ package struct LinkProvider: Sendable {
             by: proof, for: account.id, actor, at: budget.now, under: policy)
         let password = proof.passwordSet(.link, of: identity, for: account.id, by: actor)
         effects += proof.used + confirmation.effects + password.effects
+        var unlinks = upgraded.map { unlink($0, for: identity, proof, in: state, at: budget.now) }
+        unlinks += lostLinks.map { unlink($0) }
         return Decision(
             .success(.linked(providers)),
             drafts: [.init(.providerLinked(fact), actor: actor, disclosures: disclosures)]
-                + confirmation.drafts + password.drafts
-                + upgraded.map { unlink($0, for: identity, proof, in: state, at: budget.now) },
+                + confirmation.drafts + password.drafts + unlinks,
             effects: effects
         ).remembered(under: idempotency)
     }
@@ -156,6 +165,13 @@ package struct LinkProvider: Sendable {
         ).remembered(under: idempotency)
     }
 
+    /// Ends the link of a lost number, and the sessions that it opened.
+    private func unlink(_ link: Account.Link) -> Decision.Draft {
+        let fact = ProviderUnlinked(
+            account: caller.account, identity: link.identity, provider: link.provider)
+        return .init(.providerUnlinked(fact), actor: actor)
+    }
+
     /// Ends an anonymous identity, which is there only until the account has another one.
     private func unlink(
         _ link: Account.Link, for successor: IdentityID, _ proof: Proof, in state: DecisionState,
@@ -173,13 +189,28 @@ package struct LinkProvider: Sendable {
     }
 
     private func conflict(
-        _ proof: Proof, holder: AccountID?, account: Account, policy: TenantPolicy
+        _ proof: Proof, holder: AccountID?, account: Account, _ links: [Account.Link],
+        _ policy: TenantPolicy
     ) -> ConflictRejected.Reason? {
         if holder == account.id { return .alreadyYours }
         if holder != nil { return .heldByOther }
-        let taken = account.links.contains { $0.provider == provider }
+        let taken = links.contains { $0.provider == provider }
         let isSingle = proof.passkey == nil && !(policy.severalPerProvider && proof.address == nil)
         return taken && isSingle ? .providerTaken : nil
+    }
+
+    /// Appends the refusal of an identity because of existing links.
+    private func refuse(
+        _ reason: ConflictRejected.Reason, _ identity: IdentityID?, of holder: AccountID?,
+        _ account: Account, _ budget: AttemptBudget
+    ) -> Decision {
+        let fact = ConflictRejected(
+            account: account.id, holder: holder, identity: identity, provider: provider,
+            reason: reason)
+        let outcome = [reason.rawValue, holder?.description].compactMap(\.self)
+        return refuse(
+            .providerConflict(reason), .conflictRejected(fact),
+            as: outcome.joined(separator: ":"), budget)
     }
 
     /// Appends a refusal, unless the very same credential was refused the same way before.

@@ -157,16 +157,20 @@ extension DecisionState {
         addressNames = addressNames.filter { ledger.addresses[$0.value] != nil }
         numberProofs = numberProofs.filter { ledger.addresses[$0.key] != nil }
         identityUses = identityUses.filter { !isForgotten($0.key) }
+        lostNumbers = lostNumbers.filter { !isForgotten($0) }
         names = names.filter { ledger.names[$0.value] != nil }
     }
 
-    /// Notes the proof of a phone number, or the use of an identity, by an event.
+    /// Notes the proof or the loss of a phone number, or the use of an identity, by an event.
     mutating func noteUse(of event: Event, at time: Timestamp) {
         switch event {
         case .addressConfirmed(let fact) where fact.kind == .phone:
             numberProofs[fact.address] = time
         case .addressChanged(let fact) where fact.kind == .phone:
             numberProofs[fact.address] = time
+        case .addressReleased(let fact):
+            let subject = fact.address.description
+            lostNumbers.formUnion(directory.filter { $0.key.providerID == subject }.values)
         case .signedIn(let fact): identityUses[fact.identity] = time
         default: break
         }

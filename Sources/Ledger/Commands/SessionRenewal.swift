@@ -19,8 +19,11 @@ package struct SessionRenewal: Sendable {
     }
 
     /// Returns the account and the opening of the new session; or the refusal of the agreement.
+    ///
+    /// The new session discloses the new e-mail of a changed identity that opens it, as a sign-in with it would.
     func check(
-        in state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+        in state: DecisionState, disclosing email: Email? = nil, of changed: IdentityID? = nil,
+        at now: Timestamp, under policy: TenantPolicy
     ) -> Result<(account: Account, opening: SessionOpening), Refusal> {
         guard let account = state.account(of: caller, at: now),
             let session = state.ledger.sessions[caller.session],
@@ -48,7 +51,9 @@ package struct SessionRenewal: Sendable {
                 identity: opener.identity,
                 methods: password == nil ? session.methods.withoutSecondFactor : .password,
                 provider: opener.provider, session: newSession),
-            providers: account.linkedProviders, refreshToken: refreshToken, at: now, under: policy)
+            providers: account.linkedProviders, refreshToken: refreshToken,
+            disclosures: opener.identity == changed ? email?.disclosures ?? [] : [],
+            at: now, under: policy)
         return .success((account, opening))
     }
 

@@ -72,6 +72,8 @@ package struct BatchKeys {
         package let provider: ProviderName
         /// Whether another account's claim of the address ends.
         package let endsClaim: Bool
+        /// The account that links it, if it is a phone number: the link replaces one whose number was lost.
+        package let linker: AccountID?
     }
 
     /// The number of commands.
@@ -150,7 +152,7 @@ package struct BatchKeys {
             if proof.passkey?.registered != nil {
                 factors[tenant, default: []].insert(intent.caller.account)
             }
-            addAddress(proof, tenant)
+            addAddress(proof, tenant, linker: intent.caller.account)
         case .unlinkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
             factors[tenant, default: []].insert(intent.caller.account)
@@ -263,7 +265,9 @@ package struct BatchKeys {
         }
     }
 
-    private mutating func addAddress(_ proof: Proof, _ tenant: TenantID) {
+    private mutating func addAddress(
+        _ proof: Proof, _ tenant: TenantID, linker: AccountID? = nil
+    ) {
         if let challenge = proof.challenge { challenges[tenant, default: []].append(challenge) }
         if let password = proof.password {
             passwords[tenant, default: []].append(password.identity)
@@ -275,17 +279,18 @@ package struct BatchKeys {
         }
         if let address = proof.address {
             addNames(
-                address.names, proof.subject.provider, tenant, endsClaim: proof.endsOtherClaims)
+                address.names, proof.subject.provider, tenant, endsClaim: proof.endsOtherClaims,
+                linker: address.kind == .phone ? linker : nil)
         }
     }
 
     private mutating func addNames(
         _ names: [AddressName], _ provider: ProviderName, _ tenant: TenantID,
-        endsClaim: Bool = false
+        endsClaim: Bool = false, linker: AccountID? = nil
     ) {
         subjectTenants.insert(tenant)
         addresses[tenant, default: []] += names.map {
-            ProvedName(name: $0, provider: provider, endsClaim: endsClaim)
+            ProvedName(name: $0, provider: provider, endsClaim: endsClaim, linker: linker)
         }
     }
 

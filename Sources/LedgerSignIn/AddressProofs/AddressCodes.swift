@@ -166,7 +166,7 @@ package final class AddressCodes: Sendable {
         return id
     }
 
-    /// Checks a code, which must have been sent for the use.
+    /// Checks a code, which must have been sent for the use: one that was sent for another use counts as wrong.
     ///
     /// - Returns: The challenge that it answers, with the names of its address by every key.
     /// - Throws: `wrong` also for a challenge that has ended or is unknown.
@@ -178,10 +178,13 @@ package final class AddressCodes: Sendable {
         let tried = try await stored { () async throws(LedgerFault) in
             try await self.store.tryCode(of: id, in: tenant, at: now) { challenge in
                 let digest = self.digest(of: body.code, for: challenge)
-                return ComparedCode(
-                    isRight: digest.map {
+                let isEqual =
+                    digest.map {
                         constantTimeEqual($0.bytes, challenge.codeDigest.bytes)
-                    } ?? false,
+                    } ?? false
+                let isForUse = challenge.provider == provider && use.accepts(challenge)
+                return ComparedCode(
+                    isRight: isEqual && isForUse,
                     counts: self.tryCounts(of: body, for: challenge, use, from: network))
             }
         }
@@ -189,7 +192,6 @@ package final class AddressCodes: Sendable {
         case .limited(let wait): throw .limited(retryAfterSeconds: wait)
         case nil, .wrong: throw .wrong
         case .right(let challenge):
-            guard challenge.provider == provider, use.accepts(challenge) else { throw .wrong }
             return (challenge, names(of: challenge.address, challenge.name.kind, in: tenant))
         }
     }

@@ -45,17 +45,27 @@ package struct IDTokenChecker: Sendable {
     ) async throws(IDTokenFault) -> IDTokenClaims {
         let parsed = try parse(token)
         let algorithm = try algorithm(of: parsed)
-        let current: KeySet
-        if let known = keys.known(forKeyID: parsed.header.kid) {
-            current = known
-        } else {
-            do {
-                current = try await keys.keys(forKeyID: parsed.header.kid)
-            } catch {
-                throw .keysUnavailable
-            }
-        }
+        let current = try await current(keys, for: parsed, algorithm)
         return try check(parsed, algorithm, nonce: nonce, keys: current, now: now)
+    }
+
+    /// Returns the keys of a cache, which looks them up if they lack the one that a token names, or if the token names
+    /// none and none of them has signed it.
+    private func current(
+        _ cache: KeySetCache, for token: ParsedJWS, _ algorithm: SignatureAlgorithm
+    ) async throws(IDTokenFault) -> KeySet {
+        let name = token.header.kid
+        let isWanted = { @Sendable (keys: KeySet) -> Bool in
+            guard name == nil else { return keys.contains(id: name) }
+            return keys.key(id: nil, for: algorithm)
+                .map { CompactJWS.verify(token, with: $0, by: algorithm) } ?? false
+        }
+        if let known = cache.known(forKeyID: name), isWanted(known) { return known }
+        do {
+            return try await cache.keys(where: isWanted)
+        } catch {
+            throw .keysUnavailable
+        }
     }
 
     private func check(

@@ -8,6 +8,7 @@ internal import Synchronization
 /// - An unknown key identifier causes a fetch immediately, up to `lookupBurst` times and then once every
 ///   `lookupPauseSeconds`: a rotated key is found despite a few invented identifiers, and a flood of them
 ///   costs one successful fetch a minute.
+/// - A token without a key identifier that the set's keys have not signed causes one in the same way.
 /// - A failed fetch is repeated after 1 second, then 2, 4 and so on up to `retryPauseSecondsMax`.
 /// - An expired set is renewed in the background, without making callers wait.
 /// - While the provider can't be reached, the old keys stay in use.
@@ -105,7 +106,18 @@ package actor KeySetCache {
     /// - Throws: `KeysUnavailable` when the key is unknown and the provider does not answer, did not
     ///   answer a moment ago, or already has `waitersMax` waiting callers.
     package func keys(forKeyID keyID: String?) async throws(KeysUnavailable) -> KeySet {
-        if let current, current.contains(id: keyID) {
+        try await keys { $0.contains(id: keyID) }
+    }
+
+    /// Returns a key set that is wanted, if the provider has it; an unwanted one counts as one without the key.
+    ///
+    /// - Parameter isWanted: Whether a set has the requested key.
+    /// - Returns: A set with at least one key.
+    /// - Throws: `KeysUnavailable` as ``keys(forKeyID:)``.
+    package func keys(
+        where isWanted: @Sendable (KeySet) -> Bool
+    ) async throws(KeysUnavailable) -> KeySet {
+        if let current, isWanted(current) {
             renewIfOld()
             return current
         }

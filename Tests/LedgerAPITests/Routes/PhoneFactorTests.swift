@@ -121,6 +121,33 @@ import Testing
         #expect(answer.summary == "401 INVALID_CODE")
     }
 
+    @Test func `a right code of a second factor counts as a wrong one of a sign-in by phone`()
+        async throws
+    {
+        let service = try service()
+        let factor = try await enrol(service, try await service.signIn("google", "ada"))
+        let refused = try await refused(service)
+        func signIn(_ sent: Answer) async throws -> String {
+            try await service.send(
+                "POST", "/v1/auth/sign-in/phone", "{\(try code(sent, service))}"
+            ).summary
+        }
+        for _ in 0..<AddressCodes.triesPerNetwork / StoredChallenge.triesMax {
+            let sent = try await send(service, refused, factor)
+            for _ in 1...StoredChallenge.triesMax {
+                #expect(try await signIn(sent) == "401 INVALID_CODE")
+            }
+            // These were the tries of its own use, too.
+            let answer = try await finish(service, refused, factor, try code(sent, service))
+            #expect(answer.summary == "401 INVALID_CODE")
+        }
+        let sent = try await send(service, refused, factor)
+        #expect(try await signIn(sent) == "429 RATE_LIMITED")
+        // The counts of the factor are others.
+        let answer = try await finish(service, refused, factor, try code(sent, service))
+        #expect(answer.status == 200, "\(answer.body)")
+    }
+
     @Test func `a phone follows no code that was sent to a phone`() async throws {
         let service = try service()
         let signedUp = try await service.send(

@@ -59,7 +59,8 @@ import Testing
                 AddressLoad.call(
                     [
                         BatchKeys.ProvedName(
-                            name: name, provider: RandomCommands.email, endsClaim: false)
+                            name: name, provider: RandomCommands.email, endsClaim: false,
+                            linker: nil)
                     ],
                     of: .default, windowSeconds: 3_600),
                 PasswordLoad.call([IdentityID(bits: 7)], of: .default),

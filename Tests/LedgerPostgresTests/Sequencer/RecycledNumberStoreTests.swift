@@ -86,6 +86,31 @@ import Testing
         }
     }
 
+    @Test func `an account that has lost its number links another one`() async throws {
+        try await with { database, fixture in
+            var generator = SeededGenerator(seed: 3)
+            let ada = try caller(try await signIn(fixture, &generator))
+            func other() -> Proof { numberProof("+4915123456780", new: generator.id()) }
+            func link() async throws -> Result<Reply, Refusal> {
+                try await fixture.submit(
+                    .linkProvider(
+                        LinkProvider(
+                            caller: ada,
+                            credential: Credential(
+                                provider: RandomCommands.phone,
+                                digest: digest(generator.bytes(32)), check: .success(other())),
+                            idempotency: nil, newIdentity: generator.id())))
+            }
+            #expect(try await link() == .failure(.providerConflict(.providerTaken)))
+            try await age(database, days: 181, before: end(of: fixture))
+            #expect(try caller(try await signIn(fixture, &generator)).account != ada.account)
+            #expect(try await link() == .success(.linked([RandomCommands.phone])))
+            let proof = other()
+            let again = try await fixture.submit(.signIn(SignIn(proof, &generator)))
+            #expect(try caller(again).account == ada.account)
+        }
+    }
+
     @Test func `an unused number that is confirmed again has another row`() async throws {
         try await with { database, fixture in
             var generator = SeededGenerator(seed: 2)

@@ -105,6 +105,25 @@ import Testing
         #expect(!String(decoding: entry.entry, as: UTF8.self).contains("new@"))
     }
 
+    @Test func `the session of a change discloses the new address if its identity has it`() throws {
+        for isOther in [false, true] {
+            var story = try Story()
+            var caller = story.ada
+            if isOther {
+                let other = subject("google", "ada")
+                _ = try story.scenario.given.link(caller, .success(proof(other)), token: 1).get()
+                caller = try story.scenario.given.signIn(other)
+            }
+            _ = try story.change(caller, from: "ada@x.test", to: "new@x.test").result.get()
+            let opening = try #require(story.scenario.given.log.last)
+            #expect(opening.recorded.event.name == .signedIn)
+            let isDisclosed = opening.disclosed.contains {
+                $0.name == .email && $0.value == "new@x.test"
+            }
+            #expect(isDisclosed != isOther)
+        }
+    }
+
     @Test func `a proof of the former address takes it back and ends every session`() throws {
         var story = try Story()
         _ = try story.change(story.ada, from: "ada@x.test", to: "thief@x.test")

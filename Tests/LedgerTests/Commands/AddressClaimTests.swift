@@ -178,12 +178,25 @@ import Testing
         #expect(try story.caller(story.signIn(story.code())).account == ada.account)
     }
 
+    @Test func `a refused link by a code of another account's password address is recorded`() throws
+    {
+        var story = ClaimStory()
+        let ada = try story.caller(story.signIn(story.signUp()))
+        let identity = try #require(try story.account(ada).links.first?.identity)
+        let bob = try story.scenario.given.signIn(subject("google", "bob"))
+        let conflict = ConflictRejected(
+            account: bob.account, holder: ada.account, identity: identity,
+            provider: RandomCommands.email, reason: .heldByOther)
+        #expect(
+            try story.link(bob, story.code())
+                == refused(.providerConflict(.heldByOther), .conflictRejected(conflict)))
+    }
+
     @Test func `a link takes nothing from an account that has nothing but the claim`() throws {
         var story = ClaimStory()
         let mallory = try story.opened()
         let ada = try story.scenario.given.signIn(subject("google", "ada"))
-        #expect(
-            try story.link(ada, story.code()).result == .failure(.providerConflict(.heldByOther)))
+        #expect(try story.link(ada, story.code()) == refused(.providerConflict(.heldByOther)))
         #expect(
             try story.link(ada, story.signUp()).result == .failure(.providerConflict(.heldByOther))
         )

@@ -90,6 +90,26 @@ import Testing
         #expect(try story.claims.caller(story.signIn()).account == next.account)
     }
 
+    @Test func `an account that has lost its number links another one in its place`() throws {
+        var story = Story()
+        story.claims.scenario.given.policy.sessionIdleSeconds = 400 * 86_400
+        story.claims.scenario.given.policy.sessionLifetimeSeconds = 400 * 86_400
+        let former = try story.claims.caller(story.signIn())
+        #expect(
+            try story.claims.link(former, story.code("+4915123456780")).result
+                == .failure(.providerConflict(.providerTaken)))
+        story.advance(days: 181)
+        #expect(try story.claims.caller(story.signIn()).account != former.account)
+        let linked = try story.claims.link(former, story.code("+4915123456780"))
+        #expect(
+            linked.events.map(\.name) == [.providerLinked, .addressConfirmed, .providerUnlinked])
+        #expect(linked.result == .success(.linked([Self.phone])))
+        #expect(try story.claims.account(former).links.count == 1)
+        #expect(!story.claims.isLive(former), "its session was opened with the lost number")
+        let again = try story.claims.signIn(story.code("+4915123456780"))
+        #expect(try story.claims.caller(again).account == former.account)
+    }
+
     @Test func `a disabled account keeps its number, and sign-ins with it are refused`() throws {
         for hasOther in [false, true] {
             var story = Story()

@@ -172,6 +172,41 @@ package enum AddressLoad {
         }
     }
 
+    /// The identities of accounts whose subject, the id of a phone number, is that of no address any more.
+    private static let lost = Statement(
+        "load_lost_numbers",
+        """
+        SELECT i.identity_id
+        FROM unnest($2::uuid[], $3::text[]) AS k (account_id, provider)
+        CROSS JOIN LATERAL (
+            SELECT identity_id, provider_id FROM identities
+            WHERE tenant_id = $1 AND account_id = k.account_id AND provider = k.provider
+            OFFSET 0) i
+        LEFT JOIN LATERAL (
+            SELECT address_id FROM addresses
+            WHERE tenant_id = $1 AND address_id = i.provider_id::uuid
+            OFFSET 0) d ON true
+        WHERE d.address_id IS NULL
+        """)
+
+    static func call(lostByLinkersOf names: [BatchKeys.ProvedName], of tenant: TenantID) -> Call {
+        let links = names.compactMap { name in
+            name.linker.map { (account: $0, provider: name.provider) }
+        }
+        return Call(
+            lost,
+            [
+                .text(tenant.description), .uuids(links.map { $0.account.bits }),
+                .texts(links.map { $0.provider.description }),
+            ])
+    }
+
+    static func read(lost result: QueryResult, into batch: TenantBatch) throws {
+        for row in 0..<result.rowCount {
+            batch.state.lostNumbers.insert(IdentityID(bits: try result.uuid(row, 0)))
+        }
+    }
+
     static func call(
         _ names: [BatchKeys.ProvedName], of tenant: TenantID, windowSeconds: Int64
     ) -> Call {

@@ -110,6 +110,14 @@ struct BatchLoad {
                     guard let batch = load.tenants[tenant] else { return }
                     try AddressLoad.read(result, into: batch)
                 })
+            if names.contains(where: { $0.linker != nil }) {
+                steps.append(
+                    Step(call: AddressLoad.call(lostByLinkersOf: names, of: tenant)) {
+                        load, result in
+                        guard let batch = load.tenants[tenant] else { return }
+                        try AddressLoad.read(lost: result, into: batch)
+                    })
+            }
             let ending = names.filter(\.endsClaim)
             guard !ending.isEmpty else { continue }
             steps.append(
