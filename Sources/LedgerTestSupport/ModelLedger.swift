@@ -86,7 +86,7 @@ extension Command {
                 UnmergeAccounts(
                     merge: merge, survivor: asked.survivor, absorbed: asked.absorbed,
                     actor: asked.actor, reason: asked.reason, caseReference: asked.caseReference,
-                    isPreview: asked.isPreview)))
+                    isPreview: asked.isPreview, step: asked.step)))
     }
 }
 
@@ -237,7 +237,7 @@ extension Event {
                     survivor: fact.survivor, absorbed: fact.absorbed, merge: EventID(bits: 0),
                     returned: fact.returned.map(\.comparable),
                     restored: fact.restored.map(\.comparable),
-                    links: fact.links.map(\.comparable)))
+                    links: fact.links.map(\.comparable), asker: fact.asker))
         default: self
         }
     }
@@ -266,7 +266,7 @@ extension Result<Reply, Refusal> {
             .success(.linked(plan.linkedProviders))
         case .success(.relinkPlanned(let plan)), .success(.relinked(let plan, _)):
             .success(.linked(plan.linkedProviders))
-        case .success(.unmergePlanned(let plan)), .success(.unmerged(let plan, _)):
+        case .success(.unmergePlanned(let plan, _)), .success(.unmerged(let plan, _)):
             .success(.linked(plan.survivorProviders + plan.absorbedProviders))
         case .success(.factorEnrolled(let isFirst, let grant)):
             .success(.factorEnrolled(isFirst: isFirst, grant?.comparable))

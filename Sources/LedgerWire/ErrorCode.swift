@@ -30,6 +30,8 @@ public enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case reauthenticationRequired = "REAUTHENTICATION_REQUIRED"
     /// 403: another administrator than the one that asked for the erasure has to confirm it.
     case secondAdministratorRequired = "SECOND_ADMINISTRATOR_REQUIRED"
+    /// 403: another person than the one that asked for the undoing of the merge has to confirm it.
+    case secondPersonRequired = "SECOND_PERSON_REQUIRED"
     /// 403: the account is disabled; only support can enable it.
     case accountDisabled = "ACCOUNT_DISABLED"
     /// 403: the account has not used the phone number for a long time; sign in another way, and confirm it again.

@@ -205,7 +205,8 @@ enum RequestTemplates {
             "POST /v1/merges/0190a1b2-c3d4-7000-8000-000000000001/undo/preview", because, ""),
         request(
             "POST /v1/merges/0190a1b2-c3d4-7000-8000-000000000001/undo",
-            because + "Content-Type: application/json\n", #"{"case":"T-1"}"#),
+            because + "Content-Type: application/json\n",
+            #"{"case":"T-1","undo_request":"staff:<ACCOUNT>.AAAA"}"#),
         request(
             "POST /v1/accounts/<ACCOUNT>/identities/0190a1b2-c3d4-7000-8000-000000000001/relink/preview",
             because, ""),

@@ -21,7 +21,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /**
  * @typedef {"INVALID_REQUEST" | "UNSUPPORTED_PROVIDER" | "CANNOT_UNLINK_ONLY_PROVIDER" | "INVALID_ACCESS_TOKEN"
  *   | "INVALID_REFRESH_TOKEN" | "INVALID_PROVIDER_TOKEN" | "INVALID_CODE" | "INVALID_PASSWORD" | "WEAK_PASSWORD" | "INVALID_API_KEY" | "FORBIDDEN"
- *   | "ACCOUNT_DISABLED" | "ADDRESS_UNUSED" | "SECOND_FACTOR_REQUIRED" | "SECOND_FACTOR_ENROLLED" | "FACTOR_NOT_FOUND" | "FACTOR_REFUSED"
+ *   | "ACCOUNT_DISABLED" | "ADDRESS_UNUSED" | "SECOND_FACTOR_REQUIRED" | "SECOND_FACTOR_ENROLLED" | "SECOND_PERSON_REQUIRED" | "FACTOR_NOT_FOUND" | "FACTOR_REFUSED"
  *   | "REAUTHENTICATION_REQUIRED" | "NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PROVIDER_NOT_LINKED" | "MERGE_NOT_FOUND"
  *   | "METHOD_NOT_ALLOWED" | "PROVIDER_CONFLICT" | "SAME_ACCOUNT" | "MERGE_PLAN_CHANGED" | "MERGE_SUPERSEDED"
  *   | "MERGE_TOO_LARGE" | "LENGTH_REQUIRED" | "PAYLOAD_TOO_LARGE"
@@ -149,10 +149,13 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @typedef {MergeEffects & { plan_digest: string, expires_in: number }} MergePlan
  * @typedef {MergeEffects & { merge: string }} Merged  `merge` is the id of the merge.
  *
- * @typedef {object} UndoPlan
+ * @typedef {object} UndoEffects
  * @property {{ user_id: string, given_back: MergedIdentity[], linked_providers: string[] }[]} accounts
  *
- * @typedef {UndoPlan & { unmerge: string }} Undone  `unmerge` is the id of the undoing.
+ * @typedef {UndoEffects & { needs_two: boolean, asked_by?: string }} UndoPlan  With `needs_two`, `undoMerge` only asks.
+ * @typedef {UndoEffects & { unmerge: string }} Undone  `unmerge` is the id of the undoing.
+ *
+ * @typedef {{ undo_request: string, expires_in: number }} UndoRequest  For another person of support, to confirm it.
  *
  * @typedef {object} StoredSession
  * @property {string} user_id
@@ -303,8 +306,8 @@ class Transport {
       }
     });
     const body = parsed(text);
-    // 201 answers a sign-up that opens the account at once.
-    if ((status === 200 || status === 201) && body) return body;
+    // 201 answers a sign-up that opens the account at once, 202 an undoing that another person has to confirm.
+    if ([200, 201, 202].includes(status) && body) return body;
     const { code, message, details } = body?.error ?? {};
     const seconds = retryAfter(headers);
     throw new AccountLedgerError({
@@ -1030,28 +1033,30 @@ export class AccountLedgerSupport {
   }
 
   /**
-   * What undoing a merge would do. The reason is recorded.
+   * What undoing a merge would do, and whether another person's request can be confirmed. The reason is recorded.
    *
    * @param {string} merge
-   * @param {{ reason: string }} why
+   * @param {{ reason: string, undo_request?: string }} why
    * @param {CallOptions} [options]
    * @returns {Promise<UndoPlan>}
    */
-  async previewUndo(merge, { reason }, options = {}) {
+  async previewUndo(merge, { reason, undo_request }, options = {}) {
     const path = `/v1/merges/${segment(merge)}/undo/preview`;
-    return this.#transport.send(this.#transport.begin(options), { method: "POST", path, body: { reason } }, this.#apiKey);
+    return this.#transport.send(this.#transport.begin(options), { method: "POST", path, body: { reason, undo_request } }, this.#apiKey);
   }
 
   /**
-   * Undoes a merge. The reason and the reference of the case are recorded.
+   * Undoes a merge. The reason and the reference of the case are recorded. Where the account that stayed has a second
+   * factor, it only asks: another person, with another API key, undoes the merge with the `undo_request` of the answer.
    *
    * @param {string} merge
-   * @param {{ reason: string, case: string }} why
+   * @param {{ reason: string, case: string, undo_request?: string }} why
    * @param {CallOptions & CommandOptions} [options]
-   * @returns {Promise<Undone>}
+   * @returns {Promise<Undone | UndoRequest>}
    */
-  async undoMerge(merge, { reason, case: reference }, options = {}) {
-    const request = command("POST", `/v1/merges/${segment(merge)}/undo`, options, { case: reference, reason });
+  async undoMerge(merge, { reason, case: reference, undo_request }, options = {}) {
+    const body = { case: reference, reason, undo_request };
+    const request = command("POST", `/v1/merges/${segment(merge)}/undo`, options, body);
     return this.#transport.send(this.#transport.begin(options), request, this.#apiKey);
   }
 }

@@ -23,6 +23,9 @@ const sentences = {
   SAME_ACCOUNT: "Both ids belong to the same account already.",
   SECOND_FACTOR_ENROLLED:
     "An account has a second factor. Only its holder can merge it, on the page of linked accounts, as the account that stays. Nothing was changed.",
+  SECOND_PERSON_REQUIRED: "You asked for this undoing yourself. Another person has to confirm it. Nothing was changed.",
+  UNDO_REQUEST_CHANGED:
+    "The request can no longer be confirmed: something changed since, or it has expired. Nothing was changed. Have the undoing asked for again.",
   TOO_MANY_HOLDS: "The account has 16 legal holds, and gets no more.",
   NETWORK: "The connection was lost. Read the timeline of the account before you try again: the change may have been made.",
 };

@@ -41,6 +41,7 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case mergeAccounts = "account.merge"
     case previewUnmerge = "merge.undo_preview"
     case undoMerge = "merge.undo"
+    case askUnmerge = "merge.undo_request"
     case previewRelink = "identity.relink_preview"
     case relinkIdentity = "identity.relink"
     case previewDisable = "account.disable_preview"

@@ -36,20 +36,19 @@ package struct ErasureRequest: Hashable, Sendable {
         self.askedAt = askedAt
         self.expiresAt = expiresAt
     }
-
-    /// Returns the principal of a stored text, such as `staff:<id>`; nil for another text.
-    ///
-    /// The role is that of administrators, since no other one asks for erasures.
-    package static func asker(_ text: String) -> Principal? {
-        for kind in Principal.Kind.allCases where text.hasPrefix("\(kind.rawValue):") {
-            let id = EntityID<PrincipalKind>(canonical: text.dropFirst(kind.rawValue.count + 1))
-            return id.map { Principal(kind, $0.bits, role: .admin) }
-        }
-        return nil
-    }
 }
 
 extension Principal {
+    /// Returns the principal of a text of its description, such as `staff:<id>`, with a role, which such a text lacks;
+    /// nil for another text.
+    package static func named(_ text: String, role: Role) -> Principal? {
+        for kind in Kind.allCases where text.hasPrefix("\(kind.rawValue):") {
+            let id = EntityID<PrincipalKind>(canonical: text.dropFirst(kind.rawValue.count + 1))
+            return id.map { Principal(kind, $0.bits, role: role) }
+        }
+        return nil
+    }
+
     /// Whether both are the same API key or the same person, in whatever roles.
     func isSame(as other: Principal) -> Bool { kind == other.kind && id == other.id }
 }

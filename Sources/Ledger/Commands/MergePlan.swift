@@ -99,17 +99,19 @@ package struct MergePlan: Hashable, Sendable {
     /// every link with its position, so that another plan, or the same one after it was executed,
     /// has another digest.
     package var bytes: [UInt8] {
-        func text(_ links: [Account.Link]) -> String {
-            links.map { "\($0.identity)@\($0.position)" }.joined(separator: ",")
-        }
-        return Array(
+        Array(
             """
             account-ledger merge plan 1
             \(survivor) \(absorbed) \(absorbedSequence)
-            moved \(text(moved))
-            dropped \(text(dropped))
-            replaced \(text(replaced))
-            links \(text(links))
+            moved \(moved.planText)
+            dropped \(dropped.planText)
+            replaced \(replaced.planText)
+            links \(links.planText)
             """.utf8)
     }
+}
+
+extension [Account.Link] {
+    /// The links in the bytes that a plan's digest covers.
+    var planText: String { map { "\($0.identity)@\($0.position)" }.joined(separator: ",") }
 }

@@ -54,6 +54,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case erasurePlanChanged
     /// The rules require another administrator than the one that asked for the erasure.
     case secondAdministratorRequired
+    /// Another person than the one that asked for the undoing of the merge has to confirm it.
+    case secondPersonRequired
     /// Another administrator has asked for the erasure, which can be confirmed.
     case erasureRequested
     /// The account has no such request for its erasure, or not any longer.

@@ -74,8 +74,10 @@ package enum Reply: Hashable, Sendable {
     case mergePlanned(MergePlan, Digest)
     /// Accounts were merged as planned, by this event; nil until it is recorded.
     case merged(MergePlan, EventID?)
-    /// The plan of undoing a merge.
-    case unmergePlanned(UnmergeAccounts.Plan)
+    /// The plan of undoing a merge, and whether it needs two persons.
+    case unmergePlanned(UnmergeAccounts.Plan, needsTwo: Bool)
+    /// The digest of the request to undo a merge, which another person has to confirm.
+    case unmergeAsked(Digest)
     /// A merge was undone as planned, by this event; nil until it is recorded.
     case unmerged(UnmergeAccounts.Plan, EventID?)
     /// The plan of linking an identity again.
@@ -111,7 +113,7 @@ package enum Reply: Hashable, Sendable {
             .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
             .erasurePlanned, .erasureAsked, .erasureWithdrawn, .holdSet, .holdLifted,
             .restoreRecorded, .mergePlanned,
-            .unmergePlanned, .relinkPlanned, .accessPlanned, .accessUnchanged:
+            .unmergePlanned, .unmergeAsked, .relinkPlanned, .accessPlanned, .accessUnchanged:
             self
         }
     }

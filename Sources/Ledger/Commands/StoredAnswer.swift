@@ -76,6 +76,7 @@ package struct StoredAnswer: Hashable, Sendable {
             .success(.erased), .success(.erasurePlanned), .success(.erasureAsked),
             .success(.erasureWithdrawn), .success(.holdSet), .success(.holdLifted),
             .success(.restoreRecorded), .success(.mergePlanned), .success(.unmergePlanned),
+            .success(.unmergeAsked),
             .success(.relinkPlanned), .success(.relinked), .success(.accessPlanned),
             .success(.accessChanged), .success(.accessUnchanged):
             nil
@@ -88,7 +89,8 @@ package struct StoredAnswer: Hashable, Sendable {
             .failure(.identityNotNamed), .failure(.invalidRefreshToken),
             .failure(.idempotencyKeyReused), .failure(.providerUnavailable),
             .failure(.unknownAccount), .failure(.accountErased), .failure(.erasurePlanChanged),
-            .failure(.secondAdministratorRequired), .failure(.erasureRequested),
+            .failure(.secondAdministratorRequired), .failure(.secondPersonRequired),
+            .failure(.erasureRequested),
             .failure(.unknownErasureRequest), .failure(.legalHold),
             .failure(.tooManyHolds), .failure(.unknownHold), .failure(.accountMerged),
             .failure(.sameAccount), .failure(.nothingToChoose), .failure(.tooMuchToMerge),

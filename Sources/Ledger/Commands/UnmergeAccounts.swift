@@ -57,12 +57,14 @@ package struct UnmergeAccounts: Sendable {
     package let caseReference: String
     /// Whether only the plan is requested.
     package let isPreview: Bool
+    package let step: Step
     package let idempotency: IdempotencyKey?
 
     /// Requests to undo a merge.
     package init(
         merge: EventID, survivor: AccountID, absorbed: AccountID, actor: Actor, reason: String,
-        caseReference: String, isPreview: Bool, idempotency: IdempotencyKey? = nil
+        caseReference: String, isPreview: Bool, step: Step = .alone,
+        idempotency: IdempotencyKey? = nil
     ) {
         self.merge = merge
         self.survivor = survivor
@@ -71,6 +73,7 @@ package struct UnmergeAccounts: Sendable {
         self.reason = reason
         self.caseReference = caseReference
         self.isPreview = isPreview
+        self.step = step
         self.idempotency = idempotency
     }
 
@@ -84,7 +87,8 @@ package struct UnmergeAccounts: Sendable {
         }
         if survivor.mergedInto != nil { return .refused(.mergeSuperseded(.survivorMerged)) }
         guard survivor.disabledPosition == nil else { return .refused(.accountDisabled) }
-        guard survivor.secondFactors.isEmpty else { return .refused(.secondFactorEnrolled) }
+        let needsTwo = !survivor.secondFactors.isEmpty
+        if needsTwo, case .alone = step { return .refused(.secondFactorEnrolled) }
         guard survivor.merges.last == merge else { return .refused(.mergeSuperseded(.laterMerge)) }
         guard let plan = plan(merge, survivor, absorbed, state.ledger) else {
             return .refused(.mergeSuperseded(.identityChanged))
@@ -95,10 +99,17 @@ package struct UnmergeAccounts: Sendable {
         // An entry has a maximum number of links.
         guard plan.returned.count + plan.restored.count + plan.links.count <= EntryDetails.linksMax
         else { return .refused(.tooMuchToMerge) }
-        guard !isPreview else { return Decision(.success(.unmergePlanned(plan))) }
+        let asker: Principal?
+        switch permission(for: plan, survivor) {
+        case .undo(let first): asker = first
+        case .done(let decision): return decision
+        }
+        guard !isPreview else {
+            return Decision(.success(.unmergePlanned(plan, needsTwo: needsTwo)))
+        }
         let fact = AccountsUnmerged(
             survivor: plan.survivor, absorbed: plan.absorbed, merge: merge.id,
-            returned: plan.returned, restored: plan.restored, links: plan.links)
+            returned: plan.returned, restored: plan.restored, links: plan.links, asker: asker)
         return Decision(
             .success(.unmerged(plan, nil)),
             drafts: [
@@ -160,9 +171,10 @@ package struct UnmergeAccounts: Sendable {
             state.addressSubjects(of: $0, under: policy)
         }
         if !addresses[0].isDisjoint(with: addresses[1]) { return .addressShared }
-        for links in [plan.links, plan.returned] where waysToSignIn(links, policy).isEmpty {
-            return .noWayToSignIn
-        }
+        // The factors stay with the survivor.
+        guard state.canSignIn(to: plan.links, with: survivor.secondFactors, under: policy),
+            !waysToSignIn(plan.returned, policy).isEmpty
+        else { return .noWayToSignIn }
         return nil
     }
 }
@@ -185,29 +197,47 @@ extension LedgerState {
 extension UnmergeAccounts: LedgerRequest {
     /// Requests the plan alone.
     package struct Preview: LedgerRequest {
+        /// A plan, and whether it needs two persons.
+        package struct Success: Hashable, Sendable {
+            package let plan: Plan
+            package let needsTwo: Bool
+        }
+
         private let command: UnmergeAccounts
 
         /// Requests the plan of undoing a merge.
-        package init(merge: EventID, survivor: AccountID, absorbed: AccountID, actor: Actor) {
+        package init(
+            merge: EventID, survivor: AccountID, absorbed: AccountID, actor: Actor,
+            step: Step = .alone
+        ) {
             command = UnmergeAccounts(
                 merge: merge, survivor: survivor, absorbed: absorbed, actor: actor, reason: "",
-                caseReference: "", isPreview: true)
+                caseReference: "", isPreview: true, step: step)
         }
 
         package var intent: Command.Intent { .unmergeAccounts(command) }
 
         /// Returns the plan in a reply to the preview.
-        package static func success(in reply: Reply) -> Plan? {
-            guard case .unmergePlanned(let plan) = reply else { return nil }
-            return plan
+        package static func success(in reply: Reply) -> Success? {
+            guard case .unmergePlanned(let plan, let needsTwo) = reply else { return nil }
+            return Success(plan: plan, needsTwo: needsTwo)
         }
+    }
+
+    /// An undone merge, or the digest of the plan that another person has to confirm.
+    package enum Success: Hashable, Sendable {
+        case undone(Executed<Plan>)
+        case asked(Digest)
     }
 
     package var intent: Command.Intent { .unmergeAccounts(self) }
 
     /// Returns the result in a reply to the command.
-    package static func success(in reply: Reply) -> Executed<Plan>? {
-        guard case .unmerged(let plan, let event) = reply else { return nil }
-        return Executed(plan, event)
+    package static func success(in reply: Reply) -> Success? {
+        switch reply {
+        case .unmerged(let plan, let event): Executed(plan, event).map { .undone($0) }
+        case .unmergeAsked(let digest): .asked(digest)
+        default: nil
+        }
     }
 }

@@ -119,6 +119,12 @@ package struct ScannedDetails {
             return true
         }
 
+        /// Reads the next fields as the principal that asked for the event; its role is not stored.
+        mutating func asker(role: Role) throws(EntryFault) -> Principal {
+            let id: EntityID<PrincipalKind> = try self.id("asker")
+            return Principal(try word("asker_type"), id.bits, role: role)
+        }
+
         /// Reads the next field as the words of `methods`.
         mutating func methods() throws(EntryFault) -> AuthenticationMethods {
             guard let methods = AuthenticationMethods(try text("methods")) else {

@@ -60,12 +60,7 @@ package struct AccountErased: EventFact {
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader
-        if details.version < 3 {
-            asker = nil
-        } else {
-            let id: EntityID<PrincipalKind> = try reader.id("asker")
-            asker = Principal(try reader.word("asker_type"), id.bits, role: .admin)
-        }
+        asker = details.version < 3 ? nil : try reader.asker(role: .admin)
         basis = try reader.word("basis")
         survivor = details.version < 2 ? nil : try reader.id("survivor")
         try reader.end()

@@ -12,11 +12,15 @@ package struct AccountsUnmerged: EventFact {
     package let restored: [Account.Link]
     /// All links of the survivor afterwards, in linking order.
     package let links: [Account.Link]
+    /// The person of support that asked for the undoing, which the actor then confirmed; the role is not stored.
+    ///
+    /// Nil in version 1, where one person undid the merge.
+    package let asker: Principal?
 
-    /// States which merge was undone, and the effect on the links.
+    /// States which merge was undone, and the effect on the links; without an asker it is written as version 1.
     package init(
         survivor: AccountID, absorbed: AccountID, merge: EventID, returned: [Account.Link],
-        restored: [Account.Link], links: [Account.Link]
+        restored: [Account.Link], links: [Account.Link], asker: Principal? = nil
     ) {
         self.survivor = survivor
         self.absorbed = absorbed
@@ -24,13 +28,18 @@ package struct AccountsUnmerged: EventFact {
         self.returned = returned
         self.restored = restored
         self.links = links
+        self.asker = asker
     }
 
+    package static let newestVersion = 2
+    package var version: Int { asker == nil ? 1 : 2 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [survivor, absorbed] }
 
     package var details: EntryDetails {
         EntryDetails(values: [
+            ("asker", (asker?.id.description).map(EntryDetails.Value.text)),
+            ("asker_type", (asker?.kind.rawValue).map(EntryDetails.Value.text)),
             ("links", .links(links)), ("merge", .text(merge.description)),
             ("restored", .links(restored)), ("returned", .links(returned)),
         ])
@@ -43,6 +52,7 @@ package struct AccountsUnmerged: EventFact {
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         (survivor, absorbed) = try twoAccounts(accounts)
         var reader = details.reader
+        asker = details.version < 2 ? nil : try reader.asker(role: .support)
         links = try reader.links("links")
         merge = try reader.id("merge")
         restored = try reader.links("restored")

@@ -42,7 +42,8 @@ package struct MergePlanDigests: Sendable {
     /// Reads a digest from a client; nil unless it was issued for this survivor and has not
     /// expired.
     package func read(
-        _ text: String, for survivor: AccountID, in tenant: TenantID, at now: Timestamp
+        _ text: String, for survivor: AccountID, in tenant: TenantID, at now: Timestamp,
+        lifetime: Int64 = Self.lifetimeSeconds
     ) -> Shown? {
         guard let bytes = Base64URL.decode(text), bytes.count == Self.byteCount else { return nil }
         let signed = Array(bytes.prefix(Self.timeByteCount + Digest.byteCount))
@@ -54,7 +55,7 @@ package struct MergePlanDigests: Sendable {
             $0 << 8 | Int64($1)
         }
         let shown = Timestamp(microseconds: microseconds)
-        guard now < shown.adding(seconds: Self.lifetimeSeconds) else { return nil }
+        guard now < shown.adding(seconds: lifetime) else { return nil }
         return Shown(plan: plan, at: shown)
     }
 

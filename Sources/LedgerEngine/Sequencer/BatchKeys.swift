@@ -200,6 +200,7 @@ package struct BatchKeys {
             add(intent.idempotency, tenant)
             accounts.add(tenant, intent.survivor)
             accounts.add(tenant, intent.absorbed)
+            factors[tenant, default: []].insert(intent.survivor)
             subjectTenants.insert(tenant)
         case .relinkProvider(let intent):
             accounts.add(tenant, intent.account)

@@ -39,20 +39,22 @@ enum UnmergeCommand {
             "absorbed": fact.absorbed.description,
         ]
         guard !isDryRun else {
-            let plan = try await command.run(
+            let planned = try await command.run(
                 UnmergeAccounts.Preview(
                     merge: merge, survivor: fact.survivor, absorbed: fact.absorbed, actor: .system),
                 as: nil, keyring: rules.keyring, policy: rules.policy,
                 noticeLanguage: rules.noticeLanguage)
-            Terminal.print(plan.text)
+            Terminal.print(planned.plan.text)
             return .success
         }
-        let unmerged = try await command.run(
+        let done = try await command.run(
             UnmergeAccounts(
                 merge: merge, survivor: fact.survivor, absorbed: fact.absorbed, actor: .system,
                 reason: reason, caseReference: reference, isPreview: false),
             as: access, keyring: rules.keyring, policy: rules.policy,
             noticeLanguage: rules.noticeLanguage)
+        // Only principals are asked for another person.
+        guard case .undone(let unmerged) = done else { throw Fault("the merge was not undone") }
         Terminal.print(unmerged.plan.text + "done\n")
         return .success
     }

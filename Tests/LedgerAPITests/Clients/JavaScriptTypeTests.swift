@@ -107,6 +107,13 @@ struct JavaScriptTypeTests {
                 shown = client.members(of: "SentCode")
                     .or(client.members(of: "SignedIn").and(stored))
             }
+            if method.name == "undoMerge" {
+                let asked = method.operation.responses["202"]?.members?["content"]?.members
+                described = described.or(
+                    method.api.schemas.members(
+                        of: asked?["application/json"]?.members?["schema"] ?? .null))
+                shown = client.members(of: "Undone").or(client.members(of: "UndoRequest"))
+            }
             if method.name == "enrolFactor" {
                 described.isRequired = described.isRequired.filter {
                     !$0.key.hasPrefix("session")

@@ -165,6 +165,18 @@ extension RefusalTests {
                 return try await run.send()
             },
         ],
+        "403 SECOND_PERSON_REQUIRED": [
+            Attempt { run in
+                _ = try await run.service.enrol(run.ada)
+                let token = try run.service.audit.key(.admin)
+                let merge = run.values[ExampleValue.event] ?? ""
+                let asked = try await run.service.send(
+                    "POST", "/v1/merges/\(merge)/undo", #"{"case":"T-1"}"#, token: token,
+                    headers: [("Ledger-Reason", "case 1")])
+                return try await run.send(
+                    token: token, body: run.confirming(asked.text("undo_request") ?? ""))
+            }
+        ],
         "409 SECOND_FACTOR_ENROLLED": [
             Attempt { run in
                 _ = try await run.service.enrol(run.ada)
@@ -172,4 +184,12 @@ extension RefusalTests {
             }
         ],
     ]
+}
+
+extension ExampleRun {
+    /// The body that confirms a request to undo a merge, or previews that.
+    func confirming(_ request: String) -> String {
+        let reference = operation.id == "undo_merge" ? #""case":"T-1","# : ""
+        return "{\(reference)\"undo_request\":\"\(request)\"}"
+    }
 }

@@ -246,7 +246,8 @@ struct RefusalTests {
                 run.values[ExampleValue.planDigest] = "x"
                 run.prove("google", "ada")
                 return try await run.send()
-            }
+            },
+            Attempt { try await $0.send(body: $0.confirming("x")) },
         ],
     ]
 

@@ -218,10 +218,10 @@ struct ErasureRequestTests {
             Principal(staff: StaffID(bits: 1), role: .admin),
             .init(key: APIKeyID(bits: 2), role: .admin),
         ] {
-            #expect(ErasureRequest.asker(actor.description) == actor)
+            #expect(Principal.named(actor.description, role: .admin) == actor)
         }
         for text in ["", "operator", "staff:", "staff:x", "key:\(StaffID(bits: 1))"] {
-            #expect(ErasureRequest.asker(text) == nil)
+            #expect(Principal.named(text, role: .admin) == nil)
         }
     }
 }

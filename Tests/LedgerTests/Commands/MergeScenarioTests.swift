@@ -72,8 +72,9 @@ import Testing
         _ = try story.merge(agreed: story.planned.digest).result.get()
         let merge = try story.last()
         let preview = try story.scenario.when(story.undo(merge, isPreview: true))
-        let plan = try #require(UnmergeAccounts.Preview.success(in: try preview.result.get()))
-        #expect(preview == then(.unmergePlanned(plan)))
+        let planned = try #require(UnmergeAccounts.Preview.success(in: try preview.result.get()))
+        let plan = planned.plan
+        #expect(preview == then(.unmergePlanned(plan, needsTwo: false)))
         let undone = try story.scenario.when(story.undo(merge))
         let event = try story.last()
         #expect(

@@ -167,7 +167,8 @@ enum Examples {
                 AccountsUnmerged(
                     survivor: account, absorbed: holder, merge: id(13),
                     returned: [link(10, "apple", 17), link(11, "google", 18)], restored: [],
-                    links: [link(12, "google", 12)]))
+                    links: [link(12, "google", 12)],
+                    asker: isFirst ? nil : Principal(staff: id(19), role: .support)))
         }
     }
 

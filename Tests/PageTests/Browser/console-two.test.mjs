@@ -1,8 +1,8 @@
-// Erasures that need two administrators, at a server with erase_needs_two.
+// Erasures that need two administrators, at a server with erase_needs_two, and undoings that need two persons.
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { signInBy } from "./accounts.mjs";
+import { enrolApp, signInBy } from "./accounts.mjs";
 import { staffTab } from "./staff.mjs";
 import { base, withBrowser } from "./tab.mjs";
 
@@ -85,4 +85,64 @@ test("a request is withdrawn with a reason, and a changed account makes it void"
     const support = await staffTab(open, "support", "erasures", "Eve");
     await support.wait(`/only .*admin/i.test(document.querySelector("main").innerText)`);
     await support.lacks("link", "Erasures");
+  }));
+
+test("one person asks for the undoing of a merge into an account with a second factor, and another one confirms it", () =>
+  withBrowser(async (open) => {
+    const [stays, goes] = [await signInBy("apple"), await signInBy("google")];
+    const sam = await staffTab(open, "support", `accounts/${stays.id}/merge?absorb=${goes.id}`, "Sam Ample");
+    await sam.fill("Reason", "one person");
+    await sam.click("Preview");
+    await sam.sees("heading", "What will happen");
+    await sam.fill("Case", "T-1");
+    await sam.click("Merge accounts");
+    await sam.says("The accounts were merged.");
+    await enrolApp(stays);
+    await sam.click("undo the merge", "link");
+    await sam.fill("Reason", "two people");
+    await sam.click("Preview");
+    await sam.wait(`document.querySelector("main").innerText.includes("You only ask for the undoing")`);
+    await sam.check("an undoing that needs two");
+    await sam.fill("Case", "T-2");
+    await sam.click("Undo the merge");
+    await sam.says("Asked for. Another person has to confirm.");
+    await sam.check("an undoing that was asked for");
+    const path = await sam.evaluate(`lookup.find("link", "Confirmation by another person").href.split("/console/")[1]`);
+    await sam.click("Confirmation by another person", "link");
+    await sam.fill("Reason", "two people");
+    await sam.click("Preview");
+    await sam.says("You asked for this undoing yourself.", "alert");
+
+    const kim = await staffTab(open, "support", path, "Kim Ample");
+    await kim.fill("Reason", "read the case");
+    await kim.click("Preview");
+    await kim.wait(`document.querySelector("main").innerText.includes("asked for the undoing, and you confirm it")`);
+    await kim.check("a confirmation of an undoing");
+    await kim.fill("Case", "T-2");
+    await kim.click("Confirm and undo the merge");
+    await kim.says("The merge was undone.");
+    assert.equal((await signInBy("google", goes.name)).id, goes.id);
+
+    const answer = await fetch(`${base}/v1/events?type=AccountsUnmerged&account=${goes.id}`, {
+      headers: { Authorization: `Bearer ${process.env.LEDGER_ADMIN_KEY}` },
+    });
+    const [{ entry }] = (await answer.json()).events;
+    assert.equal(entry.details.asker_type, "staff");
+    assert.notEqual(entry.details.asker, entry.actor.id);
+
+    // A request that was not issued, or is no longer valid, confirms nothing.
+    const [third, fourth] = [await signInBy("apple"), await signInBy("github")];
+    await visit(kim, `accounts/${third.id}/merge?absorb=${fourth.id}`);
+    await kim.fill("Reason", "one person");
+    await kim.click("Preview");
+    await kim.sees("heading", "What will happen");
+    await kim.fill("Case", "T-3");
+    await kim.click("Merge accounts");
+    await kim.says("The accounts were merged.");
+    const undoing = await kim.evaluate(`lookup.find("link", "undo the merge").href.split("/console/")[1]`);
+    await visit(sam, `${undoing}&request=x`);
+    await sam.fill("Reason", "read the case");
+    await sam.click("Preview");
+    await sam.says("The request can no longer be confirmed", "alert");
+    await sam.check("a request that confirms nothing");
   }));

@@ -17,8 +17,12 @@ export async function rightUses() {
   } catch (error) {
     if (error instanceof AccountLedgerError && error.code === "MERGE_PLAN_CHANGED") return error.details["field"];
   }
-  await new AccountLedgerSupport({ url: "https://ledger.example", apiKey: "k" })
+  const undone = await new AccountLedgerSupport({ url: "https://ledger.example", apiKey: "k" })
     .undoMerge("id", { reason: "asked", case: "T-1" });
+  if ("undo_request" in undone) {
+    await new AccountLedgerSupport({ url: "https://ledger.example", apiKey: "other" })
+      .undoMerge("id", { reason: "asked", case: "T-1", undo_request: undone.undo_request });
+  }
   new AccountLedger({ url: "https://ledger.example", onStoreError: ({ code, cause }) => [code === "STORE_FAILED", cause] });
   return isNew ? email : undefined;
 }

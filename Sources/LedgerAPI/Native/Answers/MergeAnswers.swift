@@ -127,17 +127,54 @@ extension MergePlan {
     }
 }
 
-/// The effects of undoing a merge.
-struct UnmergeAnswer: JSONWritable {
-    let plan: UnmergeAccounts.Plan
-    /// The `AccountsUnmerged`; nil for a preview.
-    let event: EventID?
+/// The effects of undoing a merge that is not undone yet.
+struct UnmergePlanAnswer: JSONWritable {
+    let planned: UnmergeAccounts.Preview.Success
+    /// The person whose request would be confirmed.
+    let asker: Principal?
 
     static let schema = Schema.object(
-        "Unmerge", [.required("unmerge", .event, "The id of the undoing")], members)
-    static let planSchema = Schema.object("UnmergePlan", members)
+        "UnmergePlan", UnmergeAccounts.Plan.properties,
+        [
+            .required(
+                "needs_two", .flag(false),
+                "Whether another person has to confirm it, since the survivor has a second factor"
+            ),
+            .optional(
+                "asked_by", .text("staff:\(ExampleValue.account)"),
+                "The person whose request would be confirmed, as in the access log"),
+        ])
 
-    private static let members: [Property] = [
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            planned.plan.writeMembers(to: &writer)
+            writer.name("needs_two")
+            writer.flag(planned.needsTwo)
+            if let asker { writer.member("asked_by", asker.description) }
+        }
+    }
+}
+
+/// A merge that was undone.
+struct UnmergeAnswer: JSONWritable {
+    let plan: UnmergeAccounts.Plan
+    /// The `AccountsUnmerged`.
+    let event: EventID
+
+    static let schema = Schema.object(
+        "Unmerge", [.required("unmerge", .event, "The id of the undoing")],
+        UnmergeAccounts.Plan.properties)
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("unmerge", event.description)
+            plan.writeMembers(to: &writer)
+        }
+    }
+}
+
+extension UnmergeAccounts.Plan {
+    fileprivate static let properties: [Property] = [
         .required("accounts", .list(account), "The survivor, then the absorbed account")
     ]
     private static let account = Schema.object(
@@ -148,22 +185,18 @@ struct UnmergeAnswer: JSONWritable {
             .required("linked_providers", .providers),
         ])
 
-    func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            if let event { writer.member("unmerge", event.description) }
-            writer.name("accounts")
-            writer.array { writer in
-                for (account, links, providers) in [
-                    (plan.survivor, plan.restored, plan.survivorProviders),
-                    (plan.absorbed, plan.returned, plan.absorbedProviders),
-                ] {
-                    writer.object { writer in
-                        writer.member("user_id", account.description)
-                        writer.name("given_back")
-                        writer.identities(links, [:])
-                        writer.name("linked_providers")
-                        writer.texts(providers.map(\.description))
-                    }
+    fileprivate func writeMembers(to writer: inout JSONWriter) {
+        writer.name("accounts")
+        writer.array { writer in
+            for (account, links, providers) in [
+                (survivor, restored, survivorProviders), (absorbed, returned, absorbedProviders),
+            ] {
+                writer.object { writer in
+                    writer.member("user_id", account.description)
+                    writer.name("given_back")
+                    writer.identities(links, [:])
+                    writer.name("linked_providers")
+                    writer.texts(providers.map(\.description))
                 }
             }
         }

@@ -20,6 +20,7 @@ enum ExampleValue {
     static let accessToken = "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIxIn0.c2ln"
     static let refreshToken = "cmVmcmVzaCB0b2tlbg"
     static let planDigest = "cGxhbiBkaWdlc3Q"
+    static let undoRequest = "staff:0190a1b2-c3d4-7000-8000-0000000000a3.dW5kbw"
     static let factor = "0190a1b2-c3d4-7000-8000-0000000000f1"
     static let factorCode = "492039"
     static let signInToken = "c2lnbi1pbiB0b2tlbg"

@@ -195,6 +195,10 @@ extension ErrorAnswer {
                     403, .secondAdministratorRequired,
                     "Another administrator than the one that asked for the erasure has to confirm it"
                 )
+            case .secondPersonRequired:
+                Self(
+                    403, .secondPersonRequired,
+                    "Another person than the one that asked for it has to confirm the undoing")
             case .erasureRequested:
                 Self(
                     409, .erasureRequested,

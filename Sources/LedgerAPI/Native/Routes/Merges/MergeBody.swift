@@ -103,7 +103,7 @@ extension [APIError] {
     /// The refusals of undoing a merge.
     static let ofUnmerge: [APIError] = [
         .refused(.unknownMerge), .refused(.mergeSuperseded(.laterMerge)),
-        .refused(.tooMuchToMerge), .refused(.accountDisabled),
-        .refused(.secondFactorEnrolled), .faulted(.rulesDiffer),
+        .refused(.tooMuchToMerge), .refused(.accountDisabled), .refused(.mergePlanChanged),
+        .refused(.secondPersonRequired), .faulted(.rulesDiffer),
     ]
 }

@@ -7,19 +7,22 @@ struct UnmergePreviewRoute: Route {
     static let path = "/v1/merges/{event_id}/undo/preview"
     static let operation = Operation(
         id: "preview_undo_of_merge", tag: .support, summary: "The effects of undoing a merge",
+        about: "With the request of another person it checks that too, and names that person.",
         access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
-        body: ReasonBody.self, answers: .json(UnmergeAnswer.planSchema), refusals: .ofUnmerge)
+        body: UnmergePreviewBody.self, answers: .json(UnmergePlanAnswer.schema),
+        refusals: .ofUnmerge)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
         let auditRequest = try await call.auditRequest(.previewUnmerge, event: merge)
-        _ = try call.body()
+        let request = try UndoRequest(call.body())
         let named = try await call.mergedAccounts(merge)
-        let plan = try await auditRequest.execute(
+        let planned = try await auditRequest.execute(
             UnmergeAccounts.Preview(
                 merge: named.merge, survivor: named.survivor, absorbed: named.absorbed,
-                actor: .principal(auditRequest.principal)))
-        return .json(UnmergeAnswer(plan: plan, event: nil))
+                actor: .principal(auditRequest.principal),
+                step: call.step(after: request, of: named.survivor)))
+        return .json(UnmergePlanAnswer(planned: planned, asker: request?.asker))
     }
 }
 
@@ -29,30 +32,48 @@ struct UnmergeRoute: Route {
     static let path = "/v1/merges/{event_id}/undo"
     static let operation = Operation(
         id: "undo_merge", tag: .support, summary: "Undo a merge",
+        about:
+            "Where the account that stayed has a second factor it only asks for the undoing: the"
+            + " answer is 202, and its `undo_request` lets another person undo the merge within the"
+            + " hour.",
         access: .principal(.supportRoles),
         parameters: [ReasonHeader.beside, IdempotencyHeader.parameter],
-        body: CaseBody.self, answers: .json(UnmergeAnswer.schema),
-        refusals: [APIError].ofUnmerge + [.refused(.idempotencyKeyReused)])
+        body: UnmergeBody.self, answers: .json(UnmergeAnswer.schema),
+        refusals: [APIError].ofUnmerge + [.refused(.idempotencyKeyReused)],
+        otherAnswers: [202: UndoRequestAnswer.schema])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
         let auditRequest = try await call.auditRequest(.undoMerge, event: merge)
-        let reference = try CaseReference.read(try call.body())
+        let body = try call.body()
+        let reference = try CaseReference.read(body)
+        let request = try UndoRequest(body)
         let reason = try auditRequest.requiredReason()
         let named = try await call.mergedAccounts(merge)
         let command = UnmergeAccounts(
             merge: named.merge, survivor: named.survivor, absorbed: named.absorbed,
             actor: .principal(auditRequest.principal), reason: reason, caseReference: reference,
-            isPreview: false,
+            isPreview: false, step: call.step(after: request, of: named.survivor),
             idempotency: try call.idempotency(
                 of: named.survivor, auditRequest, Self.method, "/v1/merges/\(named.merge)/undo"))
-        let unmerged = try await auditRequest.execute(
-            command,
-            details: [
-                "case": reference, "survivor": named.survivor.description,
-                "absorbed": named.absorbed.description,
-            ])
-        return .json(UnmergeAnswer(plan: unmerged.plan, event: unmerged.event))
+        var details = [
+            "case": reference, "survivor": named.survivor.description,
+            "absorbed": named.absorbed.description,
+        ]
+        details["asked_by"] = request?.asker?.description
+        switch try await auditRequest.execute(command, details: details) {
+        case .undone(let unmerged):
+            return .json(UnmergeAnswer(plan: unmerged.plan, event: unmerged.event))
+        case .asked(let digest):
+            // The access log says before what may happen, and after that it was only asked for.
+            try await auditRequest.record(.askUnmerge, details)
+            let asked = call.services.mergePlans.issue(
+                digest, for: named.survivor, in: call.tenant, at: call.now)
+            return .json(
+                UndoRequestAnswer(
+                    request: UndoRequest(asker: auditRequest.principal, digest: asked)),
+                status: 202)
+        }
     }
 }
 

@@ -1,0 +1,87 @@
+import JSON
+internal import Ledger
+
+/// A person's request to undo a merge, as the text that the next person presents: `<principal>.<digest>`.
+///
+/// The digest is that of ``MergePlanDigests``, over a plan that covers the principal, so the ledger stores nothing.
+struct UndoRequest {
+    static let member = OptionalText(
+        name: "undo_request", bytesMax: 256,
+        about: "The `undo_request` of the answer to another person, to confirm it",
+        example: ExampleValue.undoRequest)
+
+    /// The person that asked; nil for a text that the ledger did not issue.
+    let asker: Principal?
+    let digest: String
+
+    /// Describes a request.
+    init(asker: Principal, digest: String) {
+        self.asker = asker
+        self.digest = digest
+    }
+
+    /// Reads the request of a body; nil without one.
+    ///
+    /// - Throws: 400 for a text that is too long.
+    init?(_ body: RequestBody) throws(APIError) {
+        guard let text = try body.text(Self.member) else { return nil }
+        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        // Any role asks for undoings that may confirm them.
+        asker = parts.first.flatMap { Principal.named(String($0), role: .support) }
+        digest = parts.count == 2 ? String(parts[1]) : ""
+    }
+
+    var text: String { "\(asker?.description ?? "").\(digest)" }
+}
+
+extension RouteCall {
+    /// Returns the step of a principal in undoing a merge, with the request of another person or without one.
+    func step(
+        after request: UndoRequest?, of survivor: AccountID
+    ) -> UnmergeAccounts.Step {
+        guard let request else { return .ask(planDigest) }
+        let shown = services.mergePlans.read(
+            request.digest, for: survivor, in: tenant, at: now,
+            lifetime: UnmergeAccounts.requestLifetimeSeconds)
+        guard let asker = request.asker, let shown else { return .confirm(nil, planDigest) }
+        return .confirm(UnmergeAccounts.Request(asker: asker, digest: shown.plan), planDigest)
+    }
+}
+
+/// The body of the preview of undoing a merge.
+enum UnmergePreviewBody: BodyForm {
+    static let name = "UnmergePreviewRequest"
+    static let members: [any BodyMember] = [UndoRequest.member, ReasonHeader.member]
+    static let mayBeEmpty = true
+}
+
+/// The body of undoing a merge.
+enum UnmergeBody: BodyForm {
+    static let name = "UnmergeRequest"
+    static let members: [any BodyMember] = [
+        CaseReference.member, UndoRequest.member, ReasonHeader.member,
+    ]
+}
+
+/// A request to undo a merge, which another person has to confirm.
+struct UndoRequestAnswer: JSONWritable {
+    let request: UndoRequest
+
+    static let schema = Schema.object(
+        "UndoRequest",
+        [
+            .required(
+                "undo_request", .text(ExampleValue.undoRequest), "For another person, to confirm it"
+            ),
+            .required(
+                "expires_in", .integer(UnmergeAccounts.requestLifetimeSeconds), "In seconds"),
+        ])
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("undo_request", request.text)
+            writer.name("expires_in")
+            writer.number(UnmergeAccounts.requestLifetimeSeconds)
+        }
+    }
+}
