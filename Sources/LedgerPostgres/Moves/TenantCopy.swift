@@ -159,7 +159,7 @@ package final class TenantCopy {
             // Snapshots of the coordinator know no transactions of workers, where statements end after this time.
             if engine == .citus { try await Task.sleep(for: .seconds(10)) }
             let last = try MoveRows.newTransaction(on: source)
-            while try MoveRows.oldestTransaction(on: source) <= last {
+            while try MoveRows.hasTransactions(upTo: last, on: source) {
                 guard ContinuousClock.now - start < Self.patience else {
                     throw TenantCopyFault.busy
                 }
