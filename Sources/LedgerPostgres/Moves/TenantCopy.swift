@@ -63,6 +63,10 @@ package final class TenantCopy {
         tables = try TenantTable.all(from: source, to: target)
         let there = try TenantMove.of(tenant, on: target)
         switch there {
+        case let move? where here != nil && move.leadsOn(from: names.source):
+            // It was activated, and moved on from there: nothing else can end the move here.
+            try Self.markAgain(tenant, in: source, movedTo: target)
+            throw TenantCopyFault.active
         case let move? where move.state != .arriving || move.peer != names.source:
             throw TenantCopyFault.elsewhere(move)
         case nil where try isKnown():
