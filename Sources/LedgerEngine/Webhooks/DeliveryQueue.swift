@@ -22,11 +22,13 @@ package struct DeliveryQueue: Sendable {
         package let accounts: [AccountID]
         package internal(set) var attempts: Int
         package internal(set) var next: Timestamp
+        /// The end of the last attempt, if it was answered with a status that can ask for a pause.
+        package internal(set) var refusedAt: Timestamp?
 
         /// Creates a pending event.
         package init(
             position: LogPosition, event: EventID, type: String, accounts: [AccountID],
-            attempts: Int = 0, next: Timestamp
+            attempts: Int = 0, next: Timestamp, refusedAt: Timestamp? = nil
         ) {
             self.position = position
             self.event = event
@@ -34,6 +36,7 @@ package struct DeliveryQueue: Sendable {
             self.accounts = accounts
             self.attempts = attempts
             self.next = next
+            self.refusedAt = refusedAt
         }
 
         /// Whether it concerns all accounts although it names none: later events reuse the positions of lost

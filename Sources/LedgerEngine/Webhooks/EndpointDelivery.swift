@@ -95,6 +95,9 @@ struct EndpointDelivery: Sendable {
             queue: DeliveryQueue(pauseMax: configuration.retries.pauseMax),
             renewedAt: configuration.clock())
         state.queue.add(loaded.items)
+        for end in loaded.items.compactMap(configuration.retries.pauseEnd(after:)) {
+            state.queue.hold(until: end)
+        }
         return state
     }
 
@@ -173,6 +176,7 @@ struct EndpointDelivery: Sendable {
     ) {
         for one in ended {
             var item = one.item
+            item.refusedAt = nil
             switch one.outcome {
             case .answered(let status, _) where (200..<300).contains(status):
                 changes.delivered.append(item.position)
@@ -180,6 +184,7 @@ struct EndpointDelivery: Sendable {
                 break
             case .answered(let status, let asked):
                 item.attempts += 1
+                if RetrySchedule.pausing.contains(status) { item.refusedAt = now }
                 guard status != 410 else {
                     changes.isGone = true
                     item.next = now
@@ -230,7 +235,7 @@ struct EndpointDelivery: Sendable {
                 var later = one.item
                 later.next = now.adding(seconds: 1)
                 state.queue.requeue(later)
-            case .answered(let status, let asked?) where status == 429 || status == 503:
+            case .answered(let status, let asked?) where RetrySchedule.pausing.contains(status):
                 let seconds = min(asked, RetrySchedule.retryAfterMax)
                 state.queue.hold(until: now.adding(seconds: seconds))
             case .answered, .failed: break
