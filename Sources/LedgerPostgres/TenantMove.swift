@@ -34,6 +34,9 @@ package struct TenantMove: Hashable, Sendable {
     /// The run of a mark as moved once the peer is known to serve the tenant.
     package static let activated: UInt128 = 0
 
+    /// Whether the database with the mark has served the tenant, and moves it on to another one than the former.
+    func leadsOn(from former: String) -> Bool { state != .arriving && peer != former }
+
     /// One line for an operator.
     package var description: String {
         switch state {

@@ -105,6 +105,17 @@ import Testing
         }
     }
 
+    @Test func `a byte order mark at the beginning is no part of the first line`() async throws {
+        try await with { deployment, _ in
+            let line =
+                #"{"email":"ada@example.com","email_verified":true,"hash":"\#(Self.bcrypt)"}"#
+            let path = try deployment.write("\u{FEFF}\(line)\n\(line)\n", to: "marked.jsonl")
+            let checked = try await deployment.tool.run(["import", "passwords", path, "--dry-run"])
+            #expect(checked.status == 0, "\(checked)")
+            #expect(checked.output == "2 valid lines, 0 others\n", "\(checked)")
+        }
+    }
+
     @Test func `a file, a reason and a provider are required`() async throws {
         try await with { deployment, _ in
             let missing = try await deployment.tool.run([

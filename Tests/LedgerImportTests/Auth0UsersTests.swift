@@ -117,6 +117,31 @@ import Testing
         #expect(accounts.map(\.hasPassword) == [true, true, true, true])
     }
 
+    @Test(arguments: [
+        #""identifiers":[{"type":"phone_number","value":"+4930123456","verified":true}]"#,
+        #""identifiers":[{"type":"phone","value":"+4930123456","verified":true}]"#,
+        #""phone_number":"+4930123456","phone_verified":true"#,
+    ])
+    func `a number in the export of hashes is an own address without its password`(
+        members: String
+    ) throws {
+        let line = #"{"_id":{"$oid":"5dee"},"passwordHash":"$2b$10$abf",\#(members)}"#
+        let number = SourceAccount.Own(text: "+4930123456", isVerified: true)
+        for account in try Self.accounts(line)
+            + Self.accounts(#"{"user_id":"auth0|5dee",\#(members)}"#, line)
+        {
+            #expect(account.phone == number && account.email == nil)
+            #expect(account.hash == nil && !account.hasPassword)
+            #expect(account.losses == [.passwordOfPhone])
+        }
+    }
+
+    @Test func `a number that a database has not verified is none of the person's own`() throws {
+        let line =
+            #"{"_id":{"$oid":"5dee"},"identifiers":[{"type":"phone","value":"+4930123456","verified":false}]}"#
+        #expect(try Self.accounts(line).map(\.phone) == [nil])
+    }
+
     @Test func `an id that two connections have is ambiguous without the connection`() throws {
         let user = #"{"user_id":"auth0|1","email":"a@x.test","email_verified":true}"#
         func line(_ hash: String, _ connection: String) -> String {

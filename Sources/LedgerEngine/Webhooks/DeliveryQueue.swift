@@ -22,11 +22,15 @@ package struct DeliveryQueue: Sendable {
         package let accounts: [AccountID]
         package internal(set) var attempts: Int
         package internal(set) var next: Timestamp
+        /// The end of the last attempt, if it was answered with a status that can ask for a pause.
+        package internal(set) var refusedAt: Timestamp?
+        /// Whether it is sent before its time, which is no attempt of the plan.
+        var isEarly = false
 
         /// Creates a pending event.
         package init(
             position: LogPosition, event: EventID, type: String, accounts: [AccountID],
-            attempts: Int = 0, next: Timestamp
+            attempts: Int = 0, next: Timestamp, refusedAt: Timestamp? = nil
         ) {
             self.position = position
             self.event = event
@@ -34,6 +38,7 @@ package struct DeliveryQueue: Sendable {
             self.accounts = accounts
             self.attempts = attempts
             self.next = next
+            self.refusedAt = refusedAt
         }
 
         /// Whether it concerns all accounts although it names none: later events reuse the positions of lost
@@ -64,6 +69,8 @@ package struct DeliveryQueue: Sendable {
     /// A barrier that still waits, and the events after it.
     private var later: ArraySlice<Item> = []
     private(set) var started: Set<LogPosition> = []
+    /// The last event that was started before its time.
+    private var lastEarly: LogPosition?
     /// The time until which the receiver asked for no requests.
     private var heldUntil: Timestamp?
 
@@ -105,6 +112,18 @@ package struct DeliveryQueue: Sendable {
         return due
     }
 
+    /// Starts an event that waits for its time, at each call another one; nil without any, or while all are held.
+    mutating func startEarly(at now: Timestamp) -> Item? {
+        guard heldUntil.map({ waits(until: $0, at: now) }) != true else { return nil }
+        let waiting = first.filter { !started.contains($0) }
+        let next = lastEarly.flatMap { last in waiting.first { $0 > last } } ?? waiting.first
+        guard let next, var item = nodes[next]?.item else { return nil }
+        lastEarly = next
+        started.insert(next)
+        item.isEarly = true
+        return item
+    }
+
     /// Returns when another event can start, of at most `countMax` at a time; nil when one has to end first.
     func next(_ countMax: Int, at now: Timestamp) -> Timestamp? {
         guard started.count < countMax else { return nil }
@@ -140,6 +159,7 @@ package struct DeliveryQueue: Sendable {
     mutating func requeue(_ item: Item) {
         started.remove(item.position)
         nodes[item.position]?.item = item
+        nodes[item.position]?.item.isEarly = false
     }
 
     /// Starts no event before a time.

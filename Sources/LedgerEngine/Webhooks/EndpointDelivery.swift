@@ -50,6 +50,12 @@ struct EndpointDelivery: Sendable {
         fileprivate var ended: [Ended] = []
         /// Whether the configuration changed: attempts in progress are awaited, and no others start.
         fileprivate var isDraining = false
+        /// Whether the pending events leave no capacity for those of the log.
+        fileprivate var isFull = false
+        /// When an event was last sent to learn whether the receiver has recovered.
+        fileprivate var probedAt: Timestamp
+        /// The number of events to send before their time, because others were accepted.
+        fileprivate var earlyCount = 0
         /// Whether the last page was full.
         fileprivate(set) var hasMore = false
         /// The damaged event that was reported last.
@@ -93,8 +99,11 @@ struct EndpointDelivery: Sendable {
             revision: loaded.endpointState.revision, secrets: loaded.secrets,
             next: loaded.endpointState.next,
             queue: DeliveryQueue(pauseMax: configuration.retries.pauseMax),
-            renewedAt: configuration.clock())
+            probedAt: configuration.now(), renewedAt: configuration.clock())
         state.queue.add(loaded.items)
+        for end in loaded.items.compactMap(configuration.retries.pauseEnd(after:)) {
+            state.queue.hold(until: end)
+        }
         return state
     }
 
@@ -122,6 +131,7 @@ struct EndpointDelivery: Sendable {
         state.ended += state.completed.take()
         state.hasMore = false
         let capacity = IntakeCapacity(beside: state.queue, configuration)
+        state.isFull = capacity.limit == 0
         let poll = try await store.poll(
             at: endpoint, from: state.next, limit: state.isDraining ? 0 : capacity.limit,
             types: state.types)
@@ -173,13 +183,20 @@ struct EndpointDelivery: Sendable {
     ) {
         for one in ended {
             var item = one.item
+            item.refusedAt = nil
+            item.isEarly = false
             switch one.outcome {
             case .answered(let status, _) where (200..<300).contains(status):
                 changes.delivered.append(item.position)
             case .failed(.stopped):
                 break
+            case .answered(let status, _) where one.item.isEarly && status != 410:
+                break
+            case .failed where one.item.isEarly:
+                break
             case .answered(let status, let asked):
                 item.attempts += 1
+                if RetrySchedule.pausing.contains(status) { item.refusedAt = now }
                 guard status != 410 else {
                     changes.isGone = true
                     item.next = now
@@ -225,12 +242,16 @@ struct EndpointDelivery: Sendable {
             }
         }
         for one in state.ended {
+            if one.item.isEarly {
+                if changes.delivered.contains(one.item.position) { state.earlyCount += 2 }
+                state.queue.requeue(one.item)
+            }
             switch one.outcome {
             case .failed(.stopped):
                 var later = one.item
                 later.next = now.adding(seconds: 1)
                 state.queue.requeue(later)
-            case .answered(let status, let asked?) where status == 429 || status == 503:
+            case .answered(let status, let asked?) where RetrySchedule.pausing.contains(status):
                 let seconds = min(asked, RetrySchedule.retryAfterMax)
                 state.queue.hold(until: now.adding(seconds: seconds))
             case .answered, .failed: break
@@ -293,7 +314,8 @@ struct EndpointDelivery: Sendable {
     /// Starts due events.
     private func begin(_ state: inout State) async throws {
         let capacity = configuration.inFlightMax - state.queue.started.count
-        let items = state.queue.start(capacity, at: configuration.now())
+        var items = state.queue.start(capacity, at: configuration.now())
+        items += startEarly(capacity - items.count, &state)
         guard !items.isEmpty else { return }
         let events: [LogPosition: TracedEvent]
         do {
@@ -322,6 +344,30 @@ struct EndpointDelivery: Sendable {
                 signal.raise()
             }
         }
+    }
+
+    /// Starts events before their time: one after a while in which the pending ones leave no capacity, and two for
+    /// each of these that is accepted, since the receiver has recovered by then.
+    private func startEarly(_ countMax: Int, _ state: inout State) -> [DeliveryQueue.Item] {
+        let now = configuration.now()
+        // A clock that was set back must not delay it.
+        let isDue =
+            now < state.probedAt
+            || now >= state.probedAt.adding(seconds: configuration.probeSeconds)
+        if state.isFull, isDue {
+            state.probedAt = now
+            state.earlyCount = max(1, state.earlyCount)
+        }
+        var items: [DeliveryQueue.Item] = []
+        while state.earlyCount > 0, items.count < countMax {
+            guard let item = state.queue.startEarly(at: now) else {
+                state.earlyCount = 0
+                break
+            }
+            state.earlyCount -= 1
+            items.append(item)
+        }
+        return items
     }
 
     private func body(

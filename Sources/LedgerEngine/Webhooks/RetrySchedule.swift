@@ -7,6 +7,10 @@ package struct RetrySchedule: Sendable {
     package var delays: [Int64]
     /// The factor of a pause, random so that retries do not coincide.
     package var jitter: @Sendable () -> Double
+    /// The maximum factor of the default plan.
+    package static let jitterMax = 1.1
+    /// The statuses with which a receiver can ask for a pause of all its requests.
+    static let pausing: Set<Int> = [429, 503]
     /// The maximum pause that a receiver can ask for, in seconds.
     package static let retryAfterMax: Int64 = 3_600
 
@@ -23,7 +27,7 @@ package struct RetrySchedule: Sendable {
     /// Creates a plan; `jitter` returns a factor below 2.
     package init(
         delays: [Int64] = defaultDelays,
-        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0.9...1.1) }
+        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0.9...jitterMax) }
     ) {
         self.delays = delays
         self.jitter = jitter
@@ -41,5 +45,16 @@ package struct RetrySchedule: Sendable {
         let delay = Int64(Double(delays[attempts - 1]) * jitter() * 1_000_000)
         let wanted = min(max(0, asked ?? 0), Self.retryAfterMax) * 1_000_000
         return Timestamp(microseconds: now.microseconds + max(delay, wanted))
+    }
+
+    /// Returns the end of the pause that the receiver asked for at the last attempt of a pending event.
+    ///
+    /// It is known by an event whose next attempt is later than the plan has it, and nil for any other one.
+    func pauseEnd(after item: DeliveryQueue.Item) -> Timestamp? {
+        guard let refusedAt = item.refusedAt, delays.indices.contains(item.attempts - 1),
+            item.next.microseconds - refusedAt.microseconds
+                > Int64(Double(delays[item.attempts - 1]) * Self.jitterMax * 1_000_000)
+        else { return nil }
+        return min(item.next, refusedAt.adding(seconds: Self.retryAfterMax))
     }
 }

@@ -26,6 +26,8 @@ package struct WebhookConfiguration: Sendable {
     package var behindMax = 100_000
     /// The maximum number of events of the log read at a time.
     package var pageMax = 500
+    /// The time after which an event is sent before its time while no more are read from the log, in seconds.
+    package var probeSeconds: Int64 = 600
     /// The maximum wait for responses when the dispatcher stops.
     package var drainLimit = Duration.seconds(2)
     /// The seconds after which a lease lapses unless it is renewed.

@@ -4,7 +4,8 @@ internal import Foundation
 package struct ImportFile {
     private static let partBytes = 262_144
 
-    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    /// The bytes with which some programs begin a text in UTF-8, and which are no part of it.
+    package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private let file: FileHandle
     /// The length of the byte order mark, if the file begins with one: offsets are those of the text after it.
@@ -18,8 +19,8 @@ package struct ImportFile {
     package init(path: String) throws(ImportFault) {
         guard let file = FileHandle(forReadingAtPath: path) else { throw .unreadable(path) }
         self.file = file
-        if try bytes(from: 0, count: Self.mark.count) == Self.mark {
-            markBytes = UInt64(Self.mark.count)
+        if try bytes(from: 0, count: Self.byteOrderMark.count) == Self.byteOrderMark {
+            markBytes = UInt64(Self.byteOrderMark.count)
         }
         try rewind()
     }

@@ -19,13 +19,21 @@ enum Auth0User {
         let subject: String?
         let profile: JSONMembers
 
-        /// The e-mail, which the export of hashes may have among the identifiers alone.
-        var email: SourceAccount.Own? {
-            let text = profile.text("email")
-            guard text == nil || !profile.has("email_verified"),
-                let identifier = profile.identifier("email"), let value = identifier.text("value")
+        var email: SourceAccount.Own? { own("email", "email_verified", ["email"]) }
+
+        var phone: SourceAccount.Own? {
+            own("phone_number", "phone_verified", ["phone_number", "phone"])
+        }
+
+        /// Returns an address, which the export of hashes may have among the identifiers alone.
+        private func own(
+            _ name: String, _ flag: String, _ types: [String]
+        ) -> SourceAccount.Own? {
+            let text = profile.text(name)
+            guard text == nil || !profile.has(flag),
+                let identifier = profile.identifier(types), let value = identifier.text("value")
             else {
-                return text.map { .init(text: $0, isVerified: profile.isTrue("email_verified")) }
+                return text.map { .init(text: $0, isVerified: profile.isTrue(flag)) }
             }
             return .init(text: value, isVerified: identifier.isTrue("verified"))
         }
@@ -79,7 +87,7 @@ enum Auth0User {
         addCarried(by: user, to: &account)
         try addOwn(own, to: &account, user, hashes)
         account.isDisabled = user.isTrue("blocked")
-        account.lose(.username, if: user.has("username") || user.identifier("username") != nil)
+        account.lose(.username, if: user.has("username") || user.identifier(["username"]) != nil)
         account.lose(.secondFactors, if: user.has("multifactor") || user.has("mfa_factors"))
         let profile = [
             "name", "given_name", "family_name", "nickname", "picture", "user_metadata",
@@ -149,7 +157,14 @@ enum Auth0User {
         let withEmail = own.filter { $0.provider != smsCodes && $0.email != nil }
         guard let chosen = withEmail.first(where: { $0.provider == database }) ?? withEmail.first,
             let email = chosen.email
-        else { return }
+        else {
+            guard account.phone != nil, let number = own.first(where: { $0.provider == database })
+            else { return }
+            try addHash(of: number, to: &account, user, hashes)
+            account.lose(.passwordOfPhone, if: account.hash != nil)
+            account.hash = nil
+            return
+        }
         account.email = email
         for other in withEmail {
             let isSame = other.email?.text == email.text
@@ -157,28 +172,31 @@ enum Auth0User {
             if isSame, other.provider == emailCodes { account.hasCodes = true }
         }
         guard chosen.provider == database else { return }
+        try addHash(of: chosen, to: &account, user, hashes)
+        account.hasPassword = account.hash != nil || !account.hasCodes
+    }
+
+    private static func addHash(
+        of identity: Identity, to account: inout SourceAccount, _ user: JSONMembers,
+        _ hashes: RowIndex?
+    ) throws(ImportFault) {
         if let hash = user.text("password_hash") ?? user.text("passwordHash") {
             account.hash = hash
         } else if let custom = user["custom_password_hash"]?.members {
             account.hash = hash(custom)
             account.lose(.unsupportedHash, if: account.hash == nil)
         } else {
-            account.hash = try hash(of: chosen, in: hashes)
+            account.hash = try hash(of: identity, in: hashes)
         }
-        account.hasPassword = account.hash != nil || !account.hasCodes
     }
 
     private static func addPhone(of own: [Identity], to account: inout SourceAccount) {
         for identity in own {
-            let isVerified = identity.profile.isTrue("phone_verified")
-            guard identity.provider == smsCodes || isVerified,
-                let phone = identity.profile.text("phone_number")
+            guard let phone = identity.phone, identity.provider == smsCodes || phone.isVerified
             else { continue }
             account.lose(
-                .furtherAddress, if: account.phone.map { $0.text != phone } ?? false)
-            if account.phone == nil {
-                account.phone = SourceAccount.Own(text: phone, isVerified: isVerified)
-            }
+                .furtherAddress, if: account.phone.map { $0.text != phone.text } ?? false)
+            if account.phone == nil { account.phone = phone }
         }
     }
 
@@ -232,8 +250,10 @@ enum Auth0User {
 }
 
 extension JSONMembers {
-    /// Returns the identifier of a kind in the export of hashes.
-    fileprivate func identifier(_ type: String) -> JSONMembers? {
-        self["identifiers"]?.array?.compactMap(\.members).first { $0.text("type") == type }
+    /// Returns the first identifier of some kinds in the export of hashes.
+    fileprivate func identifier(_ types: [String]) -> JSONMembers? {
+        self["identifiers"]?.array?.compactMap(\.members).first {
+            types.contains($0.text("type") ?? "")
+        }
     }
 }

@@ -85,9 +85,21 @@ enum MoveRows {
         "move_end_digests", "DELETE FROM former_email_leases WHERE tenant_id = $1::text")
     private static let newTransaction = Statement(
         "move_new_transaction", "SELECT pg_current_xact_id()::text::bigint AS number")
-    private static let oldestTransaction = Statement(
-        "move_oldest_transaction",
-        "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS number")
+    // A snapshot knows the transactions of all databases: those of others are left out, if they are known.
+    private static let hasTransactions = Statement(
+        "move_has_transactions",
+        """
+        SELECT EXISTS (
+            SELECT FROM pg_snapshot_xip(pg_current_snapshot()) AS r (number)
+            WHERE r.number <= $1::text::xid8
+                AND NOT EXISTS (
+                    SELECT FROM pg_stat_activity a
+                    WHERE a.backend_xid = r.number::xid AND a.datname <> current_database())
+                AND NOT EXISTS (
+                    SELECT FROM pg_prepared_xacts p
+                    WHERE p.transaction = r.number::xid AND p.database <> current_database())
+        ) AS has_transactions
+        """)
 
     /// Returns the number of events of a tenant; nil for one that does not exist.
     static func size(
@@ -195,9 +207,11 @@ enum MoveRows {
         return try result.int8(0, result.column("number"))
     }
 
-    /// Returns the number of the oldest transaction that has written and not ended, or else of the next one.
-    static func oldestTransaction(on connection: Connection) throws(PostgresError) -> Int64 {
-        let result = try connection.query(oldestTransaction)
-        return try result.int8(0, result.column("number"))
+    /// Whether a transaction of the database that has written has a number up to one that has ended, and goes on.
+    static func hasTransactions(
+        upTo number: Int64, on connection: Connection
+    ) throws(PostgresError) -> Bool {
+        let result = try connection.query(hasTransactions, [.text("\(number)")])
+        return try result.bool(0, result.column("has_transactions"))
     }
 }

@@ -7,7 +7,7 @@ extension TenantCopy {
     /// - Parameters:
     ///   - tenant: The tenant.
     ///   - source: A connection of the owner of the tables in the restored database.
-    ///   - target: The same in the database that serves the tenant.
+    ///   - target: The same in the database that serves the tenant, or from which it was moved on.
     /// - Throws: `TenantCopyFault.notThere` unless the log there begins with the one here, `TenantCopyFault`, or
     ///   `PostgresError`.
     package static func markAgain(
@@ -16,11 +16,13 @@ extension TenantCopy {
         try source.execute(settings)
         try target.execute(settings)
         let peer = try DatabaseIdentity.read(on: target)
+        let here = try DatabaseIdentity.read(on: source)
         guard let size = try MoveRows.size(of: tenant, on: source) else {
             throw TenantCopyFault.unknownTenant
         }
         let first = "AND position < \(size)"
-        guard let events = TenantTable.events, try TenantMove.of(tenant, on: target) == nil,
+        guard let events = TenantTable.events,
+            try TenantMove.of(tenant, on: target)?.leadsOn(from: here) ?? true,
             try MoveRows.size(of: tenant, on: target) ?? 0 >= size,
             try events.sums(of: tenant, inTarget: true, where: first, on: target)
                 == events.sums(of: tenant, inTarget: false, where: first, on: source)

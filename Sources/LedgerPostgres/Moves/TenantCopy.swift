@@ -63,6 +63,10 @@ package final class TenantCopy {
         tables = try TenantTable.all(from: source, to: target)
         let there = try TenantMove.of(tenant, on: target)
         switch there {
+        case let move? where here != nil && move.leadsOn(from: names.source):
+            // It was activated, and moved on from there: nothing else can end the move here.
+            try Self.markAgain(tenant, in: source, movedTo: target)
+            throw TenantCopyFault.active
         case let move? where move.state != .arriving || move.peer != names.source:
             throw TenantCopyFault.elsewhere(move)
         case nil where try isKnown():
@@ -159,7 +163,7 @@ package final class TenantCopy {
             // Snapshots of the coordinator know no transactions of workers, where statements end after this time.
             if engine == .citus { try await Task.sleep(for: .seconds(10)) }
             let last = try MoveRows.newTransaction(on: source)
-            while try MoveRows.oldestTransaction(on: source) <= last {
+            while try MoveRows.hasTransactions(upTo: last, on: source) {
                 guard ContinuousClock.now - start < Self.patience else {
                     throw TenantCopyFault.busy
                 }

@@ -42,7 +42,8 @@ enum DispatcherRows {
     private static let pending = Statement(
         "webhook_pending",
         """
-        SELECT position, event_id, type, accounts, attempts, next_attempt_at
+        SELECT position, event_id, type, accounts, attempts, next_attempt_at,
+            CASE WHEN status IN (429, 503) THEN attempted_at END AS refused_at
         FROM webhook_deliveries
         WHERE tenant_id = $1 AND endpoint_id = $2 AND state = 'pending' ORDER BY position
         """)
@@ -205,7 +206,9 @@ enum DispatcherRows {
                         AccountID.init(bits:)),
                     attempts: Int(try rows.int4(row, rows.column("attempts"))),
                     next: Timestamp(
-                        microseconds: try rows.timestamp(row, rows.column("next_attempt_at")))))
+                        microseconds: try rows.timestamp(row, rows.column("next_attempt_at"))),
+                    refusedAt: try rows.optionalTimestamp(row, rows.column("refused_at")).map(
+                        Timestamp.init(microseconds:))))
         }
         return items
     }

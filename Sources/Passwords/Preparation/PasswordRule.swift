@@ -4,8 +4,6 @@ package struct PasswordRule: Sendable {
     package static let lengthMinRange = 6...64
     /// The default minimum of a password that is the only factor, NIST SP 800-63B-4 section 3.1.1.2.
     package static let lengthMinAlone = 15
-    /// The default minimum of a password beside another factor.
-    package static let lengthMinWithFactor = 8
 
     /// The minimum length in code points.
     package let lengthMin: Int

@@ -1,7 +1,8 @@
 import CommandLine
 import Foundation
+import LedgerImport
 
-/// The lines of a file, read in parts, so that the file may be larger than the memory.
+/// The lines of a file without its byte order mark, read in parts, so that the file may be larger than the memory.
 struct FileLines {
     /// Of a longer line, only so many bytes and one more are kept.
     static let bytesMax = 16_384
@@ -9,6 +10,7 @@ struct FileLines {
 
     private let file: FileHandle
     private var part: ArraySlice<UInt8> = []
+    private var isAtStart = true
 
     /// Opens a file; nil when it can't be read.
     init?(of path: String) {
@@ -32,8 +34,13 @@ struct FileLines {
         }
     }
 
-    private func read() throws(Fault) -> ArraySlice<UInt8> {
-        do { return Array(try file.read(upToCount: Self.partBytes) ?? Data())[...] } catch {
+    private mutating func read() throws(Fault) -> ArraySlice<UInt8> {
+        defer { isAtStart = false }
+        do {
+            let bytes = Array(try file.read(upToCount: Self.partBytes) ?? Data())
+            let hasMark = isAtStart && bytes.starts(with: ImportFile.byteOrderMark)
+            return bytes.dropFirst(hasMark ? ImportFile.byteOrderMark.count : 0)
+        } catch {
             throw Fault("the file can't be read")
         }
     }

@@ -40,8 +40,9 @@ enum RestoreCheckCommand {
             all valid ones are listed after a loss and with --restored, and --accept --revoke-keys revokes
             them with the login of LEDGER_MIGRATE_URL. Lost events that were not signed leave no trace: after
             every restore and failover, --accept --restored ensures that their MACs are valid for no new
-            event. A damaged log is left out and named, and the exit code is then 1. Run it while no server
-            and no sealer runs. Repeating it is harmless, except that each --restored makes another MAC key.
+            event. A tenant with a damaged log, or whose repair fails, is left out and named, and the exit code
+            is then 1. Run it while no server and no sealer runs. Repeating it is harmless, except that
+            each --restored makes another MAC key.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -79,40 +80,37 @@ enum RestoreCheckCommand {
         var accepted: [RestoreReport] = []
         var rotating: Set<TenantID> = []
         for tenant in tenants {
-            let report = try check(tenant, directory, url: url)
-            Terminal.print(text(of: report, isRestored: isRestored))
-            if let fault = refused[tenant] {
-                Terminal.print(fault)
-                isWhole = false
-                continue
-            }
-            guard !report.isWhole || isRestored || revokesKeys else { continue }
-            guard accepts else {
-                isWhole = false
-                continue
-            }
-            if let fault = damage[tenant.description] {
-                leftOut[tenant.description] = fault
-                continue
-            }
-            // First: after the loss is accepted, nothing shows that the keys need review.
-            if revokesKeys {
-                try revoke(report.acceptedKeys, of: tenant, environment)
-            }
-            if !report.isWhole {
-                let macs = try LedgerCommands.macKeys(environment)
-                do throws(Fault) {
-                    try await record(
-                        report, with: AdministeredCommand(url: url, tenant: tenant, macs: macs))
-                } catch {
-                    leftOut[tenant.description] = "\(error)"
+            do throws(Fault) {
+                let report = try check(tenant, directory, url: url)
+                Terminal.print(text(of: report, isRestored: isRestored))
+                if let fault = refused[tenant] {
+                    Terminal.print(fault)
+                    isWhole = false
                     continue
                 }
-                accepted.append(report)
+                guard !report.isWhole || isRestored || revokesKeys else { continue }
+                guard accepts else {
+                    isWhole = false
+                    continue
+                }
+                if let fault = damage[tenant.description] { throw Fault(fault) }
+                // First: after the loss is accepted, nothing shows that the keys need review.
+                if revokesKeys {
+                    try revoke(report.acceptedKeys, of: tenant, environment)
+                }
+                guard !report.isWhole || isRestored else { continue }
+                if !report.isWhole {
+                    let macs = try LedgerCommands.macKeys(environment)
+                    try await record(
+                        report, with: AdministeredCommand(url: url, tenant: tenant, macs: macs))
+                }
+                try withdrawMessages(of: tenant, url: url)
+                if !report.isWhole { accepted.append(report) }
+                if report.loss != nil || isRestored { rotating.insert(tenant) }
+            } catch {
+                // The others go on: the records of the former ones are in their logs, and must be finished.
+                leftOut[tenant.description] = "\(error)"
             }
-            guard !report.isWhole || isRestored else { continue }
-            try withdrawMessages(of: tenant, url: url)
-            if report.loss != nil || isRestored { rotating.insert(tenant) }
         }
         LedgerCommands.reportLeftOut(leftOut)
         let unchanged = try await changeMACKey(of: rotating, environment, url: url)
@@ -125,12 +123,11 @@ enum RestoreCheckCommand {
                 Terminal.printError("tenant \(report.tenant) was not finished: \(error)")
             }
         }
-        isWhole = isWhole && leftOut.isEmpty && unchanged.isEmpty
         if !isWhole, !accepts {
             Terminal.printError(
                 "nothing was changed; \(Syntax.program) restore-check --accept accepts the loss")
         }
-        return isWhole ? .success : .fault
+        return isWhole && leftOut.isEmpty && unchanged.isEmpty ? .success : .fault
     }
 
     /// Returns a report for each tenant whose log was signed but that the database lacks.

@@ -121,6 +121,26 @@ import Testing
         #expect(queue.start(1, at: Self.now) == [])
     }
 
+    @Test func `events that wait for their time start early one after the other`() throws {
+        var queue = DeliveryQueue(pauseMax: .seconds(3_600))
+        queue.add([item(1, [Self.ada]), item(2, [Self.ada]), item(3, [Self.bob])])
+        for var waiting in queue.start(9, at: Self.now) {
+            waiting.next = Self.now.adding(seconds: 60)
+            queue.requeue(waiting)
+        }
+        for position in [1, 3, 1] as [Int64] {
+            let early = try #require(queue.startEarly(at: Self.now))
+            #expect(early.isEarly && early.position.value == position)
+            queue.requeue(early)
+        }
+        let due = queue.start(9, at: Self.now.adding(seconds: 60))
+        #expect(positions(due) == [1, 3] && !due.contains(where: \.isEarly))
+        #expect(queue.startEarly(at: Self.now) == nil)
+        for one in due { queue.requeue(one) }
+        queue.hold(until: Self.now.adding(seconds: 9))
+        #expect(queue.startEarly(at: Self.now) == nil)
+    }
+
     @Test func `no event starts while the queue is held`() {
         var queue = DeliveryQueue(pauseMax: .seconds(3_600))
         queue.add([item(1, [Self.ada])])

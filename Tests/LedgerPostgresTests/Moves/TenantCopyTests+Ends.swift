@@ -77,6 +77,39 @@ extension TenantCopyTests {
         }
     }
 
+    @Test(arguments: [
+        "UPDATE tenant_moves SET run = gen_random_uuid()",
+        "UPDATE tenant_moves SET state = 'leaving'",
+    ])
+    func `a former place is discarded, too, once the other one has moved the tenant on`(
+        loss: String
+    ) async throws {
+        try await ErasureFixture.with { fixture in
+            try await ScratchDatabase.with { other in
+                try await ScratchDatabase.with { third in
+                    for (from, to) in [(fixture.database, other), (other, third)] {
+                        let copy = try Sides(from, to)
+                        try copy.run.stop()
+                        try copy.run.copyRest()
+                        try copy.run.markMoved()
+                        try copy.run.activate()
+                    }
+                    try await fixture.database.asSuperuser.execute(loss)
+                    let ends = try Sides(fixture.database, other, copies: false)
+                    try TenantDiscard.run(.default, on: ends.target, run: 8)
+                    #expect(throws: TenantCopyFault.self) {
+                        try TenantDiscard.run(.default, on: ends.source, run: 9)
+                    }
+                    #expect(throws: TenantCopyFault.active) {
+                        _ = try Sides(fixture.database, other)
+                    }
+                    try TenantDiscard.run(.default, on: ends.source, run: 9)
+                    _ = try await report(third)
+                }
+            }
+        }
+    }
+
     // From before the move, and from the stop, as a promoted standby may be.
     @Test(arguments: [
         ("DELETE FROM tenant_moves", TenantCopyFault.notMoved),

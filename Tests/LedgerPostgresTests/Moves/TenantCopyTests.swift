@@ -103,6 +103,34 @@ import Testing
         }
     }
 
+    @Test func `a move waits for transactions of its database, not of others`() async throws {
+        try await ScratchDatabase.with { database in
+            try await ScratchDatabase.with { other in
+                let (here, there, own) = (
+                    try connect(database), try connect(other), try connect(database)
+                )
+                let begin = "BEGIN; SELECT pg_current_xact_id()"
+                try there.execute(begin)
+                let first = try MoveRows.newTransaction(on: own)
+                try await soon("nothing to wait for beside another database") {
+                    try !MoveRows.hasTransactions(upTo: first, on: own)
+                }
+                try here.execute(begin)
+                let second = try MoveRows.newTransaction(on: own)
+                #expect(try MoveRows.hasTransactions(upTo: second, on: own))
+                try here.execute("ROLLBACK")
+                try await soon("the transaction to have ended") {
+                    try !MoveRows.hasTransactions(upTo: second, on: own)
+                }
+                try there.execute("ROLLBACK")
+            }
+        }
+    }
+
+    private func connect(_ database: ScratchDatabase) throws -> Connection {
+        try Connection(url: database.ownerURL, applicationName: "a test")
+    }
+
     /// The counts of a verification that holds.
     func report(_ database: ScratchDatabase) async throws -> [VerificationCheck: Int64] {
         let verifier = Verifier(url: database.runtimeURL, keyring: SequencerFixture.keyring)

@@ -40,6 +40,40 @@ import Testing
         }
     }
 
+    @Test func `a receiver that recovers is noticed although no more events are read`() async throws
+    {
+        try await WebhookFixture.with { fixture in
+            for guest in 0..<8 { _ = try await fixture.signIn("guest \(guest)") }
+            _ = try await fixture.add()
+            fixture.receiver.answer { _ in .status(500) }
+            let dispatcher = fixture.dispatcher {
+                $0.pendingMax = 4
+                $0.retries = RetrySchedule(delays: [86_400], jitter: { 1 })
+            }
+            try await fixture.running(dispatcher) {
+                try await soon("the first events to be refused") {
+                    try await fixture.texts(
+                        "SELECT 'x' FROM webhook_deliveries WHERE attempts = 1"
+                    ).count >= 3
+                }
+                fixture.clock.advance(seconds: 600)
+                dispatcher.wake()
+                try await soon("one to be sent again") {
+                    let positions = fixture.receiver.positions
+                    return Set(positions).count < positions.count
+                }
+                #expect(
+                    try await fixture.texts("SELECT max(attempts)::text FROM webhook_deliveries")
+                        == ["1"], "it is no attempt of the plan")
+                #expect(try await fixture.webhook()?.lag != 0)
+                fixture.receiver.answer { _ in .ok }
+                fixture.clock.advance(seconds: 600)
+                dispatcher.wake()
+                try await fixture.settled()
+            }
+        }
+    }
+
     @Test func `a restore is sent to every endpoint, between the events before and after it`()
         async throws
     {

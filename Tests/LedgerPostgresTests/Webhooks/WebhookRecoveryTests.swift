@@ -1,6 +1,7 @@
 import Ledger
 import LedgerEngine
 import LedgerTestSupport
+import StandardWebhooks
 import Testing
 
 @testable import LedgerPostgres
@@ -62,6 +63,39 @@ import Testing
             try await fixture.running(fixture.dispatcher()) { try await fixture.settled() }
             let log = try await fixture.sequencer.log()
             #expect(fixture.receiver.positions.sorted() == log.indices.map(Int64.init))
+        }
+    }
+
+    @Test func `a pause that the receiver asked for outlasts the dispatcher`() async throws {
+        try await WebhookFixture.with { fixture in
+            _ = try await fixture.signIn("ada")
+            _ = try await fixture.add()
+            fixture.receiver.answer { _ in .answered(status: 429, retryAfterSeconds: 60) }
+            try await fixture.running(fixture.dispatcher { $0.inFlightMax = 1 }) {
+                try await soon("the refusal to be written") {
+                    try await fixture.texts(
+                        "SELECT count(*)::text FROM webhook_deliveries WHERE status = 429")
+                        == ["1"]
+                }
+            }
+            #expect(fixture.receiver.requests.count == 1)
+            fixture.receiver.answer { _ in .ok }
+            let dispatcher = fixture.dispatcher()
+            try await fixture.running(dispatcher) {
+                // The second one is read after all due events of the first one's step have begun.
+                for guest in ["bob", "carol"] {
+                    _ = try await fixture.signIn(guest)
+                    try await soon("the events to be read") {
+                        try await fixture.webhook()?.lag == 0
+                    }
+                }
+                fixture.clock.advance(seconds: 60)
+                dispatcher.wake()
+                try await fixture.settled()
+            }
+            let times = fixture.receiver.requests.map { $0.field("webhook-timestamp") }
+            #expect(times.count > 2 && times.first == "2000000000")
+            #expect(times.dropFirst().allSatisfy { $0 == "2000000060" })
         }
     }
 

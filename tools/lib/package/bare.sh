@@ -80,7 +80,8 @@ serve_former() {
     settings LEDGER_PROVIDERS ''
     settings LEDGER_SEALER_STATE /var/lib/account-ledger/sealer
     settings LEDGER_ORIGIN ledger.example.com/accounts
-    echo LEDGER_MODE=development >>/etc/account-ledger/environment
+    # Blanks at the end are no part of a setting for systemd, and so for account-ledgerctl.
+    echo 'LEDGER_MODE=development  ' >>/etc/account-ledger/environment
     refused account-ledgerctl serve
     account-ledgerctl migrate >&2
     start_server
