@@ -23,7 +23,10 @@ package struct ChangePassword: Sendable {
         return Decision(
             .success(.passwordChanged(opening.grant)),
             drafts: [.init(.passwordSet(fact), actor: renewal.actor), opening.draft],
-            effects: [.passwordStored(link.identity, password), opening.effect])
+            effects: [
+                .passwordStored(link.identity, password), opening.effect,
+                .challengesEndedOf(state.ledger.absorbed(by: account.id)),
+            ])
     }
 }
 

@@ -31,6 +31,7 @@ package struct ResetPassword: Sendable {
             effects: proof.used + [
                 .passwordStored(identity, password),
                 .challengesEnded(address.names),
+                .challengesEndedOf(state.ledger.absorbed(by: holder)),
             ])
     }
 }

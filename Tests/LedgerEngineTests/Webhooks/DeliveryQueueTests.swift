@@ -129,7 +129,8 @@ import Testing
             queue.requeue(waiting)
         }
         for position in [1, 3, 1] as [Int64] {
-            let early = try #require(queue.startEarly(at: Self.now))
+            let started = queue.startEarly(at: Self.now)
+            let early = try #require(started)
             #expect(early.isEarly && early.position.value == position)
             queue.requeue(early)
         }

@@ -73,4 +73,64 @@ import Testing
             #expect(try await row(database) == before)
         }
     }
+
+    @Test(arguments: [PasswordSet.Cause.change, .reset])
+    func `a new password ends the codes sent to all addresses of its account`(
+        by cause: PasswordSet.Cause
+    ) async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(
+                database, policy: Self.policy, isProtected: true
+            ) { fixture in
+                var generator = SeededGenerator(seed: 1)
+                let signUp = SignIn(address: "ada@example.com", password: "hash", &generator)
+                let opened = try await fixture.submit(.signIn(signUp))
+                guard case .success(.signedIn(let grant, _)) = opened else {
+                    throw ModelLedger.Unexpected(result: opened)
+                }
+                let ada = Caller(account: grant.account, session: grant.session)
+                let other = addressProof("other@example.com", new: generator.id())
+                let link = LinkProvider(
+                    caller: ada,
+                    credential: Credential(
+                        provider: RandomCommands.email, digest: Digest.zero, check: .success(other)
+                    ), idempotency: nil, newIdentity: generator.id())
+                _ = try await fixture.submit(.linkProvider(link)).get()
+                let challenge = ChallengeID(bits: 1)
+                for (id, address) in [
+                    (challenge, "ada"), (ChallengeID(bits: 2), "other"),
+                    (ChallengeID(bits: 3), "bob"),
+                ] {
+                    try await database.asSuperuser.execute(
+                        """
+                        INSERT INTO challenges (tenant_id, challenge_id, provider, digest,
+                            code_digest, key_id, sealed, wrapping_key, expires_at)
+                        VALUES ('default', '\(id)', 'email', sha256('\(address)@example.com'),
+                            sha256('b'), 'key', '', 'key', now() + interval '10 min')
+                        """)
+                }
+                let new = NewPassword(hash: "new")
+                switch cause {
+                case .reset:
+                    let proof = Proof(
+                        signUp.proof.subject, authenticatedAt: signUp.proof.authenticatedAt,
+                        methods: .password, email: signUp.proof.email,
+                        address: signUp.proof.address, challenge: challenge)
+                    _ = try await fixture.submit(
+                        .resetPassword(ResetPassword(proof, password: new))
+                    ).get()
+                default:
+                    let renewal = SessionRenewal(
+                        caller: ada, password: nil, refreshToken: .zero,
+                        newSession: generator.id())
+                    _ = try await fixture.submit(
+                        .changePassword(ChangePassword(renewal, to: new))
+                    ).get()
+                }
+                #expect(
+                    try await database.rows("challenge_id::text]) FROM challenges")
+                        == ["\(ChallengeID(bits: 3))"])
+            }
+        }
+    }
 }
