@@ -26,15 +26,18 @@ package func addressProof(
 }
 
 /// Creates the proof of a phone number for the provider `phone`.
-package func numberProof(_ number: String, new: AddressID) -> Proof {
+package func numberProof(
+    _ number: String, new: AddressID,
+    authenticatedAt: Timestamp = Timestamp(seconds: 1_000_000_000), challenge: ChallengeID? = nil
+) -> Proof {
     Proof(
-        subject("phone", new.description),
-        authenticatedAt: Timestamp(seconds: 1_000_000_000),
+        subject("phone", new.description), authenticatedAt: authenticatedAt,
         methods: .sms, email: nil,
         address: ProvedAddress(
             kind: .phone, text: number,
             names: [AddressName(kind: .phone, digest: sha256(Array(number.utf8)), key: "key")],
-            newID: new))
+            newID: new),
+        challenge: challenge)
 }
 
 /// Creates the proof of an address with a new password: a claim, or a sign-up whose code was proved.

@@ -27,7 +27,7 @@ import Testing
             "internalFailure", "erased", "holdSet", "holdLifted", "legalHold", "accountErased",
             "mergePlanned", "merged", "unmerged", "mergeSuperseded", "sameAccount",
             "relinked", "relinkRefused", "accessChanged", "accountDisabled", "waited too long",
-            "unlinkPlanned", "unlinkPlanEnded", "unlinked by support",
+            "unlinkPlanned", "unlinkPlanEnded", "unlinked by support", "addressUnused",
         ]
         for answer in answers {
             #expect(run.answers[answer, default: 0] > 0, "no answer was \(answer)")

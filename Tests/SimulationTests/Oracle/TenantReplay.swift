@@ -29,6 +29,7 @@ struct TenantReplay {
     private var lastCommand: CommandID?
     private(set) var audit: [AccountID: [AuditLine]] = [:]
     private var signInTimes: [IdentityID: [Timestamp]] = [:]
+    private var numbers = NumberCheck()
 
     init(
         tenant: TenantID, policy: TenantPolicy, log: [Recording],
@@ -50,9 +51,21 @@ struct TenantReplay {
                 DecisionState.SignInCount(count: recent.count, earliest: $0)
             }
         }
+        if policy.providers[RandomCommands.phone] != nil { loadUses() }
         // A clock that is set back makes a lapsed answer valid again.
         let start = now.adding(seconds: -86_400)
         state.idempotency = answers.filter { $0.value.answeredAt > start }.mapValues(\.record)
+    }
+
+    /// Sets the last use of each identity to that of its sessions.
+    private mutating func loadUses() {
+        state.identityUses = [:]
+        for (id, session) in state.ledger.sessions {
+            guard let tokens = state.refreshTokens[id] else { continue }
+            let used = TenantRows.SessionRow(session: session, tokens: tokens).lastUse
+            state.identityUses[session.identity] = max(
+                used, state.identityUses[session.identity] ?? used)
+        }
     }
 
     /// Decides a command at its position in the log, and applies its events.
@@ -61,6 +74,7 @@ struct TenantReplay {
     mutating func replay(
         _ command: Command, at now: Timestamp
     ) throws(Contradiction) -> Decision {
+        let start = Int(state.ledger.nextPosition.value)
         var decision = command.decide(given: state, at: now, under: policy)
         for draft in decision.drafts {
             try take(draft, of: command, at: now)
@@ -87,6 +101,9 @@ struct TenantReplay {
                 throw Contradiction("account \(short(account)) has no way to sign in")
             }
         }
+        try numbers.follow(
+            command, decision.result, log[start..<end], in: state, at: now,
+            under: state.ledger.rules?.policy ?? policy)
         return decision
     }
 
@@ -169,6 +186,7 @@ struct TenantReplay {
                 }
             }
             signInTimes[fact.identity, default: []].append(recorded.recordedAt)
+            state.identityUses[fact.identity] = recorded.recordedAt
             let known = state.signIns[fact.identity]
             state.signIns[fact.identity] = DecisionState.SignInCount(
                 count: (known?.count ?? 0) + 1, earliest: known?.earliest ?? recorded.recordedAt)
@@ -195,7 +213,10 @@ struct TenantReplay {
             for link in fact.restored {
                 userProviders[key(fact.survivor, link)] = linkRows[link.position]
             }
+        case .addressConfirmed(let fact):
+            if fact.kind == .phone { state.numberProofs[fact.address] = recorded.recordedAt }
         case .addressChanged(let fact):
+            if fact.kind == .phone { state.numberProofs[fact.address] = recorded.recordedAt }
             guard let email = disclosed.email else { break }
             let subject = fact.address.description
             for (key, row) in userProviders
@@ -205,7 +226,7 @@ struct TenantReplay {
         case .ledgerOpened, .keyRotated, .accountOpened, .conflictRejected, .linkRejected,
             .unlinkRejected,
             .signedOut, .sessionRevoked, .legalHoldSet, .legalHoldLifted, .ledgerRestored,
-            .rulesSet, .addressClaimed, .addressConfirmed, .addressReleased, .passwordSet,
+            .rulesSet, .addressClaimed, .addressReleased, .passwordSet,
             .accountDisabled, .accountEnabled, .sessionsEnded, .secondFactorEnrolled,
             .secondFactorRemoved,
             .secondFactorRefused, .recoveryCodeUsed, .secondFactorRemovalPlanned,

@@ -30,7 +30,8 @@ final class MemoryBatchStore: BatchStore {
         let loading = BatchLoading(
             keys: keys, now: locked.now,
             signInWindowSeconds: world.decider.signInWindowSeconds,
-            forgetsAnswers: world.bug == .idempotencyNotLoaded)
+            forgetsAnswers: world.bug == .idempotencyNotLoaded,
+            forgetsNumberProofs: world.bug == .unusedNumberSignsIn)
         let loaded = loading.load(locked.tenants)
         let outcome: BatchOutcome
         do throws(BatchFault) {

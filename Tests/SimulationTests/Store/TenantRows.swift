@@ -8,6 +8,11 @@ struct TenantRows: Sendable {
     struct SessionRow: Sendable {
         var session: Ledger.Session
         var tokens: RefreshTokenState
+
+        /// When it was opened or refreshed last.
+        var lastUse: Timestamp {
+            max(session.openedAt, tokens.preceding?.exchangedAt ?? session.openedAt)
+        }
     }
 
     struct FactorRow: Hashable, Sendable {
@@ -38,6 +43,8 @@ struct TenantRows: Sendable {
     var merges: [EventID: Merge] = [:]
     var rules: RulesSet?
     var addresses: [AddressName: HeldAddress] = [:]
+    /// The times of the events that prove phone numbers.
+    var numberProofs: [LogPosition: Timestamp] = [:]
     var factors: [FactorID: FactorRow] = [:]
     /// The versions of passwords and passkeys.
     var passwords: [IdentityID: LogPosition] = [:]
@@ -77,6 +84,8 @@ struct BatchLoading {
     let signInWindowSeconds: (TenantID) -> Int64
     /// Whether the answers of idempotency keys are omitted.
     let forgetsAnswers: Bool
+    /// Whether the times at which phone numbers were proved are omitted.
+    let forgetsNumberProofs: Bool
 
     /// A key that never encrypts anything: disclosures remain in memory.
     private static let key = AccountKey(bytes: Array(repeating: 7, count: 32))
@@ -128,7 +137,8 @@ struct BatchLoading {
         batch.state.openChallenges = rows.challenges.intersection(keys.challenges[tenant] ?? [])
         let claims = (keys.addresses[tenant] ?? []).compactMap { rows.addresses[$0.name] }
             .filter(\.isClaimed).map(\.account)
-        let factored = (keys.factors[tenant] ?? []).union(rows.family(of: claims))
+        let ending = rows.family(of: claims)
+        let factored = (keys.factors[tenant] ?? []).union(ending)
         for (id, row) in rows.factors where factored.contains(row.factor.account) {
             batch.state.ledger.load(row.factor)
             batch.state.factorCounters[id] = row.counter
@@ -142,6 +152,11 @@ struct BatchLoading {
         }
         let addresses = keys.addresses[tenant] ?? []
         for proved in addresses { load(proved, from: rows, into: batch) }
+        for (name, address) in rows.addresses
+        where ending.contains(address.account) && batch.state.addressNames[name] == nil {
+            batch.state.addressNames[name] = address.id
+            batch.state.ledger.load(address)
+        }
         let completed =
             named + holderSubjects + addresses.compactMap { rows.addresses[$0.name]?.account }
         for account in rows.family(of: completed) {
@@ -185,6 +200,9 @@ struct BatchLoading {
         guard let address = rows.addresses[proved.name] else { return }
         batch.state.addressNames[proved.name] = address.id
         batch.state.ledger.load(address)
+        if !forgetsNumberProofs {
+            batch.state.numberProofs[address.id] = rows.numberProofs[address.position]
+        }
         // The row that replaced it, as in the statement.
         if let (name, present) = rows.addresses.first(where: { $0.value.id == address.formerOf }) {
             batch.state.addressNames[name] = present.id
@@ -197,6 +215,9 @@ struct BatchLoading {
         batch.subjects[identity.id] = subject
         batch.state.ledger.load(identity)
         batch.state.signIns[identity.id] = signIns(of: identity, in: rows, batch.tenant)
+        guard address.kind == .phone else { return }
+        batch.state.identityUses[identity.id] = rows.sessions.values
+            .filter { $0.session.identity == identity.id }.map(\.lastUse).max()
     }
 
     private func loadMerges(_ rows: TenantRows, into batch: TenantBatch) {

@@ -172,6 +172,9 @@ extension TenantRows {
             lastRecordedAt = writes.lastRecordedAt
             macs = writes.macs
         }
+        for recorded in writes.recordings.map(\.recorded) where recorded.event.provesNumber {
+            numberProofs[recorded.position] = recorded.recordedAt
+        }
         try writeAccounts(writes, comparesSequence: comparesHead)
         for merge in writes.mergesMade { merges[merge.id] = merge }
         for merge in writes.mergesUndone { merges[merge] = nil }
@@ -298,6 +301,17 @@ extension TenantRows {
             {
                 sessions[id]?.session = row.session.ended(at: ended.position)
             }
+        }
+    }
+}
+
+extension Event {
+    /// Whether it proves a phone number.
+    fileprivate var provesNumber: Bool {
+        switch self {
+        case .addressConfirmed(let fact): fact.kind == .phone
+        case .addressChanged(let fact): fact.kind == .phone
+        default: false
         }
     }
 }

@@ -5,20 +5,20 @@ import LedgerTestSupport
 ///
 /// A request with an idempotency key is repeated until it is answered; others sometimes.
 struct Client {
-    private struct Device {
+    struct Device {
         let caller: Caller
         let tenant: TenantID
         /// All its refresh tokens, the current one last.
         var tokens: [Digest]
     }
 
-    private struct Sent {
+    struct Sent {
         let request: Request
         let tenant: TenantID
     }
 
-    private let world: World
-    private var devices: [Device] = []
+    let world: World
+    private(set) var devices: [Device] = []
     private var lastKeyed: Sent?
     /// The legal holds that it has set.
     private var holds: [(account: AccountID, hold: HoldID, tenant: TenantID)] = []
@@ -32,7 +32,7 @@ struct Client {
         self.world = world
     }
 
-    private var dice: Dice { world.dice }
+    var dice: Dice { world.dice }
 
     /// Performs the number of operations that the simulation asks of a client.
     mutating func run() async {
@@ -72,6 +72,7 @@ struct Client {
         }
         guard !devices.isEmpty else { return signIn(in: randomTenant()) }
         let device = devices.suffix(6).randomElement(dice)
+        if let later = signInLater(in: device.tenant) { return later }
         let sent =
             switch dice.number(0...99) {
             case ..<20: signIn(in: device.tenant)
@@ -194,38 +195,6 @@ struct Client {
             tenant: device.tenant)
     }
 
-    private var texts: [String] {
-        (1...2 * world.parameters.subjectsPerProvider).map { "s\($0)@example.com" }
-    }
-
-    private func names(of text: String) -> [AddressName] {
-        addressProof(text, new: AddressID(bits: 0)).address?.names ?? []
-    }
-
-    private func text(of names: [AddressName]) -> String? {
-        texts.first { self.names(of: $0) == names }
-    }
-
-    /// Changes the address of a device's account, or takes one back.
-    private func changeAddress(_ other: Device) -> Sent {
-        let rows = world.database.tenants[other.tenant]?.addresses ?? [:]
-        let held = texts.compactMap { text in
-            names(of: text).first.flatMap { rows[$0] }.map { (text: text, address: $0) }
-        }
-        let former = held.filter { $0.address.formerOf != nil }
-        if !former.isEmpty, dice.chance(0.4) {
-            return Sent(request: .takeBack(former.randomElement(dice).text), tenant: other.tenant)
-        }
-        let owned = held.compactMap { text, address in
-            devices.last { $0.caller.account == address.account }.map { (text: text, device: $0) }
-        }
-        guard !owned.isEmpty else { return refresh(other) }
-        let (present, device) = owned.randomElement(dice)
-        return Sent(
-            request: .changeAddress(device.caller, present, texts.randomElement(dice)),
-            tenant: device.tenant)
-    }
-
     /// Previews a merge into the device's account, or undoes one.
     private mutating func merge(_ device: Device) -> Sent {
         if dice.chance(0.6), let merge = merges.popLast() {
@@ -245,11 +214,12 @@ struct Client {
                 MergeAccounts.Case(
                     survivor: device.caller.account, absorbed: absorbed, reason: "one person",
                     reference: "7"))
-        let kept = RandomCommands.providers.filter { _ in dice.chance(0.2) }
+        var kept = Set(RandomCommands.providers.filter { _ in dice.chance(0.2) })
+        if hasNumbers(device.tenant), dice.chance(0.2) { kept.insert(RandomCommands.phone) }
         return Sent(
             request: .merge(
                 MergeAccounts(
-                    authority: authority, keepsAbsorbed: Set(kept), agreed: nil,
+                    authority: authority, keepsAbsorbed: kept, agreed: nil,
                     digest: sha256)), tenant: device.tenant)
     }
 
@@ -265,7 +235,7 @@ struct Client {
         return Sent(request: .relink(account, identity.id), tenant: device.tenant)
     }
 
-    private func refresh(_ device: Device) -> Sent {
+    func refresh(_ device: Device) -> Sent {
         let isStale = dice.chance(0.08)
         let token = device.tokens[isStale ? 0 : device.tokens.count - 1]
         return Sent(
@@ -331,7 +301,7 @@ struct Client {
             guard plan.due != nil, dice.chance(0.8) else { return }
             let holder = devices.last { $0.caller.account == plan.account }
             let kept = dice.chance(0.4) ? holder.map { EndUnlinkPlan.Ending.kept($0.caller) } : nil
-            if kept == nil { world.letDayPass() }
+            if kept == nil { world.letPass(seconds: 90_000) }
             planned = Sent(
                 request: .endUnlinkPlan(kept ?? .due(plan.account), plan.identity),
                 tenant: command.tenant)
@@ -358,6 +328,9 @@ struct Client {
             return subject(RandomCommands.anonymous.description, "s\(number)")
         }
         let number = dice.number(1...world.parameters.subjectsPerProvider)
+        if hasNumbers(tenant), dice.chance(0.25) {
+            return World.addressSubject(World.number(number))
+        }
         if world.policies[tenant]?.providers[RandomCommands.passkey] != nil, dice.chance(0.25) {
             return subject(RandomCommands.passkey.description, "s\(number)")
         }

@@ -183,14 +183,13 @@ extension World {
                     SessionRenewal(
                         caller: caller, password: nil, refreshToken: dice.digest(),
                         newSession: dice.id()),
-                    from: addressProof(present, new: dice.id()).address?.names ?? [],
-                    to: proof(subject(RandomCommands.email.description, address), in: tenant),
+                    from: Self.names(of: present, new: dice.id()),
+                    to: proof(Self.addressSubject(address), in: tenant),
                     newFormer: dice.id()))
         case .takeBack(let address):
             .takeBackAddress(
                 TakeBackAddress(
-                    proof(subject(RandomCommands.email.description, address), in: tenant),
-                    password: nil))
+                    proof(Self.addressSubject(address), in: tenant), password: nil))
         case .recordRestore:
             .recordRestore(RecordRestore(LedgerRestored(origin: 2, root: dice.digest(), size: 1)))
         case .setRules(let policy):

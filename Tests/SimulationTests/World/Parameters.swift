@@ -100,6 +100,7 @@ struct Parameters: Sendable {
         var codes = SeededGenerator(seed: seed ^ 0xC0DE)
         var claims = SeededGenerator(seed: seed ^ 0xC1A1)
         var keys = SeededGenerator(seed: seed ^ 0xCEE5)
+        var numbers = SeededGenerator(seed: seed ^ 0xDE05)
         var policies: [TenantID: TenantPolicy] = [:]
         for index in 0..<3 {
             var policy = TenantPolicy(
@@ -128,6 +129,10 @@ struct Parameters: Sendable {
             if Int.random(in: 0..<3, using: &keys) == 0 {
                 policy.providers[RandomCommands.passkey] = ProviderPin(
                     type: .passkey, issuers: [World.passkeyDomain])
+            }
+            if Int.random(in: 0..<3, using: &numbers) == 0 {
+                policy.providers[RandomCommands.phone] = ProviderPin(type: .phone, issuers: [])
+                policy.phoneUnusedDays = 30
             }
             if index < tenants { policies[tenant("tenant-\(index)")] = policy }
         }

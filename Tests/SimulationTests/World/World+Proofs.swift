@@ -5,6 +5,22 @@ extension World {
     /// The domain of every passkey.
     static let passkeyDomain = "example.com"
 
+    static func number(_ number: Int) -> String { "+49151234567\(number)" }
+
+    /// Returns the subject whose name is an e-mail address or a phone number.
+    static func addressSubject(_ text: String) -> Subject {
+        let provider = text.hasPrefix("+") ? RandomCommands.phone : RandomCommands.email
+        return subject(provider.description, text)
+    }
+
+    /// Returns the names of an e-mail address or a phone number.
+    static func names(of text: String, new: AddressID) -> [AddressName] {
+        let proof =
+            addressSubject(text).provider == RandomCommands.phone
+            ? numberProof(text, new: new) : addressProof(text, new: new)
+        return proof.address?.names ?? []
+    }
+
     /// Returns the proof of a subject, or of the address that its name is.
     ///
     /// Then it answers a challenge, often one that another command answers at the same time.
@@ -16,6 +32,10 @@ extension World {
         switch named.provider {
         case RandomCommands.email:
             addressProof(
+                named.providerID, new: dice.id(), authenticatedAt: authenticatedAt,
+                challenge: challenge(in: tenant))
+        case RandomCommands.phone:
+            numberProof(
                 named.providerID, new: dice.id(), authenticatedAt: authenticatedAt,
                 challenge: challenge(in: tenant))
         case RandomCommands.password: passwordProof(of: named.providerID, in: tenant)

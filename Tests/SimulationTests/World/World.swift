@@ -186,12 +186,12 @@ final class World: Sendable {
         database.moveClock(microseconds: Int64(seconds) * 1_000_000)
     }
 
-    /// Sets the database's clock forward by a day, if it may step at all.
-    func letDayPass() {
+    /// Sets the database's clock forward, if it may step at all.
+    func letPass(seconds: Int64) {
         guard state.withLock({ $0.faultsAreOn }), parameters.faults.contains(.clockStep) else {
             return
         }
-        database.moveClock(microseconds: 90_000_000_000)
+        database.moveClock(microseconds: seconds * 1_000_000)
     }
 
     func poison(_ command: CommandID) {
