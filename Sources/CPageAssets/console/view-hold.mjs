@@ -3,9 +3,9 @@
 import { el } from "../lib/el.mjs";
 import { ask } from "../lib/dialog.mjs";
 import { form } from "../lib/form.mjs";
-import { reasonFault, reasonHeader } from "./dialogs.mjs";
+import { reasonField, reasonHeader } from "./dialogs.mjs";
 import { newID } from "./session.mjs";
-import { once, reasonField } from "./repair-steps.mjs";
+import { once } from "./repair-steps.mjs";
 import { id, time } from "./format.mjs";
 
 /** @param {any} context */
@@ -27,11 +27,7 @@ export async function show(context) {
   const holdRow = (each) => {
     const button = el("button", { type: "button" }, "Lift legal hold");
     button.addEventListener("click", () => once(context, button, async () => {
-      const fault = reasonFault(reason.value);
-      if (fault) {
-        reason.fault(fault);
-        return;
-      }
+      if (!reason.accepts()) return;
       const isSure = await ask({
         title: "Lift the legal hold?", texts: ["Without another hold, the account can be erased."], confirm: "Lift", cancel: "Cancel",
       });
@@ -47,11 +43,6 @@ export async function show(context) {
   const setting = form({
     fields: [reason], submit: "Set legal hold", missing: "Enter a reason.",
     onsubmit: (button) => once(context, button, async () => {
-      const fault = reasonFault(reason.value);
-      if (fault) {
-        reason.fault(fault);
-        return;
-      }
       await context.api.call("PUT", `${path}/${hold}`, undefined, { headers: reasonHeader(reason.value), isRepeatable: true });
       hold = newID();
       context.say("The legal hold was set.");
