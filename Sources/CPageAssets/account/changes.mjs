@@ -105,6 +105,7 @@ export async function resume(intent) {
       case "unlink": return await unlink(intent.provider, intent.identity);
       case "merge": return await (await combining()).goOn(intent);
       case "add": return await (await security()).showAddition(provider(intent.provider));
+      case "confirmAgain": return await (await security()).showAddition(provider(intent.provider), true);
       case "addPasskey": return await (await security()).addPasskey(provider(intent.provider));
       case "password": {
         const identity = page.account?.identities.find((each) => each.provider === intent.provider);

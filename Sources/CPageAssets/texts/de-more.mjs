@@ -90,6 +90,12 @@ export const texts = {
   nameSaved: "Der Name wurde gespeichert.",
   ADDRESS_UNUSED:
     "Diese Nummer wurde lange nicht verwendet. Melden Sie sich auf einem anderen Weg an und bestätigen Sie sie erneut.",
+  SAME_ACCOUNT: "Beide sind bereits dasselbe Konto.",
+  MERGE_TOO_LARGE: "Diese Konten haben zu viele Verknüpfungen, um zusammengeführt zu werden.",
+  SECOND_FACTOR_ENROLLED:
+    "Das andere Konto hat einen zweiten Faktor. Melden Sie sich dort an und führen Sie die Konten von dort aus zusammen.",
+  FACTOR_REFUSED: "Dieses Konto kann diesen zweiten Faktor nicht haben oder nicht entbehren.",
+  FACTOR_NOT_FOUND: "Dieser zweite Faktor ist bereits entfernt.",
   PASSKEY_EXISTS: "Dieses Gerät hat schon einen Passkey für dieses Konto.",
   PASSKEY_FAILED: "Der Passkey konnte hier nicht verwendet werden.",
 
@@ -99,6 +105,9 @@ export const texts = {
   addressExplained: "Sie werden auf allen anderen Geräten abgemeldet. Sieben Tage lang kann die bisherige Adresse mit einem Code, der dorthin gesendet wird, zurückgeholt werden.",
   changeConfirm: "Ändern",
   addressChanged: "Die Adresse wurde geändert.",
+  confirmAgainExplained: "Geben Sie die Nummer dieses Kontos ein. Der Code, der dorthin gesendet wird, bestätigt sie, und Sie können sich wieder damit anmelden.",
+  confirmedAgain: "Die Telefonnummer wurde bestätigt.",
+  notConfirmedAgain: "Nichts wurde bestätigt: Die Nummer wurde kürzlich verwendet oder ist nicht die dieses Kontos.",
   takeBack: "Frühere Adresse zurückholen",
   returnExplained: "Wenn Ihre Adresse in den letzten sieben Tagen geändert wurde, und nicht von Ihnen, können Sie sie zurückholen. Alle Sitzungen werden beendet.",
   addressReturned: "Ihre Adresse gilt wieder. Melden Sie sich damit an.",

@@ -33,6 +33,7 @@ export const texts = {
   signInAgain: "Sign in again",
   signInAgainTo: (task) => `You signed in a while ago. Sign in again to ${task}.`,
   tasks: {
+    confirmAgain: "confirm the phone number",
     changeAddress: "change the address",
     link: "link an account", unlink: "unlink", merge: "combine the accounts", add: "add a way to sign in",
     addPasskey: "add a passkey", password: "change the password", enrol: "add a second factor",
@@ -81,16 +82,12 @@ export const texts = {
     PROVIDER_NOT_LINKED: "This is no longer linked. Load the page again.",
     ACCOUNT_NOT_FOUND: "There is no account for this.",
     ACCOUNT_DISABLED: "This account is disabled. Ask the support of the app.",
-    SAME_ACCOUNT: "Both are the same account already.",
-    MERGE_TOO_LARGE: "These accounts have too many linked accounts to be combined.",
-    SECOND_FACTOR_ENROLLED: "The other account has a second factor. Sign in there, and combine the accounts from there.",
-    FACTOR_REFUSED: "This account cannot have this second factor, or cannot do without it.",
-    FACTOR_NOT_FOUND: "This second factor is gone already.",
     UNSUPPORTED_PROVIDER: "This way to sign in is no longer offered.",
     INVALID_REQUEST: "Check what you entered.",
     REAUTHENTICATION_REQUIRED: "You signed in a while ago. Sign in again first.",
   },
 
   changeAddress: { email: "Change the e-mail address", phone: "Change the phone number", password: "Change the e-mail address", passkey: "Rename" },
+  confirmAgain: "Confirm again",
   activity: "Recent activity",
 };

@@ -89,6 +89,12 @@ export const texts = {
   saveName: "Guardar el nombre",
   nameSaved: "Se ha guardado el nombre.",
   ADDRESS_UNUSED: "Este número no se ha usado durante mucho tiempo. Inicie sesión de otra forma y confírmelo de nuevo.",
+  SAME_ACCOUNT: "Ambas son ya la misma cuenta.",
+  MERGE_TOO_LARGE: "Estas cuentas tienen demasiadas cuentas vinculadas para combinarse.",
+  SECOND_FACTOR_ENROLLED:
+    "La otra cuenta tiene un segundo factor. Inicie sesión en ella y combine las cuentas desde allí.",
+  FACTOR_REFUSED: "Esta cuenta no puede tener este segundo factor o no puede prescindir de él.",
+  FACTOR_NOT_FOUND: "Este segundo factor ya no existe.",
   PASSKEY_EXISTS: "Este dispositivo ya tiene una llave de acceso para esta cuenta.",
   PASSKEY_FAILED: "La llave de acceso no se ha podido usar aquí.",
 
@@ -98,6 +104,9 @@ export const texts = {
   addressExplained: "Se cerrará la sesión en todos los demás dispositivos. Durante siete días se puede recuperar la dirección actual con un código enviado a ella.",
   changeConfirm: "Cambiar",
   addressChanged: "La dirección se ha cambiado.",
+  confirmAgainExplained: "Introduzca el número de esta cuenta. El código que se enviará allí lo confirma, y podrá volver a iniciar sesión con él.",
+  confirmedAgain: "Se ha confirmado el número de teléfono.",
+  notConfirmedAgain: "No se ha confirmado nada: el número se ha usado hace poco o no es el de esta cuenta.",
   takeBack: "Recuperar una dirección anterior",
   returnExplained: "Si su dirección se cambió en los últimos siete días, y no lo hizo usted, puede recuperarla. Se cerrarán todas las sesiones.",
   addressReturned: "Su dirección vuelve a ser válida. Inicie sesión con ella.",

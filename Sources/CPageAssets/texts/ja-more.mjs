@@ -87,6 +87,12 @@ export const texts = {
   saveName: "名前を保存",
   nameSaved: "名前を保存しました。",
   ADDRESS_UNUSED: "この番号は長い間使われていません。別の方法でサインインして、もう一度確認してください。",
+  SAME_ACCOUNT: "どちらもすでに同じアカウントです。",
+  MERGE_TOO_LARGE: "連携が多すぎるため、これらのアカウントは統合できません。",
+  SECOND_FACTOR_ENROLLED:
+    "もう一方のアカウントには 2 要素目があります。そちらにサインインして、そこから統合してください。",
+  FACTOR_REFUSED: "このアカウントでは、この 2 要素目を設定または削除できません。",
+  FACTOR_NOT_FOUND: "この 2 要素目はすでにありません。",
   PASSKEY_EXISTS: "このデバイスには、このアカウントのパスキーがすでにあります。",
   PASSKEY_FAILED: "ここではパスキーを使用できませんでした。",
 
@@ -96,6 +102,9 @@ export const texts = {
   addressExplained: "ほかのすべての端末からサインアウトされます。7 日間は、現在のアドレスに送られるコードで元に戻せます。",
   changeConfirm: "変更",
   addressChanged: "アドレスを変更しました。",
+  confirmAgainExplained: "このアカウントの番号を入力してください。そこに送信されるコードで番号が確認され、再びその番号でサインインできます。",
+  confirmedAgain: "電話番号を確認しました。",
+  notConfirmedAgain: "何も確認されませんでした。この番号は最近使用されたか、このアカウントの番号ではありません。",
   takeBack: "以前のアドレスを取り戻す",
   returnExplained: "この 7 日間にご自分以外の人がアドレスを変更した場合は、取り戻すことができます。すべてのセッションが終了します。",
   addressReturned: "アドレスが元に戻りました。そのアドレスでサインインしてください。",

@@ -33,6 +33,7 @@ export const texts = {
   signInAgain: "重新登入",
   signInAgainTo: (task) => `您登入已有一段時間。請重新登入以${task}。`,
   tasks: {
+    confirmAgain: "驗證電話號碼",
     changeAddress: "變更地址",
     link: "連結帳號", unlink: "解除連結", merge: "合併帳號", add: "新增登入方式", addPasskey: "新增通行密鑰",
     password: "變更密碼", enrol: "新增第二驗證因素", removeFactor: "移除第二驗證因素", renewRecoveryCodes: "取得新的復原碼",
@@ -80,16 +81,12 @@ export const texts = {
     PROVIDER_NOT_LINKED: "此項目已不再連結。請重新載入頁面。",
     ACCOUNT_NOT_FOUND: "沒有對應的帳號。",
     ACCOUNT_DISABLED: "此帳號已停用。請洽詢應用程式的客服。",
-    SAME_ACCOUNT: "兩者已經是同一個帳號。",
-    MERGE_TOO_LARGE: "這些帳號的連結過多，無法合併。",
-    SECOND_FACTOR_ENROLLED: "另一個帳號設有第二驗證因素。請登入該帳號，並從那裡合併。",
-    FACTOR_REFUSED: "此帳號無法設定此第二驗證因素，或不能沒有它。",
-    FACTOR_NOT_FOUND: "此第二驗證因素已不存在。",
     UNSUPPORTED_PROVIDER: "已不再提供此登入方式。",
     INVALID_REQUEST: "請檢查您輸入的內容。",
     REAUTHENTICATION_REQUIRED: "您登入已有一段時間。請先重新登入。",
   },
 
   changeAddress: { email: "變更電子郵件地址", phone: "變更電話號碼", password: "變更電子郵件地址", passkey: "重新命名" },
+  confirmAgain: "重新驗證",
   activity: "最近的活動",
 };
