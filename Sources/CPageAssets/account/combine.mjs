@@ -39,11 +39,11 @@ function askPassword(name, address) {
   }));
 }
 
-/** A button that leads back to the account. */
-export function cancel() {
+/** A button that leads back to the account, with a text about what was done until then. */
+export function cancel(done = page.t.cancelled) {
   return button(page.t.cancel, async () => {
     await showAccount();
-    say(page.t.cancelled);
+    say(done);
   });
 }
 

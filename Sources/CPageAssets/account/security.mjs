@@ -77,7 +77,7 @@ export async function addPasskey({ name }) {
   // The newest one, unless the account could not be read.
   const added = page.account?.identities.filter((each) => each.provider === name).at(-1);
   if (!added) return;
-  (await addresses()).showNaming(added);
+  (await addresses()).showNaming(added, true);
   say(t.added(nameOf(name)));
 }
 

@@ -31,6 +31,7 @@ export const texts = {
   linked: (name) => `${name}-Konto wurde verknüpft`,
   linkAgain: (name) => `Verknüpfen Sie ${name} erneut und führen Sie dann die beiden Konten zusammen.`,
   added: (name) => `${name} wurde hinzugefügt`,
+  addedUnnamed: (name) => `${name} wurde hinzugefügt, ohne Namen`,
   removed: (name) => `${name} wurde entfernt`,
   addConfirm: "Hinzufügen",
   unlinkTitle: (name) => `Verknüpfung mit ${name} aufheben?`,

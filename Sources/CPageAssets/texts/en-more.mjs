@@ -31,6 +31,7 @@ export const texts = {
   linked: (name) => `${name} account linked successfully`,
   linkAgain: (name) => `Link ${name} again, and then combine the two accounts.`,
   added: (name) => `${name} added`,
+  addedUnnamed: (name) => `${name} added, without a name`,
   removed: (name) => `${name} removed`,
   addConfirm: "Add",
   unlinkTitle: (name) => `Unlink ${name}?`,

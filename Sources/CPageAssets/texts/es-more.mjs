@@ -31,6 +31,7 @@ export const texts = {
   linked: (name) => `Se ha vinculado la cuenta de ${name}`,
   linkAgain: (name) => `Vuelva a vincular ${name} y después combine las dos cuentas.`,
   added: (name) => `Añadido: ${name}`,
+  addedUnnamed: (name) => `Añadido: ${name}, sin nombre`,
   removed: (name) => `Quitado: ${name}`,
   addConfirm: "Añadir",
   unlinkTitle: (name) => `¿Desvincular ${name}?`,

@@ -31,6 +31,7 @@ export const texts = {
   linked: (name) => `Le compte ${name} a été associé`,
   linkAgain: (name) => `Associez de nouveau ${name}, puis fusionnez les deux comptes.`,
   added: (name) => `Ajouté : ${name}`,
+  addedUnnamed: (name) => `Ajouté : ${name}, sans nom`,
   removed: (name) => `Supprimé : ${name}`,
   addConfirm: "Ajouter",
   unlinkTitle: (name) => `Dissocier ${name} ?`,

@@ -31,6 +31,7 @@ export const texts = {
   linked: (name) => `${name} アカウントを連携しました`,
   linkAgain: (name) => `${name} をもう一度連携してから、2 つのアカウントを統合してください。`,
   added: (name) => `${name}を追加しました`,
+  addedUnnamed: (name) => `${name}を名前なしで追加しました`,
   removed: (name) => `${name}を削除しました`,
   addConfirm: "追加",
   unlinkTitle: (name) => `${name} の連携を解除しますか？`,

@@ -31,6 +31,7 @@ export const texts = {
   linked: (name) => `${name} 帳號已成功連結`,
   linkAgain: (name) => `請再次連結 ${name}，然後合併這兩個帳號。`,
   added: (name) => `已新增${name}`,
+  addedUnnamed: (name) => `已新增${name}，未命名`,
   removed: (name) => `已移除${name}`,
   addConfirm: "新增",
   unlinkTitle: (name) => `要解除連結 ${name} 嗎？`,

@@ -433,6 +433,15 @@ test("a person signs up with a passkey, adds another one, and removes it", () =>
     await tab.click("Sign out");
     await tab.click("Sign in with a passkey");
     await tab.says("You are signed in.");
+    await tab.click("Rename");
+    await tab.click("Cancel");
+    await tab.says("You cancelled. Nothing was changed.");
+    await tab.plugIn({ transport: "usb" });
+    await tab.click("Add a passkey");
+    await tab.sees("heading", "Name the passkey");
+    await tab.click("Cancel");
+    await tab.says("Passkey added, without a name");
+    assert.equal((await tab.items("Linked accounts")).length, 3);
     // The first one, which has its day in place of a name.
     await tab.click("Rename");
     await tab.fill("Name of the passkey", "  Work phone ");
