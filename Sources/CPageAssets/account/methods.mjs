@@ -121,13 +121,14 @@ function factorRow(factor) {
   const { t } = page;
   const name = factor.hint ? t.phoneFactor(factor.hint) : t.factors[factor.type];
   const isRemovable = factor.type !== "recovery_codes";
+  const id = `factor-${factor.factor_id}`;
   return el("li", {},
-    el("div", { class: "what" },
+    el("div", { class: "what", id },
       el("strong", {}, name),
       factor.codes_left !== undefined && el("span", { class: "quiet" }, t.codesLeft(factor.codes_left)),
       factor.enrolled_at && isRemovable && el("span", { class: "quiet" }, t.addedOn(day(factor.enrolled_at))),
       factor.removal_due && el("span", { class: "warning" }, t.removalDue(day(factor.removal_due)))),
-    factor.removal_due && button(t.keep, async () => (await security()).keepFactor(factor)),
+    factor.removal_due && button(t.keep, async () => (await security()).keepFactor(factor), { "aria-describedby": id }),
     isRemovable && button(t.removeFactor(name), async () => (await security()).removeFactor(factor, name)));
 }
 

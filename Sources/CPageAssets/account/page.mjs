@@ -223,7 +223,7 @@ export async function visit(name, purpose, planDigest) {
   await new Promise((resolve) => setTimeout(resolve, leavingMilliseconds));
 }
 
-/** What the tab keeps after a code was refused, since its number was not used for a long time. */
+/** The key of the tab's note that the code of an unused number was refused. */
 export const unusedKey = "account-unused";
 
 const intentKey = "account-intent";

@@ -91,6 +91,8 @@ export const texts = {
   nameSaved: "Der Name wurde gespeichert.",
   ADDRESS_UNUSED:
     "Diese Nummer wurde lange nicht verwendet. Melden Sie sich auf einem anderen Weg an und bestätigen Sie sie erneut.",
+  CANNOT_UNLINK_ONLY_PROVIDER:
+    "Die Verknüpfung mit Ihrer einzigen Anmeldemöglichkeit kann nicht aufgehoben werden. Verknüpfen Sie zuerst eine andere.",
   SAME_ACCOUNT: "Beide sind bereits dasselbe Konto.",
   MERGE_TOO_LARGE: "Diese Konten haben zu viele Verknüpfungen, um zusammengeführt zu werden.",
   SECOND_FACTOR_ENROLLED:

@@ -85,8 +85,6 @@ export const texts = {
     INVALID_CODE: "Der Code ist falsch oder abgelaufen.",
     INVALID_PASSWORD: "Die E-Mail-Adresse oder das Passwort ist falsch.",
     INVALID_PROVIDER_TOKEN: "Diese Anmeldung gilt nicht mehr. Melden Sie sich erneut an.",
-    CANNOT_UNLINK_ONLY_PROVIDER:
-      "Die Verknüpfung mit Ihrer einzigen Anmeldemöglichkeit kann nicht aufgehoben werden. Verknüpfen Sie zuerst eine andere.",
     PROVIDER_CONFLICT: "Dieses Konto wird bereits verwendet",
     PROVIDER_NOT_LINKED: "Dies ist nicht mehr verknüpft. Laden Sie die Seite neu.",
     ACCOUNT_NOT_FOUND: "Dazu gibt es kein Konto.",

@@ -85,6 +85,7 @@ export const texts = {
   saveName: "Save the name",
   nameSaved: "The name was saved.",
   ADDRESS_UNUSED: "This number has not been used for a long time. Sign in another way, then confirm it again.",
+  CANNOT_UNLINK_ONLY_PROVIDER: "Cannot unlink your only authentication method. Link another one first.",
   SAME_ACCOUNT: "Both are the same account already.",
   MERGE_TOO_LARGE: "These accounts have too many linked accounts to be combined.",
   SECOND_FACTOR_ENROLLED: "The other account has a second factor. Sign in there, and combine the accounts from there.",

@@ -77,7 +77,6 @@ export const texts = {
     INVALID_CODE: "The code is wrong or has expired.",
     INVALID_PASSWORD: "The e-mail address or the password is wrong.",
     INVALID_PROVIDER_TOKEN: "This sign-in is no longer valid. Sign in again.",
-    CANNOT_UNLINK_ONLY_PROVIDER: "Cannot unlink your only authentication method. Link another one first.",
     PROVIDER_CONFLICT: "This account is already in use",
     PROVIDER_NOT_LINKED: "This is no longer linked. Load the page again.",
     ACCOUNT_NOT_FOUND: "There is no account for this.",

@@ -90,6 +90,7 @@ export const texts = {
   saveName: "Guardar el nombre",
   nameSaved: "Se ha guardado el nombre.",
   ADDRESS_UNUSED: "Este número no se ha usado durante mucho tiempo. Inicie sesión de otra forma y confírmelo de nuevo.",
+  CANNOT_UNLINK_ONLY_PROVIDER: "No se puede desvincular su único método de autenticación. Vincule otro primero.",
   SAME_ACCOUNT: "Ambas son ya la misma cuenta.",
   MERGE_TOO_LARGE: "Estas cuentas tienen demasiadas cuentas vinculadas para combinarse.",
   SECOND_FACTOR_ENROLLED:

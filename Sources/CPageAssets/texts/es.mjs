@@ -89,7 +89,6 @@ export const texts = {
     INVALID_CODE: "El código es incorrecto o ha caducado.",
     INVALID_PASSWORD: "La dirección de correo o la contraseña es incorrecta.",
     INVALID_PROVIDER_TOKEN: "Este inicio de sesión ya no es válido. Vuelva a iniciar sesión.",
-    CANNOT_UNLINK_ONLY_PROVIDER: "No se puede desvincular su único método de autenticación. Vincule otro primero.",
     PROVIDER_CONFLICT: "Esta cuenta ya está en uso",
     PROVIDER_NOT_LINKED: "Ya no está vinculada. Vuelva a cargar la página.",
     ACCOUNT_NOT_FOUND: "No hay ninguna cuenta para esto.",

@@ -91,6 +91,7 @@ export const texts = {
   nameSaved: "Le nom a été enregistré.",
   ADDRESS_UNUSED:
     "Ce numéro n’a pas été utilisé depuis longtemps. Connectez-vous d’une autre manière et confirmez-le à nouveau.",
+  CANNOT_UNLINK_ONLY_PROVIDER: "Impossible de dissocier votre seul moyen de connexion. Associez-en d’abord un autre.",
   SAME_ACCOUNT: "Il s’agit déjà du même compte.",
   MERGE_TOO_LARGE: "Ces comptes ont trop de comptes associés pour être fusionnés.",
   SECOND_FACTOR_ENROLLED:

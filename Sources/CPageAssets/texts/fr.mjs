@@ -86,7 +86,6 @@ export const texts = {
     INVALID_CODE: "Le code est erroné ou a expiré.",
     INVALID_PASSWORD: "L’adresse e-mail ou le mot de passe est erroné.",
     INVALID_PROVIDER_TOKEN: "Cette connexion n’est plus valable. Reconnectez-vous.",
-    CANNOT_UNLINK_ONLY_PROVIDER: "Impossible de dissocier votre seul moyen de connexion. Associez-en d’abord un autre.",
     PROVIDER_CONFLICT: "Ce compte est déjà utilisé",
     PROVIDER_NOT_LINKED: "Ce compte n’est plus associé. Rechargez la page.",
     ACCOUNT_NOT_FOUND: "Il n’y a pas de compte correspondant.",

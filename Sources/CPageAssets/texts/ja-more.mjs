@@ -88,6 +88,7 @@ export const texts = {
   saveName: "名前を保存",
   nameSaved: "名前を保存しました。",
   ADDRESS_UNUSED: "この番号は長い間使われていません。別の方法でサインインして、もう一度確認してください。",
+  CANNOT_UNLINK_ONLY_PROVIDER: "唯一の認証方法は解除できません。先に別の方法を連携してください。",
   SAME_ACCOUNT: "どちらもすでに同じアカウントです。",
   MERGE_TOO_LARGE: "連携が多すぎるため、これらのアカウントは統合できません。",
   SECOND_FACTOR_ENROLLED:

@@ -81,7 +81,6 @@ export const texts = {
     INVALID_CODE: "コードが間違っているか、期限が切れています。",
     INVALID_PASSWORD: "メールアドレスまたはパスワードが間違っています。",
     INVALID_PROVIDER_TOKEN: "このサインインは無効になりました。もう一度サインインしてください。",
-    CANNOT_UNLINK_ONLY_PROVIDER: "唯一の認証方法は解除できません。先に別の方法を連携してください。",
     PROVIDER_CONFLICT: "このアカウントはすでに使用されています",
     PROVIDER_NOT_LINKED: "すでに連携されていません。ページを再読み込みしてください。",
     ACCOUNT_NOT_FOUND: "該当するアカウントがありません。",

@@ -85,6 +85,7 @@ export const texts = {
   saveName: "儲存名稱",
   nameSaved: "名稱已儲存。",
   ADDRESS_UNUSED: "此號碼已長時間未使用。請以其他方式登入，再重新驗證。",
+  CANNOT_UNLINK_ONLY_PROVIDER: "無法解除連結您唯一的驗證方式。請先連結其他方式。",
   SAME_ACCOUNT: "兩者已經是同一個帳號。",
   MERGE_TOO_LARGE: "這些帳號的連結過多，無法合併。",
   SECOND_FACTOR_ENROLLED: "另一個帳號設有第二驗證因素。請登入該帳號，並從那裡合併。",

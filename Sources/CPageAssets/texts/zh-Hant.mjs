@@ -76,7 +76,6 @@ export const texts = {
     INVALID_CODE: "驗證碼錯誤或已過期。",
     INVALID_PASSWORD: "電子郵件地址或密碼錯誤。",
     INVALID_PROVIDER_TOKEN: "這次登入已失效。請重新登入。",
-    CANNOT_UNLINK_ONLY_PROVIDER: "無法解除連結您唯一的驗證方式。請先連結其他方式。",
     PROVIDER_CONFLICT: "此帳號已被使用",
     PROVIDER_NOT_LINKED: "此項目已不再連結。請重新載入頁面。",
     ACCOUNT_NOT_FOUND: "沒有對應的帳號。",
