@@ -42,7 +42,10 @@ export function signInAgain(root, here) {
  * @param {() => void} [leave] called when the person follows the way to another sign-in
  */
 export function explain(context, error, leave) {
-  if (!(error instanceof Refused)) throw error;
+  if (!(error instanceof Refused)) {
+    context.warn("This page failed. Reload it.");
+    throw error;
+  }
   // The frame says that the session is over.
   if (error.status === 401) return;
   const survivor = error.code === "ACCOUNT_MERGED" && error.details.merged_into;

@@ -1,6 +1,7 @@
 // Legal holds of an account: while it has one, an erasure is refused.
 
 import { el } from "../lib/el.mjs";
+import { Refused } from "../lib/api.mjs";
 import { ask } from "../lib/dialog.mjs";
 import { form } from "../lib/form.mjs";
 import { reasonField, reasonHeader } from "./dialogs.mjs";
@@ -17,8 +18,14 @@ export async function show(context) {
   let hold = newID();
   const reason = reasonField();
   const list = el("div", {});
+  /** Reads the list after a change, which was done also if it cannot be read. */
   const draw = async () => {
-    list.replaceChildren(...holds((await context.api.call("GET", `v1/accounts/${account.account}`)).holds));
+    try {
+      list.replaceChildren(...holds((await context.api.call("GET", `v1/accounts/${account.account}`)).holds));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      list.replaceChildren(el("p", { class: "warning" }, "The legal holds cannot be read now. Reload the page to see them."));
+    }
   };
   const holds = (all) => {
     if (all.length === 0) return [el("p", {}, "The account has no legal hold.")];

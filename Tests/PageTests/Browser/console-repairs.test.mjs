@@ -349,6 +349,21 @@ test("support erases nothing; a hold refuses an erasure, and the id that is type
     await tab.wait(`document.querySelector("main").innerText.includes("Its history stays without the person.")`);
   }));
 
+test("a legal hold that was set is told also when the list cannot be read, and is not set twice", () => withBrowser(async (open) => {
+  const account = await signInBy("apple");
+  const tab = await staffTab(open, "admin", `accounts/${account.id}/hold`);
+  await tab.fill("Reason", "request 16");
+  await tab.lose([`/v1/accounts/${account.id}`]);
+  await tab.click("Set legal hold");
+  await tab.says("The legal hold was set.");
+  await tab.wait(`document.querySelector("main").innerText.includes("The legal holds cannot be read now.")`);
+  assert.equal(await tab.evaluate(`document.querySelector("[role=alert]").textContent`), "");
+  await tab.check("a legal hold without the list");
+  await tab.endInterception();
+  await tab.reload();
+  assert.equal((await tab.items("Legal holds")).length, 1);
+}));
+
 test("an erasure after an old sign-in asks for another one, and keeps what was typed", () =>
   withBrowser(async (open) => {
     const account = await signInBy("apple");
