@@ -15,14 +15,14 @@ const kindOf = (name) => provider(name).type === "phone" ? "phone" : "email";
 /** The most characters of a name. */
 const nameLengthMax = 64;
 
-/** Asks for the name of a passkey; without one it is told from others by its day. */
-export function showNaming({ identity_id: id, provider: kind, name, linked_at: since }) {
+/** Asks for the name of a passkey, which may be a new one; without one it is told from others by its day. */
+export function showNaming({ identity_id: id, provider: kind, name, linked_at: since }, isNew = false) {
   const { t, api, language } = page;
   const date = new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(new Date(since));
   const input = field(t.passkeyName, { autocomplete: "off", maxlength: nameLengthMax, value: name ?? `${nameOf(kind)}, ${date}` },
     t.passkeyNameHint);
   show(t.namePasskey, form({
-    fields: [input], submit: t.saveName, missing: t.missing, more: [cancel()],
+    fields: [input], submit: t.saveName, missing: t.missing, more: [cancel(isNew ? t.addedUnnamed(nameOf(kind)) : t.cancelled)],
     onsubmit: (target) => run(target, async () => {
       await api.call("PUT", `v1/account/identities/${id}/name`, { name: input.value.trim() }, { isChange: true });
       await showAccountAfter(t.nameSaved);

@@ -105,14 +105,15 @@ export async function resume(intent) {
       case "unlink": return await unlink(intent.provider, intent.identity);
       case "merge": return await (await combining()).goOn(intent);
       case "add": return await (await security()).showAddition(provider(intent.provider));
+      case "confirmAgain": return await (await security()).showAddition(provider(intent.provider), true);
       case "addPasskey": return await (await security()).addPasskey(provider(intent.provider));
-      case "password": {
-        const identity = page.account?.identities.find((each) => each.provider === intent.provider);
-        return (await security()).showPasswordChange(identity);
-      }
+      case "password":
       case "changeAddress": {
         const identity = page.account?.identities.find((each) => each.provider === intent.provider);
-        return (await addresses()).showAddressChange(identity);
+        // It may have been unlinked meanwhile.
+        if (!identity) return say(t.signedIn);
+        return intent.action === "password" ? (await security()).showPasswordChange(identity)
+          : (await addresses()).showAddressChange(identity);
       }
       case "enrol": return await (await security()).showEnrolment();
       case "removeFactor": return await (await security()).removeFactorNow(intent.factor);

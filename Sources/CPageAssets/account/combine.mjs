@@ -39,11 +39,11 @@ function askPassword(name, address) {
   }));
 }
 
-/** A button that leads back to the account. */
-export function cancel() {
+/** A button that leads back to the account, with a text about what was done until then. */
+export function cancel(done = page.t.cancelled) {
   return button(page.t.cancel, async () => {
     await showAccount();
-    say(page.t.cancelled);
+    say(done);
   });
 }
 
@@ -59,7 +59,7 @@ export async function preview(other) {
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     if (error.code === "REAUTHENTICATION_REQUIRED") {
-      await askAgain({ action: "merge", provider: other.provider, address: other.address });
+      await askAgain({ action: "merge", provider: other.provider });
     } else if (error.code === "INVALID_PROVIDER_TOKEN" && isExternal(provider(other.provider))) {
       // The proof of the conflict is good for a minute.
       keepIntent({ action: "merge", provider: other.provider, keep: other.keep });
@@ -184,7 +184,7 @@ async function merge(intent) {
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     if (error.code === "REAUTHENTICATION_REQUIRED") {
-      await askAgain({ action: "merge", provider: intent.provider, address: intent.address });
+      await askAgain({ action: "merge", provider: intent.provider });
     } else if (error.code === "MERGE_PLAN_CHANGED") {
       await showAccount();
       warn(t.planChanged, el("p", {}, button(t.showAgain, () => goOn({ ...intent, plan: undefined, proof: undefined }))));

@@ -2,7 +2,7 @@
 
 import { el } from "../lib/el.mjs";
 import {
-  button, day, isExternal, isOwn, later, nameOf, page, provider, say, show, visit,
+  button, day, isExternal, isOwn, later, nameOf, page, provider, say, show, unusedKey, visit,
 } from "./page.mjs";
 import { showSignIn } from "./sign-in.mjs";
 
@@ -50,6 +50,7 @@ function row(identity) {
       el("span", { class: "quiet" }, t.linkedOn(day(identity.linked_at))),
       identity.unlink_due && el("span", { class: "warning" }, t.unlinkDue(day(identity.unlink_due)))),
     changing(identity, id),
+    confirming(provider(identity.provider), id),
     identity.unlink_due && button(t.keep, async () => (await changes()).keepIdentity(identity), { "aria-describedby": id }),
     unlinking,
     isLast && el("p", { class: "quiet why", id: `${id}-why` }, t.onlyMethod));
@@ -63,6 +64,12 @@ function changing(identity, id) {
     each.email === identity.email && provider(each.provider).type === "email");
   const text = isShared ? null : t.changeAddress[type];
   return text && button(text, async () => (await addresses()).showAddressChange(identity), { "aria-describedby": id });
+}
+
+/** The button that confirms a number again, once its code was refused. */
+function confirming(each, id) {
+  return each.type === "phone" && sessionStorage.getItem(unusedKey)
+    && button(page.t.confirmAgain, async () => (await security()).showAddition(each, true), { "aria-describedby": id });
 }
 
 /** The buttons for what can be added: only what the tenant offers and the account lacks. */
@@ -114,13 +121,14 @@ function factorRow(factor) {
   const { t } = page;
   const name = factor.hint ? t.phoneFactor(factor.hint) : t.factors[factor.type];
   const isRemovable = factor.type !== "recovery_codes";
+  const id = `factor-${factor.factor_id}`;
   return el("li", {},
-    el("div", { class: "what" },
+    el("div", { class: "what", id },
       el("strong", {}, name),
       factor.codes_left !== undefined && el("span", { class: "quiet" }, t.codesLeft(factor.codes_left)),
       factor.enrolled_at && isRemovable && el("span", { class: "quiet" }, t.addedOn(day(factor.enrolled_at))),
       factor.removal_due && el("span", { class: "warning" }, t.removalDue(day(factor.removal_due)))),
-    factor.removal_due && button(t.keep, async () => (await security()).keepFactor(factor)),
+    factor.removal_due && button(t.keep, async () => (await security()).keepFactor(factor), { "aria-describedby": id }),
     isRemovable && button(t.removeFactor(name), async () => (await security()).removeFactor(factor, name)));
 }
 

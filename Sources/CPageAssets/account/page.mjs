@@ -127,6 +127,7 @@ export function explain(error, again) {
     onSessionEnd();
     return;
   }
+  if (error.code === "ADDRESS_UNUSED") sessionStorage.setItem(unusedKey, "yes");
   if (error.code === "RATE_LIMITED") {
     const time = new Date(Date.now() + error.retryAfter * 1000);
     warn(t.tooManyTries(clock(time, error.retryAfter)));
@@ -221,6 +222,9 @@ export async function visit(name, purpose, planDigest) {
   // The page stays as it is until the browser has left it, or could not.
   await new Promise((resolve) => setTimeout(resolve, leavingMilliseconds));
 }
+
+/** The key of the tab's note that the code of an unused number was refused. */
+export const unusedKey = "account-unused";
 
 const intentKey = "account-intent";
 

@@ -6,7 +6,7 @@ import { field, form } from "../lib/form.mjs";
 import { Refused } from "../lib/api.mjs";
 import { createPasskey } from "../lib/passkeys.mjs";
 import { qrCode } from "../lib/qr.mjs";
-import { button, nameOf, ofType, page, run, say, show } from "./page.mjs";
+import { button, nameOf, ofType, page, provider, run, say, show, unusedKey, warn } from "./page.mjs";
 import { askAgain, showAccountAfter } from "./changes.mjs";
 import { cancel, showConflict } from "./combine.mjs";
 import { addresses, showAccount } from "./methods.mjs";
@@ -23,37 +23,42 @@ export async function change(intent, action) {
   }
 }
 
-/** Asks for an address to add, and for a password with a provider of passwords. */
-export function showAddition({ name, type }) {
+/** Asks for an address to add, and for a password with a provider of passwords; or for a number to confirm again. */
+export function showAddition({ name, type }, isAgain = false) {
   const { t, api } = page;
+  const title = isAgain ? t.confirmAgain : t.add[type];
   const address = addressField(type === "phone" ? "phone" : "email");
   const password = type === "password" ? newPasswordField() : null;
-  show(t.add[type], form({
+  show(title, isAgain && el("p", {}, t.confirmAgainExplained), form({
     fields: [address], submit: t.sendCode, missing: t.missing, more: [cancel()],
     onsubmit: (target) => run(target, async () => {
       const body = { address: address.value };
       const { challenge_id: challenge } = await api.call("POST", `v1/account/codes/${name}`, body);
       const code = codeField();
-      show(t.add[type], el("p", {}, t.codeSent(address.value)), form({
-        fields: password ? [code, password] : [code], submit: t.addConfirm, missing: t.missing, more: [cancel()],
+      show(title, el("p", {}, t.codeSent(address.value)), form({
+        fields: password ? [code, password] : [code], submit: isAgain ? t.goOn : t.addConfirm, missing: t.missing, more: [cancel()],
         onsubmit: (button) => run(button, () => add(name, address.value, {
           challenge_id: challenge, code: code.value.trim(), ...(password && { password: password.value }),
-        })),
+        }, isAgain)),
       }));
     }),
   }));
 }
 
-async function add(name, address, proof) {
+async function add(name, address, proof, isAgain) {
+  const { t } = page;
   try {
-    const done = await change({ action: "add", provider: name }, () =>
+    const done = await change({ action: isAgain ? "confirmAgain" : "add", provider: name }, () =>
       page.api.call("POST", `v1/auth/link/${name}`, proof, { isRepeatable: true, isChange: true }));
-    if (done) await showAccountAfter(page.t.added(nameOf(name)));
+    if (!done) return;
+    if (provider(name).type === "phone") sessionStorage.removeItem(unusedKey);
+    await showAccountAfter(isAgain ? t.confirmedAgain : t.added(nameOf(name)));
   } catch (error) {
     if (!(error instanceof Refused && error.code === "PROVIDER_CONFLICT")) throw error;
     await showAccount();
     const { password, ...code } = proof;
-    showConflict(name, code, address);
+    if (isAgain) warn(t.notConfirmedAgain);
+    else showConflict(name, code, address);
   }
 }
 
@@ -72,7 +77,7 @@ export async function addPasskey({ name }) {
   // The newest one, unless the account could not be read.
   const added = page.account?.identities.filter((each) => each.provider === name).at(-1);
   if (!added) return;
-  (await addresses()).showNaming(added);
+  (await addresses()).showNaming(added, true);
   say(t.added(nameOf(name)));
 }
 

@@ -126,7 +126,7 @@ export function actions(context, account) {
     links.push([`${base}/merge`, "Merge…"], [`${base}/${account.status === "disabled" ? "enable" : "disable"}`,
       account.status === "disabled" ? "Enable…" : "Disable…"], [`${base}/end-sessions`, "End sessions…"]);
   }
-  links.push([`export?account=${account.account}`, "Export"]);
+  if (role !== "support") links.push([`export?account=${account.account}`, "Export"]);
   if (role === "admin" && account.status !== "erased") links.push([`${base}/hold`, "Legal hold…"], [`${base}/erase`, "Erase account…"]);
   return links.map(([path, text]) => {
     const link = context.link(path, text);

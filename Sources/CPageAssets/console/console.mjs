@@ -28,7 +28,8 @@ document.addEventListener("console-changed", () => countConflicts());
 
 restoreClock();
 document.addEventListener("session-over", forget);
-listen({ go });
+// Without a role there is no view to go to.
+listen({ go: (path) => { if (api.session.staff?.role) go(path); } });
 start();
 
 /** How often, and after how long, the number is read again while the read model is behind the log. */
@@ -96,6 +97,8 @@ async function render({ isFirst = false } = {}) {
   const found = routeOf(path);
   markNav(basePath + path);
   const { staff, tenant } = api.session;
+  // A former view may still be on its way.
+  loading("");
   if (!found) {
     arrive(showView("Not found", [el("p", {}, "There is no page at this address. "), link("search", "Search")]), isFirst);
     return;
@@ -214,6 +217,8 @@ async function leaveBy(change, text) {
     if (guard.isOver()) return;
     const again = el("p", {}, el("button", { type: "button", onclick: () => leaveBy(change, text) }, "Try again"));
     warn("The server did not do this.", again);
+    const roles = /** @type {HTMLSelectElement | null} */ (document.querySelector("#bar [aria-label=Role]"));
+    if (roles) roles.value = api.session.staff?.role ?? "";
     if (!(error instanceof Error)) throw error;
   }
 }

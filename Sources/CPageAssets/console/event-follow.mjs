@@ -96,10 +96,11 @@ export function following(context, { filters, rows, newest, add }) {
         }
         flush();
       },
-      onstate: (next) => {
+      onstate: (next, status) => {
         state = next;
         say();
         if (next !== "refused") return;
+        if (status === 401) context.api.onover();
         add(waiting.reverse());
         end();
         said.textContent = states.refused;

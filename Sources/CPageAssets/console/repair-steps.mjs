@@ -1,14 +1,12 @@
 // The steps of every repair: a reason, a preview that changes nothing, and the change with its case.
 
 import { el } from "../lib/el.mjs";
-import { field, form } from "../lib/form.mjs";
+import { form } from "../lib/form.mjs";
 import { Refused } from "../lib/api.mjs";
 import { repairSentence } from "./repair-words.mjs";
 import { refusalSentence } from "./words.mjs";
-import { reasonFault, reasonHeader } from "./dialogs.mjs";
+import { caseField, reasonField, reasonHeader } from "./dialogs.mjs";
 import { id, time } from "./format.mjs";
-
-const reasonHint = "It is kept with the change: a case number rather than a name.";
 
 /** The texts from before the view was opened again, as by Swap or a new sign-in. */
 let carried = { key: "", reason: "", case: "" };
@@ -23,13 +21,6 @@ export function takeCarried(key) {
   const typed = carried.key === key ? carried : { reason: "", case: "" };
   carried = { key: "", reason: "", case: "" };
   return typed;
-}
-
-/** The field of a reason. */
-export function reasonField(value = "") {
-  const made = field("Reason", { autocomplete: "off" }, reasonHint);
-  made.input.value = value;
-  return made;
 }
 
 /**
@@ -51,7 +42,10 @@ export function signInAgain(root, here) {
  * @param {() => void} [leave] called when the person follows the way to another sign-in
  */
 export function explain(context, error, leave) {
-  if (!(error instanceof Refused)) throw error;
+  if (!(error instanceof Refused)) {
+    context.warn("This page failed. Reload it.");
+    throw error;
+  }
   // The frame says that the session is over.
   if (error.status === 401) return;
   const survivor = error.code === "ACCOUNT_MERGED" && error.details.merged_into;
@@ -97,22 +91,21 @@ export async function once(context, button, action, leave) {
  *
  * @param {any} context
  * @param {{
- *   submit: string, typed?: {reason: string, case: string}, fields?: ReturnType<typeof field>[],
+ *   submit: string, typed?: {reason: string, case: string}, fields?: import("../lib/form.mjs").Field[],
  *   preview: (reason: object) => Promise<any>,
  *   describe: (plan: any, again: (focus: string) => Promise<void>) => (Node | null | false)[],
  *   act: ((plan: any, reason: object, typed: {reason: string, case: string}) => Promise<any>) | null,
- *   done: (answer: any) => Node[], changed?: string, hasCase?: boolean, confirm?: () => ReturnType<typeof field>[],
- *   mayAct?: (plan: any) => boolean, check?: (fields: ReturnType<typeof field>[]) => boolean,
+ *   done: (answer: any) => Node[], changed?: string, hasCase?: boolean, confirm?: () => import("../lib/form.mjs").Field[],
+ *   mayAct?: (plan: any) => boolean, check?: (fields: import("../lib/form.mjs").Field[]) => boolean,
  *   leave?: () => void,
  * }} parts `changed` is the code that asks for a new preview
  */
 export function steps(context, parts) {
   const typed = parts.typed ?? { reason: "", case: "" };
   const reason = reasonField(typed.reason);
-  const caseField = field("Case", { autocomplete: "off" }, "For example the number of a ticket.");
-  caseField.input.value = typed.case;
+  const reference = caseField(typed.case);
   const area = el("div", {});
-  const words = () => ({ reason: reason.value.trim(), case: caseField.value.trim() });
+  const words = () => ({ reason: reason.value.trim(), case: reference.value.trim() });
   /** Previews another choice: meanwhile nothing is confirmed, and a failure leaves the former preview. */
   const again = async (/** @type {string} */ focus) => {
     const buttons = area.querySelectorAll("form button");
@@ -126,17 +119,10 @@ export function steps(context, parts) {
   };
   const first = form({
     fields: [reason, ...(parts.fields ?? [])], submit: "Preview", missing: "This is missing.",
-    onsubmit: (button) => {
-      const fault = reasonFault(reason.value);
-      if (fault) {
-        reason.fault(fault);
-        return;
-      }
-      once(context, button, async () => {
-        await show();
-        context.say("This is a preview. Nothing was changed.");
-      });
-    },
+    onsubmit: (button) => once(context, button, async () => {
+      await show();
+      context.say("This is a preview. Nothing was changed.");
+    }),
   });
 
   async function show() {
@@ -149,13 +135,11 @@ export function steps(context, parts) {
 
   function confirmation(plan) {
     const more = parts.confirm?.() ?? [];
-    const fields = parts.hasCase === false ? more : [caseField, ...more];
+    const fields = parts.hasCase === false ? more : [reference, ...more];
     return form({
       fields, submit: parts.submit, missing: "This is missing.",
       onsubmit: (button) => {
-        const fault = reasonFault(reason.value);
-        if (fault) reason.fault(fault);
-        else if (!parts.check || parts.check(more)) once(context, button, () => act(plan), parts.leave);
+        if (reason.accepts() && (!parts.check || parts.check(more))) once(context, button, () => act(plan), parts.leave);
       },
     });
   }

@@ -5,6 +5,7 @@ import { el } from "../lib/el.mjs";
 import { Api, Refused, randomKey } from "../lib/api.mjs";
 import { timeText } from "./format.mjs";
 import { hush, say, showView, warn } from "./frame.mjs";
+import { refusalSentence } from "./words.mjs";
 
 /** The key of what a person typed, kept in the tab on the way to another sign-in alone. */
 export const keptKey = "console-erase";
@@ -186,7 +187,10 @@ export function watch(api, { signInAddress }) {
   /** Asks whether the session is still there. */
   async function check() {
     const { staff } = api.session;
-    const session = await api.begin().catch(() => null);
+    const session = await api.begin().catch((error) => {
+      say(refusalSentence(error));
+      return null;
+    });
     if (!session) return;
     if (!session.staff) {
       api.session = { ...session, staff };

@@ -267,13 +267,13 @@ class AccountView {
   #drawPersonal() {
     const shown = this.#disclosed;
     if (!this.#showButton) return;
+    const hadFocus = [this.#showButton, this.#personal].some((node) => node.contains(document.activeElement));
     this.#showButton.toggleAttribute("hidden", Boolean(shown));
     this.#personal.replaceChildren(...shown ? [el("p", { class: "warning" },
       `Shown to you for: ${shown.reason}; recorded. Gone after ${shownMinutes} minutes or a reload. `,
-      el("button", { type: "button", onclick: () => {
-        this.#hide();
-        this.#showButton?.focus();
-      } }, "Hide personal data"))] : []);
+      el("button", { type: "button", onclick: () => this.#hide() }, "Hide personal data"))] : []);
+    // The button that had it is gone; the other one takes its place.
+    if (hadFocus) (shown ? this.#personal.querySelector("button") : this.#showButton)?.focus();
   }
 
   /** Does something once at a time for a button, and says why it was refused, unless that is no longer of use. */

@@ -62,6 +62,7 @@ function choices(context, rows) {
     if (isReversed) {
       first.node.setAttribute("aria-invalid", "true");
       result.replaceChildren();
+      result.removeAttribute("aria-busy");
       return;
     }
     result.setAttribute("aria-busy", "true");

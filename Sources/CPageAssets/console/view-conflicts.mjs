@@ -2,11 +2,11 @@
 
 import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
+import { noteFault } from "./dialogs.mjs";
 import { once } from "./repair-steps.mjs";
 import { id, time } from "./format.mjs";
 
 const pageSize = 50;
-const noteLengthMax = 1000;
 const states = { open: "Open", resolved: "Resolved", all: "All" };
 const empty = { open: "No open conflicts.", resolved: "No resolved conflicts.", all: "No conflicts." };
 const ends = {
@@ -140,7 +140,7 @@ function review(context, conflict, mayRepair) {
     return button;
   };
   const write = () => {
-    const text = field("Note", { maxlength: noteLengthMax, autocomplete: "off" }, "Support and administrators read it. A further attempt makes it void.");
+    const text = field("Note", { autocomplete: "off" }, "Support and administrators read it. A further attempt makes it void.", noteFault);
     return el("details", {}, el("summary", {}, "Looked at, nothing to do"), form({
       fields: [text], submit: "Save the note", missing: "Enter a note.",
       onsubmit: (button) => once(context, button, async () => {

@@ -1,9 +1,9 @@
 // Removing a second factor that its holder has lost: it is planned, and happens after a day unless it is stopped.
 
 import { el } from "../lib/el.mjs";
-import { field, form } from "../lib/form.mjs";
-import { reasonFault, reasonHeader } from "./dialogs.mjs";
-import { doneHeading, once, reasonField, steps } from "./repair-steps.mjs";
+import { form } from "../lib/form.mjs";
+import { caseField, reasonField, reasonHeader } from "./dialogs.mjs";
+import { doneHeading, once, steps } from "./repair-steps.mjs";
 import { id, time } from "./format.mjs";
 import { factorKinds } from "./words.mjs";
 
@@ -61,17 +61,12 @@ function plan(context, account, factor, path) {
 
 function stop(context, account, factor, path) {
   const reason = reasonField();
-  const caseField = field("Case", { maxlength: 255, autocomplete: "off" });
+  const reference = caseField();
   const area = el("div", {});
   area.append(form({
-    fields: [reason, caseField], submit: "Keep the factor", missing: "This is missing.",
+    fields: [reason, reference], submit: "Keep the factor", missing: "This is missing.",
     onsubmit: (button) => once(context, button, async () => {
-      const fault = reasonFault(reason.value);
-      if (fault) {
-        reason.fault(fault);
-        return;
-      }
-      await context.api.call("POST", `${path}/keep`, { case: caseField.value.trim() }, { headers: reasonHeader(reason.value) });
+      await context.api.call("POST", `${path}/keep`, { case: reference.value.trim() }, { headers: reasonHeader(reason.value) });
       context.say("The removal was stopped.");
       const heading = doneHeading("The removal was stopped");
       area.replaceChildren(heading, el("p", {}, context.link(`accounts/${account.account}`, "Open the account")));

@@ -1,11 +1,12 @@
 // Legal holds of an account: while it has one, an erasure is refused.
 
 import { el } from "../lib/el.mjs";
+import { Refused } from "../lib/api.mjs";
 import { ask } from "../lib/dialog.mjs";
 import { form } from "../lib/form.mjs";
-import { reasonFault, reasonHeader } from "./dialogs.mjs";
+import { reasonField, reasonHeader } from "./dialogs.mjs";
 import { newID } from "./session.mjs";
-import { once, reasonField } from "./repair-steps.mjs";
+import { once } from "./repair-steps.mjs";
 import { id, time } from "./format.mjs";
 
 /** @param {any} context */
@@ -17,8 +18,14 @@ export async function show(context) {
   let hold = newID();
   const reason = reasonField();
   const list = el("div", {});
+  /** Reads the list after a change, which was done also if it cannot be read. */
   const draw = async () => {
-    list.replaceChildren(...holds((await context.api.call("GET", `v1/accounts/${account.account}`)).holds));
+    try {
+      list.replaceChildren(...holds((await context.api.call("GET", `v1/accounts/${account.account}`)).holds));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      list.replaceChildren(el("p", { class: "warning" }, "The legal holds cannot be read now. Reload the page to see them."));
+    }
   };
   const holds = (all) => {
     if (all.length === 0) return [el("p", {}, "The account has no legal hold.")];
@@ -27,11 +34,7 @@ export async function show(context) {
   const holdRow = (each) => {
     const button = el("button", { type: "button" }, "Lift legal hold");
     button.addEventListener("click", () => once(context, button, async () => {
-      const fault = reasonFault(reason.value);
-      if (fault) {
-        reason.fault(fault);
-        return;
-      }
+      if (!reason.accepts()) return;
       const isSure = await ask({
         title: "Lift the legal hold?", texts: ["Without another hold, the account can be erased."], confirm: "Lift", cancel: "Cancel",
       });
@@ -47,11 +50,6 @@ export async function show(context) {
   const setting = form({
     fields: [reason], submit: "Set legal hold", missing: "Enter a reason.",
     onsubmit: (button) => once(context, button, async () => {
-      const fault = reasonFault(reason.value);
-      if (fault) {
-        reason.fault(fault);
-        return;
-      }
       await context.api.call("PUT", `${path}/${hold}`, undefined, { headers: reasonHeader(reason.value), isRepeatable: true });
       hold = newID();
       context.say("The legal hold was set.");

@@ -26,10 +26,9 @@ export async function show(context) {
   let former = null;
 
   const refresh = async () => {
-    body.replaceChildren();
     await checking(region, "the log", async () => {
       const { keys, isPinned } = await trust.keys();
-      body.append(keySection(context, trust, keys, isPinned, refresh));
+      body.replaceChildren(keySection(context, trust, keys, isPinned, refresh));
       const { checkpoint, signers } = await openCheckpoint(newest.note, keys);
       former = null;
       for (const key of signers) former ??= (await trust.witness.recall(key))?.checkpoint ?? null;
@@ -80,20 +79,27 @@ function keySection(context, trust, keys, isPinned, refresh) {
   const pasted = field("Verifier key that you were given", { autocomplete: "off", spellcheck: "false" },
     "NAME+ID+KEY, from the operator or an earlier audit by another way than this page. It stays in this browser.");
   const shown = el("ul", { "aria-label": "Keys" }, ...keys.map(({ vkey, id }) => el("li", {}, `key ${id} `, el("code", {}, vkey))));
+  const heading = el("h2", { id: "log-key", tabindex: "-1" }, "Key");
+  /** Shows the log by the key that counts now. The button that had the focus is gone then. */
+  const showAnew = async () => {
+    await refresh();
+    if (document.activeElement === document.body) document.getElementById(heading.id)?.focus();
+  };
+  const forgetButton = el("button", { type: "button" }, "Forget the pasted key");
+  forgetButton.addEventListener("click", () => once(context, forgetButton, async () => {
+    trust.pinned.forget();
+    await showAnew();
+    context.say("The pasted key is forgotten.");
+  }));
   if (isPinned) {
-    return el("section", { "aria-label": "Key" }, el("h2", {}, "Key"),
-      el("p", {}, "Only the key that you pasted counts in this browser:"), shown,
-      el("button", { type: "button", onclick: async () => {
-        trust.pinned.forget();
-        await refresh();
-        context.say("The pasted key is forgotten.");
-      } }, "Forget the pasted key"));
+    return el("section", { "aria-label": "Key" }, heading,
+      el("p", {}, "Only the key that you pasted counts in this browser:"), shown, forgetButton);
   }
-  return el("section", { "aria-label": "Key" }, el("h2", {}, "Key"),
+  return el("section", { "aria-label": "Key" }, heading,
     el("p", {}, "This server states that the log is signed by:"), shown,
     form({
       fields: [pasted], submit: "Use this key", missing: "Paste a key",
-      onsubmit: async () => {
+      onsubmit: (button) => once(context, button, async () => {
         let key;
         try {
           key = await trust.pinned.pin(pasted.value);
@@ -101,11 +107,11 @@ function keySection(context, trust, keys, isPinned, refresh) {
           pasted.fault(error instanceof Fault ? error.message : String(error));
           return;
         }
-        await refresh();
+        await showAnew();
         const isStated = keys.some(({ vkey }) => vkey === key.vkey);
         context.say(isStated ? "This is the key that the server states, too. It alone counts from now on."
           : "The key is kept. It is not one that the server states.");
-      },
+      }),
     }));
 }
 

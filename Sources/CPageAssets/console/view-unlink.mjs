@@ -1,9 +1,9 @@
 // Unlinking an identity for the account's holder: it is planned, and happens after a day unless it is stopped.
 
 import { el } from "../lib/el.mjs";
-import { field, form } from "../lib/form.mjs";
-import { reasonHeader } from "./dialogs.mjs";
-import { doneHeading, identityList, once, reasonField, steps } from "./repair-steps.mjs";
+import { form } from "../lib/form.mjs";
+import { caseField, reasonField, reasonHeader } from "./dialogs.mjs";
+import { doneHeading, identityList, once, steps } from "./repair-steps.mjs";
 import { id, time } from "./format.mjs";
 
 /** @param {any} context */
@@ -57,12 +57,12 @@ function plan(context, account, link, path) {
 
 function stop(context, account, link, path) {
   const reason = reasonField();
-  const caseField = field("Case", { maxlength: 255, autocomplete: "off" });
+  const reference = caseField();
   const area = el("div", {});
   const forms = form({
-    fields: [reason, caseField], submit: "Keep the identity", missing: "This is missing.",
+    fields: [reason, reference], submit: "Keep the identity", missing: "This is missing.",
     onsubmit: (button) => once(context, button, async () => {
-      await context.api.call("POST", `${path}/keep`, { case: caseField.value.trim() }, { headers: reasonHeader(reason.value) });
+      await context.api.call("POST", `${path}/keep`, { case: reference.value.trim() }, { headers: reasonHeader(reason.value) });
       context.say("The unlink was stopped.");
       const heading = doneHeading("The unlink was stopped");
       area.replaceChildren(heading, el("p", {}, context.link(`accounts/${account.account}`, "Open the account")));

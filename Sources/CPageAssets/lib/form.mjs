@@ -2,6 +2,8 @@
 
 import { el } from "./el.mjs";
 
+/** @typedef {ReturnType<typeof field>} Field */
+
 let count = 0;
 
 /**
@@ -10,8 +12,9 @@ let count = 0;
  * @param {string} label
  * @param {Record<string, any>} properties of the `input`
  * @param {string} [hint]
+ * @param {(text: string) => string} [check] returns the fault of a text; an empty one without any
  */
-export function field(label, properties, hint) {
+export function field(label, properties, hint, check = () => "") {
   count += 1;
   const id = `field-${count}`;
   const input = /** @type {HTMLInputElement} */ (el("input", {
@@ -34,13 +37,18 @@ export function field(label, properties, hint) {
         input.removeAttribute("aria-invalid");
       }
     },
+    /** Checks what was typed, and shows its fault. */
+    accepts() {
+      this.fault(check(input.value));
+      return !error.textContent;
+    },
   };
 }
 
 /**
  * Makes a form.
  *
- * @param {{fields: ReturnType<typeof field>[], submit: string, missing: string,
+ * @param {{fields: Field[], submit: string, missing: string,
  *   onsubmit: (button: HTMLElement) => void, more?: Node[]}} parts
  */
 export function form({ fields, submit, missing, onsubmit, more = [] }) {
@@ -52,7 +60,7 @@ export function form({ fields, submit, missing, onsubmit, more = [] }) {
       for (const each of fields) each.fault("");
       const empty = fields.find((each) => each.input.required && !each.value.trim());
       if (empty) empty.fault(missing);
-      else onsubmit(button);
+      else if (fields.every((each) => each.accepts())) onsubmit(button);
     },
   }, ...fields.map((each) => each.node), el("div", { class: "actions" }, button, ...more));
 }

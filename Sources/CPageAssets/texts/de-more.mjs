@@ -31,6 +31,7 @@ export const texts = {
   linked: (name) => `${name}-Konto wurde verknüpft`,
   linkAgain: (name) => `Verknüpfen Sie ${name} erneut und führen Sie dann die beiden Konten zusammen.`,
   added: (name) => `${name} wurde hinzugefügt`,
+  addedUnnamed: (name) => `${name} wurde hinzugefügt, ohne Namen`,
   removed: (name) => `${name} wurde entfernt`,
   addConfirm: "Hinzufügen",
   unlinkTitle: (name) => `Verknüpfung mit ${name} aufheben?`,
@@ -90,6 +91,14 @@ export const texts = {
   nameSaved: "Der Name wurde gespeichert.",
   ADDRESS_UNUSED:
     "Diese Nummer wurde lange nicht verwendet. Melden Sie sich auf einem anderen Weg an und bestätigen Sie sie erneut.",
+  CANNOT_UNLINK_ONLY_PROVIDER:
+    "Die Verknüpfung mit Ihrer einzigen Anmeldemöglichkeit kann nicht aufgehoben werden. Verknüpfen Sie zuerst eine andere.",
+  SAME_ACCOUNT: "Beide sind bereits dasselbe Konto.",
+  MERGE_TOO_LARGE: "Diese Konten haben zu viele Verknüpfungen, um zusammengeführt zu werden.",
+  SECOND_FACTOR_ENROLLED:
+    "Das andere Konto hat einen zweiten Faktor. Melden Sie sich dort an und führen Sie die Konten von dort aus zusammen.",
+  FACTOR_REFUSED: "Dieses Konto kann diesen zweiten Faktor nicht haben oder nicht entbehren.",
+  FACTOR_NOT_FOUND: "Dieser zweite Faktor ist bereits entfernt.",
   PASSKEY_EXISTS: "Dieses Gerät hat schon einen Passkey für dieses Konto.",
   PASSKEY_FAILED: "Der Passkey konnte hier nicht verwendet werden.",
 
@@ -99,6 +108,9 @@ export const texts = {
   addressExplained: "Sie werden auf allen anderen Geräten abgemeldet. Sieben Tage lang kann die bisherige Adresse mit einem Code, der dorthin gesendet wird, zurückgeholt werden.",
   changeConfirm: "Ändern",
   addressChanged: "Die Adresse wurde geändert.",
+  confirmAgainExplained: "Geben Sie die Nummer dieses Kontos ein. Der Code, der dorthin gesendet wird, bestätigt sie, und Sie können sich wieder damit anmelden.",
+  confirmedAgain: "Die Telefonnummer wurde bestätigt.",
+  notConfirmedAgain: "Nichts wurde bestätigt: Die Nummer wurde kürzlich verwendet oder ist nicht die dieses Kontos.",
   takeBack: "Frühere Adresse zurückholen",
   returnExplained: "Wenn Ihre Adresse in den letzten sieben Tagen geändert wurde, und nicht von Ihnen, können Sie sie zurückholen. Alle Sitzungen werden beendet.",
   addressReturned: "Ihre Adresse gilt wieder. Melden Sie sich damit an.",

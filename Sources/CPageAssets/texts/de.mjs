@@ -33,6 +33,7 @@ export const texts = {
   signInAgain: "Erneut anmelden",
   signInAgainTo: (task) => `Ihre Anmeldung liegt einige Zeit zurück. Melden Sie sich erneut an, um ${task}.`,
   tasks: {
+    confirmAgain: "die Telefonnummer zu bestätigen",
     changeAddress: "die Adresse zu ändern",
     link: "ein Konto zu verknüpfen", unlink: "die Verknüpfung aufzuheben", merge: "die Konten zusammenzuführen",
     add: "eine Anmeldemöglichkeit hinzuzufügen", addPasskey: "einen Passkey hinzuzufügen",
@@ -84,23 +85,16 @@ export const texts = {
     INVALID_CODE: "Der Code ist falsch oder abgelaufen.",
     INVALID_PASSWORD: "Die E-Mail-Adresse oder das Passwort ist falsch.",
     INVALID_PROVIDER_TOKEN: "Diese Anmeldung gilt nicht mehr. Melden Sie sich erneut an.",
-    CANNOT_UNLINK_ONLY_PROVIDER:
-      "Die Verknüpfung mit Ihrer einzigen Anmeldemöglichkeit kann nicht aufgehoben werden. Verknüpfen Sie zuerst eine andere.",
     PROVIDER_CONFLICT: "Dieses Konto wird bereits verwendet",
     PROVIDER_NOT_LINKED: "Dies ist nicht mehr verknüpft. Laden Sie die Seite neu.",
     ACCOUNT_NOT_FOUND: "Dazu gibt es kein Konto.",
     ACCOUNT_DISABLED: "Dieses Konto ist gesperrt. Wenden Sie sich an den Support der App.",
-    SAME_ACCOUNT: "Beide sind bereits dasselbe Konto.",
-    MERGE_TOO_LARGE: "Diese Konten haben zu viele Verknüpfungen, um zusammengeführt zu werden.",
-    SECOND_FACTOR_ENROLLED:
-      "Das andere Konto hat einen zweiten Faktor. Melden Sie sich dort an und führen Sie die Konten von dort aus zusammen.",
-    FACTOR_REFUSED: "Dieses Konto kann diesen zweiten Faktor nicht haben oder nicht entbehren.",
-    FACTOR_NOT_FOUND: "Dieser zweite Faktor ist bereits entfernt.",
     UNSUPPORTED_PROVIDER: "Diese Anmeldemöglichkeit wird nicht mehr angeboten.",
     INVALID_REQUEST: "Prüfen Sie Ihre Eingabe.",
     REAUTHENTICATION_REQUIRED: "Ihre Anmeldung liegt einige Zeit zurück. Melden Sie sich zuerst erneut an.",
   },
 
   changeAddress: { email: "E-Mail-Adresse ändern", phone: "Telefonnummer ändern", password: "E-Mail-Adresse ändern", passkey: "Umbenennen" },
+  confirmAgain: "Erneut bestätigen",
   activity: "Letzte Aktivitäten",
 };

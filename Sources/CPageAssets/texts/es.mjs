@@ -38,6 +38,7 @@ export const texts = {
   signInAgain: "Vuelva a iniciar sesión",
   signInAgainTo: (task) => `Inició sesión hace un tiempo. Vuelva a iniciar sesión para ${task}.`,
   tasks: {
+    confirmAgain: "confirmar el número de teléfono",
     changeAddress: "cambiar la dirección",
     link: "vincular una cuenta", unlink: "desvincular", merge: "combinar las cuentas",
     add: "añadir una forma de iniciar sesión", addPasskey: "añadir una llave de acceso",
@@ -88,22 +89,16 @@ export const texts = {
     INVALID_CODE: "El código es incorrecto o ha caducado.",
     INVALID_PASSWORD: "La dirección de correo o la contraseña es incorrecta.",
     INVALID_PROVIDER_TOKEN: "Este inicio de sesión ya no es válido. Vuelva a iniciar sesión.",
-    CANNOT_UNLINK_ONLY_PROVIDER: "No se puede desvincular su único método de autenticación. Vincule otro primero.",
     PROVIDER_CONFLICT: "Esta cuenta ya está en uso",
     PROVIDER_NOT_LINKED: "Ya no está vinculada. Vuelva a cargar la página.",
     ACCOUNT_NOT_FOUND: "No hay ninguna cuenta para esto.",
     ACCOUNT_DISABLED: "Esta cuenta está desactivada. Consulte al servicio de asistencia de la aplicación.",
-    SAME_ACCOUNT: "Ambas son ya la misma cuenta.",
-    MERGE_TOO_LARGE: "Estas cuentas tienen demasiadas cuentas vinculadas para combinarse.",
-    SECOND_FACTOR_ENROLLED:
-      "La otra cuenta tiene un segundo factor. Inicie sesión en ella y combine las cuentas desde allí.",
-    FACTOR_REFUSED: "Esta cuenta no puede tener este segundo factor o no puede prescindir de él.",
-    FACTOR_NOT_FOUND: "Este segundo factor ya no existe.",
     UNSUPPORTED_PROVIDER: "Esta forma de iniciar sesión ya no se ofrece.",
     INVALID_REQUEST: "Compruebe los datos introducidos.",
     REAUTHENTICATION_REQUIRED: "Inició sesión hace un tiempo. Vuelva a iniciar sesión primero.",
   },
 
   changeAddress: { email: "Cambiar la dirección de correo", phone: "Cambiar el número de teléfono", password: "Cambiar la dirección de correo", passkey: "Cambiar el nombre" },
+  confirmAgain: "Confirmar de nuevo",
   activity: "Actividad reciente",
 };

@@ -31,6 +31,7 @@ export const texts = {
   linked: (name) => `Le compte ${name} a été associé`,
   linkAgain: (name) => `Associez de nouveau ${name}, puis fusionnez les deux comptes.`,
   added: (name) => `Ajouté : ${name}`,
+  addedUnnamed: (name) => `Ajouté : ${name}, sans nom`,
   removed: (name) => `Supprimé : ${name}`,
   addConfirm: "Ajouter",
   unlinkTitle: (name) => `Dissocier ${name} ?`,
@@ -90,6 +91,13 @@ export const texts = {
   nameSaved: "Le nom a été enregistré.",
   ADDRESS_UNUSED:
     "Ce numéro n’a pas été utilisé depuis longtemps. Connectez-vous d’une autre manière et confirmez-le à nouveau.",
+  CANNOT_UNLINK_ONLY_PROVIDER: "Impossible de dissocier votre seul moyen de connexion. Associez-en d’abord un autre.",
+  SAME_ACCOUNT: "Il s’agit déjà du même compte.",
+  MERGE_TOO_LARGE: "Ces comptes ont trop de comptes associés pour être fusionnés.",
+  SECOND_FACTOR_ENROLLED:
+    "L’autre compte a un second facteur. Connectez-vous à celui-ci et fusionnez les comptes à partir de là.",
+  FACTOR_REFUSED: "Ce compte ne peut pas avoir ce second facteur, ou ne peut pas s’en passer.",
+  FACTOR_NOT_FOUND: "Ce second facteur n’existe plus.",
   PASSKEY_EXISTS: "Cet appareil a déjà une clé d’accès pour ce compte.",
   PASSKEY_FAILED: "La clé d’accès n’a pas pu être utilisée ici.",
 
@@ -99,6 +107,9 @@ export const texts = {
   addressExplained: "Vous serez déconnecté de tous les autres appareils. Pendant sept jours, l’adresse actuelle peut être récupérée avec un code qui y est envoyé.",
   changeConfirm: "Changer",
   addressChanged: "L’adresse a été changée.",
+  confirmAgainExplained: "Saisissez le numéro de ce compte. Le code qui y sera envoyé le confirme, et vous pourrez de nouveau vous connecter avec lui.",
+  confirmedAgain: "Le numéro de téléphone a été confirmé.",
+  notConfirmedAgain: "Rien n’a été confirmé : le numéro a été utilisé récemment ou n’est pas celui de ce compte.",
   takeBack: "Récupérer une ancienne adresse",
   returnExplained: "Si votre adresse a été changée au cours des sept derniers jours, et pas par vous, vous pouvez la récupérer. Toutes les sessions seront fermées.",
   addressReturned: "Votre adresse est de nouveau valable. Connectez-vous avec elle.",

@@ -35,6 +35,7 @@ export const texts = {
   signInAgain: "Se reconnecter",
   signInAgainTo: (task) => `Votre connexion date d’un certain temps. Reconnectez-vous pour ${task}.`,
   tasks: {
+    confirmAgain: "confirmer le numéro de téléphone",
     changeAddress: "changer l’adresse",
     link: "associer un compte", unlink: "dissocier le compte", merge: "fusionner les comptes",
     add: "ajouter un moyen de connexion", addPasskey: "ajouter une clé d’accès", password: "changer le mot de passe",
@@ -85,22 +86,16 @@ export const texts = {
     INVALID_CODE: "Le code est erroné ou a expiré.",
     INVALID_PASSWORD: "L’adresse e-mail ou le mot de passe est erroné.",
     INVALID_PROVIDER_TOKEN: "Cette connexion n’est plus valable. Reconnectez-vous.",
-    CANNOT_UNLINK_ONLY_PROVIDER: "Impossible de dissocier votre seul moyen de connexion. Associez-en d’abord un autre.",
     PROVIDER_CONFLICT: "Ce compte est déjà utilisé",
     PROVIDER_NOT_LINKED: "Ce compte n’est plus associé. Rechargez la page.",
     ACCOUNT_NOT_FOUND: "Il n’y a pas de compte correspondant.",
     ACCOUNT_DISABLED: "Ce compte est désactivé. Adressez-vous à l’assistance de l’application.",
-    SAME_ACCOUNT: "Il s’agit déjà du même compte.",
-    MERGE_TOO_LARGE: "Ces comptes ont trop de comptes associés pour être fusionnés.",
-    SECOND_FACTOR_ENROLLED:
-      "L’autre compte a un second facteur. Connectez-vous à celui-ci et fusionnez les comptes à partir de là.",
-    FACTOR_REFUSED: "Ce compte ne peut pas avoir ce second facteur, ou ne peut pas s’en passer.",
-    FACTOR_NOT_FOUND: "Ce second facteur n’existe plus.",
     UNSUPPORTED_PROVIDER: "Ce moyen de connexion n’est plus proposé.",
     INVALID_REQUEST: "Vérifiez votre saisie.",
     REAUTHENTICATION_REQUIRED: "Votre connexion date d’un certain temps. Reconnectez-vous d’abord.",
   },
 
   changeAddress: { email: "Changer l’adresse e-mail", phone: "Changer le numéro de téléphone", password: "Changer l’adresse e-mail", passkey: "Renommer" },
+  confirmAgain: "Confirmer à nouveau",
   activity: "Activité récente",
 };

@@ -33,6 +33,7 @@ export const texts = {
   signInAgain: "もう一度サインイン",
   signInAgainTo: (task) => `サインインしてから時間が経っています。${task}には、もう一度サインインしてください。`,
   tasks: {
+    confirmAgain: "電話番号を確認する",
     changeAddress: "アドレスを変更する",
     link: "アカウントを連携する", unlink: "連携を解除する", merge: "アカウントを統合する",
     add: "サインイン方法を追加する", addPasskey: "パスキーを追加する", password: "パスワードを変更する",
@@ -80,22 +81,16 @@ export const texts = {
     INVALID_CODE: "コードが間違っているか、期限が切れています。",
     INVALID_PASSWORD: "メールアドレスまたはパスワードが間違っています。",
     INVALID_PROVIDER_TOKEN: "このサインインは無効になりました。もう一度サインインしてください。",
-    CANNOT_UNLINK_ONLY_PROVIDER: "唯一の認証方法は解除できません。先に別の方法を連携してください。",
     PROVIDER_CONFLICT: "このアカウントはすでに使用されています",
     PROVIDER_NOT_LINKED: "すでに連携されていません。ページを再読み込みしてください。",
     ACCOUNT_NOT_FOUND: "該当するアカウントがありません。",
     ACCOUNT_DISABLED: "このアカウントは無効になっています。アプリのサポートにお問い合わせください。",
-    SAME_ACCOUNT: "どちらもすでに同じアカウントです。",
-    MERGE_TOO_LARGE: "連携が多すぎるため、これらのアカウントは統合できません。",
-    SECOND_FACTOR_ENROLLED:
-      "もう一方のアカウントには 2 要素目があります。そちらにサインインして、そこから統合してください。",
-    FACTOR_REFUSED: "このアカウントでは、この 2 要素目を設定または削除できません。",
-    FACTOR_NOT_FOUND: "この 2 要素目はすでにありません。",
     UNSUPPORTED_PROVIDER: "このサインイン方法は提供されなくなりました。",
     INVALID_REQUEST: "入力内容を確認してください。",
     REAUTHENTICATION_REQUIRED: "サインインしてから時間が経っています。先にもう一度サインインしてください。",
   },
 
   changeAddress: { email: "メールアドレスを変更", phone: "電話番号を変更", password: "メールアドレスを変更", passkey: "名前を変更" },
+  confirmAgain: "もう一度確認",
   activity: "最近のアクティビティ",
 };

@@ -195,6 +195,8 @@ test("a timeline is in sentences, and complete; personal data need a reason, and
   await tab.click("Show");
   await shows(tab, `Shown to you for: ${hostile}; recorded.`.replace(/\s+/g, " "));
   await shows(tab, email);
+  assert.equal(await tab.focused(), "Hide personal data", "in place of the button that is gone");
+  await tab.lacks("link", "Export");
   await tab.check("personal data");
   const access = (await admin("GET", "/v1/access-log?order=newest&limit=20")).accesses.find(({ disclosed }) => disclosed);
   assert.equal(access.reason, hostile);
@@ -384,8 +386,12 @@ test("the past is reached by keyboard alone, and by its address", () => withBrow
   await choose(tab, "From", history.at(-2));
   await tab.says("1 event in between: 0 added, 1 removed.");
   assert.match((await tab.items("Removed"))[0], /^− google/);
+  await tab.holdAnswers(/\/diff\?/);
+  await choose(tab, "From", history[0]);
+  await tab.wait("held.length === 1");
   await tab.click("Swap");
   await shows(tab, "From is later than To.");
+  assert.equal(await tab.evaluate(`document.getElementById("difference").ariaBusy`), null, "nothing is asked for any more");
   await tab.check("a difference that is reversed");
 }));
 
@@ -502,6 +508,10 @@ test("a session that is over keeps what was typed, and goes on after a sign-in i
   const address = new URL(await tab.evaluate(`lookup.find("link", "Sign in").href`));
   assert.equal(`${address.pathname}${address.search}`, "/console/sign-in?to=search");
   await signInWith(tab, (await staffSession("support")).cookie);
+  await tab.lose(["/console/session"]);
+  await tab.click("I have signed in");
+  await tab.says("The server cannot be reached. Check your connection.");
+  await tab.endInterception();
   await tab.click("I have signed in");
   await tab.says("You are signed in again.");
   await tab.click("Search");
@@ -587,6 +597,10 @@ test("one of several roles is chosen, and changed in the bar", () => withBrowser
   await choose(tab, "Role", "support");
   await tab.sees("textbox", "Reason");
   await tab.lacks("link", "Access log");
+  await tab.lose(["/console/role"]);
+  await choose(tab, "Role", "auditor");
+  await tab.says("The server did not do this.", "alert");
+  assert.equal(await tab.evaluate(`document.querySelector("select[aria-label=Role]").value`), "support", "the role that counts");
 }));
 
 test("times are in UTC or local, which they say, and the choice stays", () => withBrowser(async (open) => {
@@ -662,6 +676,29 @@ test("a failure has the request's id and a way on, and a busy server is waited f
   await shows(tab, "The stored log is damaged here");
   await shows(tab, `Request ${none}`);
   await tab.check("a damaged log");
+}));
+
+test("an address without a page ends the loading of the view before it", () => withBrowser(async (open) => {
+  const tab = await staffTab(open, "support", "search");
+  const letGo = await tab.hold("/v1/overview?days=30");
+  await tab.click("Overview", "link");
+  await tab.wait(`document.getElementById("main").ariaBusy === "true"`);
+  await tab.evaluate(`document.querySelector("main").append(Object.assign(document.createElement("a"),
+    { href: "${base}/console/nowhere", textContent: "Go on" }))`);
+  await tab.click("Go on", "link");
+  await tab.sees("heading", "Not found");
+  await letGo();
+  assert.equal(await tab.evaluate(`document.getElementById("main").ariaBusy`), null);
+  assert.equal(await tab.evaluate(`document.getElementById("loading").textContent`), "");
+}));
+
+test("keys do nothing before the sign-in", () => withBrowser(async (open) => {
+  const tab = await open();
+  await tab.open(`${base}/console/holds`);
+  await tab.sees("link", "Sign in");
+  for (const key of ["/", "g", "c"]) await tab.press(key);
+  assert.equal(await tab.evaluate("location.pathname"), "/console/holds");
+  await tab.sees("link", "Sign in");
 }));
 
 test("a view has at most three requests at a time, and one id", () => withBrowser(async (open) => {

@@ -226,7 +226,18 @@ test("an event that is changed on the wire is not verified, whatever is changed"
   await tab.fill("Verifier key that you were given", vkey);
   await tab.click("Use this key");
   await tab.says("This is the key that the server states, too.");
+  assert.equal(await tab.focused(), "Key");
   await tab.check("a pasted key");
+  await tab.lose(["/v1/log/keys"]);
+  await tab.click("Forget the pasted key");
+  await tab.says("The server cannot be reached. Check your connection.", "alert");
+  await tab.sees("button", "Forget the pasted key");
+  await tab.endInterception();
+  await tab.click("Forget the pasted key");
+  await tab.says("The pasted key is forgotten.");
+  await tab.fill("Verifier key that you were given", vkey);
+  await tab.click("Use this key");
+  await tab.says("This is the key that the server states, too.");
   await tab.open(`${base}${path.replace("/v1/", "/console/")}`);
   await tab.sees("heading", `Event #${position}`);
   await intercept(tab, forge);
@@ -364,6 +375,14 @@ test("Follow ends with its view, begins again after a refusal, and tells which e
   });
   await tab.click("Follow");
   await saysOf("The server refuses to be followed");
+  await tab.intercept([{ urlPattern: `${base}/v1/events/stream*` }], async ({ requestId }) => {
+    await tab.send("Fetch.fulfillRequest", { requestId, responseCode: 401 });
+    await tab.endInterception();
+  });
+  await tab.click("Follow");
+  await tab.says("Your session is over.", "alert");
+  await tab.click("I have signed in");
+  await tab.says("You are signed in again.");
   await tab.intercept([{ urlPattern: `${base}/v1/events/stream*` }], async ({ requestId }) => {
     await tab.send("Fetch.fulfillRequest", { requestId, responseCode: 502 });
     await tab.endInterception();

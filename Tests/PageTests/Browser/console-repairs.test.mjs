@@ -32,6 +32,9 @@ test("an open conflict has both accounts and a sentence, and leads to the merge 
     await tab.click("Save the note");
     await tab.sees("textbox", "Note");
     assert.equal(await tab.focused(), "Note");
+    await tab.fill("Note", "é".repeat(501));
+    await tab.click("Save the note");
+    await tab.wait(`document.querySelector(".review .error").textContent.includes("1002 of at most 1000 bytes")`);
     await tab.fill("Note", hostile);
     await tab.click("Save the note");
     await tab.says("The note was saved.");
@@ -204,7 +207,17 @@ test("an unlinked identity is linked again, and a refusal has its reason", () =>
     await tab.reload();
     await tab.sees("button", "Keep the identity");
     await tab.check("a planned unlink");
+    const keeps = () => tab.requests.filter(({ url }) => url.endsWith("/keep")).length;
+    await tab.fill("Reason", "x".repeat(256));
+    await tab.fill("Case", "Fall Müller");
+    await tab.click("Keep the identity");
+    assert.equal(await tab.focused(), "Reason", "of a fault");
     await tab.fill("Reason", "called back");
+    await tab.click("Keep the identity");
+    assert.equal(await tab.focused(), "Case", "of a fault");
+    assert.equal(await tab.evaluate(`lookup.find("textbox", "Case").value`), "Fall Müller", "what was typed stays");
+    await tab.check("a case that is refused");
+    assert.equal(keeps(), 0);
     await tab.fill("Case", "T-103");
     await tab.click("Keep the identity");
     await tab.says("The unlink was stopped.");
@@ -335,6 +348,21 @@ test("support erases nothing; a hold refuses an erasure, and the id that is type
     await tab.reload();
     await tab.wait(`document.querySelector("main").innerText.includes("Its history stays without the person.")`);
   }));
+
+test("a legal hold that was set is told also when the list cannot be read, and is not set twice", () => withBrowser(async (open) => {
+  const account = await signInBy("apple");
+  const tab = await staffTab(open, "admin", `accounts/${account.id}/hold`);
+  await tab.fill("Reason", "request 16");
+  await tab.lose([`/v1/accounts/${account.id}`]);
+  await tab.click("Set legal hold");
+  await tab.says("The legal hold was set.");
+  await tab.wait(`document.querySelector("main").innerText.includes("The legal holds cannot be read now.")`);
+  assert.equal(await tab.evaluate(`document.querySelector("[role=alert]").textContent`), "");
+  await tab.check("a legal hold without the list");
+  await tab.endInterception();
+  await tab.reload();
+  assert.equal((await tab.items("Legal holds")).length, 1);
+}));
 
 test("an erasure after an old sign-in asks for another one, and keeps what was typed", () =>
   withBrowser(async (open) => {

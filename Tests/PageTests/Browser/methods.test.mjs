@@ -281,6 +281,49 @@ test("a phone number is changed", () => withBrowser(async (open) => {
   await tab.says("You are signed in.");
 }));
 
+test("a number whose code was refused, since it was not used for long, is confirmed again", () => withBrowser(async (open) => {
+  const tab = await open();
+  const ada = newName();
+  const digits = String(process.pid).padStart(6, "0").slice(-6);
+  const [phone, other] = [`+4915126${digits}`, `+4915127${digits}`];
+  const send = async (number) => {
+    await tab.fill("Phone number", number);
+    await tab.click("Send a code");
+  };
+  await signIn(tab, "google", ada);
+  await tab.click("Add a phone number");
+  await send(phone);
+  await enterCode(tab, phone, "Add");
+  await tab.says("Phone added");
+  await tab.lacks("button", "Confirm again");
+  await tab.click("Sign out");
+  await tab.click("Sign in with a code by text message");
+  await send(phone);
+  await tab.sees("textbox", "Code");
+  await tab.refuse("/v1/auth/sign-in/phone", 403, "ADDRESS_UNUSED");
+  await enterCode(tab, phone);
+  await tab.says("This number has not been used for a long time. Sign in another way, then confirm it again.", "alert");
+  await signIn(tab, "google", ada);
+  await tab.check("a number to confirm");
+
+  // This one was used after all, as the server says; then it is as if it had not been.
+  await tab.click("Confirm again");
+  await tab.check("the number to confirm");
+  await send(phone);
+  await enterCode(tab, phone);
+  await tab.says("Nothing was confirmed: the number has been used lately, or is not the one of this account.", "alert");
+  await tab.lacks("button", "Combine the two accounts");
+  await tab.click("Confirm again");
+  await send(other);
+  await tab.sees("textbox", "Code");
+  await tab.fill("Code", await sentCode(other));
+  await tab.refuse("/v1/auth/link/phone", 200, "LINKED");
+  await tab.click("Continue");
+  await tab.says("The phone number was confirmed.");
+  await tab.lacks("button", "Confirm again");
+  assert.equal(await tab.evaluate("sessionStorage.length"), 0);
+}));
+
 test("a person signs up with a password", () => withBrowser(async (open) => {
   const tab = await open();
   const email = `${newName()}@example.com`;
@@ -390,6 +433,15 @@ test("a person signs up with a passkey, adds another one, and removes it", () =>
     await tab.click("Sign out");
     await tab.click("Sign in with a passkey");
     await tab.says("You are signed in.");
+    await tab.click("Rename");
+    await tab.click("Cancel");
+    await tab.says("You cancelled. Nothing was changed.");
+    await tab.plugIn({ transport: "usb" });
+    await tab.click("Add a passkey");
+    await tab.sees("heading", "Name the passkey");
+    await tab.click("Cancel");
+    await tab.says("Passkey added, without a name");
+    assert.equal((await tab.items("Linked accounts")).length, 3);
     // The first one, which has its day in place of a name.
     await tab.click("Rename");
     await tab.fill("Name of the passkey", "  Work phone ");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import test from "node:test";
-import { reasonFault, reasonHeader } from "../../../Sources/CPageAssets/console/dialogs.mjs";
+import { caseFault, noteFault, reasonFault, reasonHeader } from "../../../Sources/CPageAssets/console/dialogs.mjs";
 import { ago, count, isID, list, shortID, timeText } from "../../../Sources/CPageAssets/console/format.mjs";
 import { holdings, letter, partiesOf } from "../../../Sources/CPageAssets/console/picture.mjs";
 import { signInAgain } from "../../../Sources/CPageAssets/console/repair-steps.mjs";
@@ -122,9 +122,25 @@ test("reasons are ASCII as they are, and others as RFC 8187 has them", () => {
   assert.deepEqual(reasonHeader(" ticket 7 "), { "Ledger-Reason": "ticket 7" });
   assert.deepEqual(reasonHeader("Müller's"), { "Ledger-Reason": "UTF-8''M%C3%BCller%27s" });
   assert.deepEqual(reasonHeader("UTF-8''x"), { "Ledger-Reason": "UTF-8''UTF-8%27%27x" });
-  assert.equal(reasonFault("  "), "Enter a reason");
-  assert.equal(reasonFault("x".repeat(255)), "");
-  assert.match(reasonFault("é".repeat(128)), /too long: 256/);
+});
+
+test("what is typed with a change is measured as the API measures it", async () => {
+  const most = async (path, name) => Number(new RegExp(`${name}(?: =|:) ([\\d_]+)`).exec(await source(path))?.[1].replace("_", ""));
+  const reasonMax = await most("Ledger/Values/AccessReason.swift", "charactersMax");
+  const caseMax = await most("LedgerAPI/Native/Routes/Merges/SupportMergeRoutes.swift", "name: \"case\", bytesMax");
+  const noteMax = await most("Ledger/Conflicts/ConflictReview.swift", "noteBytesMax");
+  for (const nothing of ["  ", "\u200b", "\u2060 \ufeff"]) assert.equal(reasonFault(nothing), "Enter a reason");
+  for (const mark of ["x", "é", "😀"]) {
+    assert.equal(reasonFault(mark.repeat(reasonMax)), "");
+    assert.match(reasonFault(mark.repeat(reasonMax + 1)), /too long: 256 of at most 255 characters/);
+  }
+  for (const mark of ["\t", "\u202e", "\u2028", "\ud800", "\ue000"]) assert.match(reasonFault(`ticket${mark}7`), /control character/);
+  assert.equal(caseFault(` ${"~".repeat(caseMax)} `), "");
+  assert.match(caseFault("T".repeat(caseMax + 1)), /too long: 129 of at most 128/);
+  for (const text of ["Fall Müller", "T–7", "T\t7"]) assert.match(caseFault(text), /letters without accents/);
+  assert.equal(noteFault("é".repeat(noteMax / 2)), "");
+  assert.match(noteFault("é".repeat(noteMax / 2 + 1)), /too long: 1002 of at most 1000 bytes/);
+  assert.match(noteFault("a\tb"), /control character/);
 });
 
 test("moments are positions or times, of the clock that is shown", () => {

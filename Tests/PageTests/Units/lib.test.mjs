@@ -1,8 +1,9 @@
-// The modules of both pages without a page: waits for a busy server, and passkeys that the browser refuses.
+// The modules of both pages without a page: waits for a busy server, passkeys that the browser refuses, and faults of fields.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Api } from "../../../Sources/CPageAssets/lib/api.mjs";
+import { field, form } from "../../../Sources/CPageAssets/lib/form.mjs";
 import { follow } from "../../../Sources/CPageAssets/console/stream.mjs";
 
 const inSeconds = (seconds) => new Date(Date.now() + seconds * 1_000).toUTCString();
@@ -52,4 +53,42 @@ test("a person who cancels a passkey is no failure, and everything else has its 
     // A passkey that exists is a fault of its making alone.
     assert.deepEqual(await Promise.all(found), [code, name === "InvalidStateError" ? "PASSKEY_FAILED" : code], name);
   }
+});
+
+/** Makes elements that keep their attributes, listeners and texts, and know which one has the focus. */
+function pretendDocument(t) {
+  const former = globalThis.document;
+  t.after(() => { globalThis.document = former; });
+  const made = { focused: null };
+  made.createElement = () => {
+    const element = { attributes: {}, listeners: {}, textContent: "", value: "", append() {} };
+    element.setAttribute = (name, value) => { element.attributes[name] = value; };
+    element.removeAttribute = (name) => { delete element.attributes[name]; };
+    element.addEventListener = (name, listener) => { element.listeners[name] = listener; };
+    element.focus = () => { made.focused = element; };
+    Object.defineProperty(element, "required", { get: () => "required" in element.attributes });
+    return element;
+  };
+  globalThis.document = made;
+  return made;
+}
+
+test("a form is sent once every field accepts what was typed, which stays as it is", (t) => {
+  const made = pretendDocument(t);
+  const isDigits = (text) => /^\d+$/.test(text) ? "" : "These are no digits";
+  const [name, number, other] = [field("Name", {}), field("Number", {}, "A hint", isDigits), field("Other", {}, undefined, isDigits)];
+  let sent = 0;
+  const node = form({ fields: [name, number, other], submit: "Send", missing: "This is missing", onsubmit: () => { sent += 1; } });
+  const submit = () => node.listeners.submit({ preventDefault() {} });
+  Object.assign(number.input, { value: "seven" });
+  submit();
+  assert.equal(made.focused, name.input, "what is missing comes first");
+  for (const each of [name, other]) Object.assign(each.input, { value: "a" });
+  submit();
+  assert.equal(made.focused, number.input);
+  assert.deepEqual([number.input.attributes["aria-invalid"], other.input.attributes["aria-invalid"]], ["true", undefined]);
+  assert.deepEqual([sent, number.value], [0, "seven"]);
+  for (const each of [number, other]) Object.assign(each.input, { value: "7" });
+  submit();
+  assert.deepEqual([sent, number.input.attributes["aria-invalid"]], [1, undefined]);
 });
