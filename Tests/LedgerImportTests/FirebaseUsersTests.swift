@@ -1,0 +1,40 @@
+import LedgerImport
+import Testing
+
+/// Users of Firebase whose rows or hashes can't be read as they are.
+@Suite struct FirebaseUsersTests {
+    /// Returns a row of the CSV as the command line writes it: texts are quoted only where it does so.
+    private static func row(columns: Int, picture: String, phone: String = "") -> String {
+        var fields = Array(repeating: "", count: columns)
+        fields[0] = "a"
+        fields[1] = "a@x.test"
+        fields[2] = "true"
+        fields[6] = picture
+        fields[19] = "h_150"
+        fields[23] = "1700000000000"
+        fields[25] = phone
+        fields[26] = "true"
+        return fields.joined(separator: ",") + "\n"
+    }
+
+    @Test(arguments: [27, 28, 29, 52, 53])
+    func `a comma in the address of a picture moves no column`(columns: Int) throws {
+        func records(_ picture: String, phone: String = "") throws -> [SourceRecord] {
+            let row = Self.row(columns: columns, picture: picture, phone: phone)
+            return try AccountFileTests.records(.firebase, [row]).map(\.record)
+        }
+        guard case .account(let account)? = try records("https://x.test/w_150").first else {
+            Issue.record("the row of \(columns) columns is no account")
+            return
+        }
+        #expect(account.isDisabled && account.federated.map(\.provider) == ["github.com"])
+        for picture in ["https://x.test/w_150,h_150", "https://x.test/a,b,c"] {
+            for phone in ["", "+4930123456"] {
+                guard case .flaw(.malformed)? = try records(picture, phone: phone).first else {
+                    Issue.record("\(columns) columns and a comma in \(picture) are an account")
+                    continue
+                }
+            }
+        }
+    }
+}
