@@ -138,6 +138,58 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (
+            ImportFormat.auth0,
+            #"{"user_id":"1","identities":[{"provider":"google-oauth2","user_id":NUMBER}]}"#
+        ),
+        (
+            .auth0,
+            #"{"user_id":"1","app_metadata":{"account_ledger":{"identities":[{"provider":"x","user_id":NUMBER}]}}}"#
+        ),
+        (.firebase, #"{"localId":"1","providerUserInfo":[{"providerId":"x","rawId":NUMBER}]}"#),
+        (
+            .keycloak,
+            #"{"id":"1","credentials":[],"federatedIdentities":[{"identityProvider":"x","userId":NUMBER}]}"#
+        ),
+    ])
+    func `a number that is not read exactly is nobody's subject`(
+        format: ImportFormat, record: String
+    ) throws {
+        let google = try #require(ProviderName("google"))
+        let mapper = AccountMapper(
+            format, under: TenantPolicy(providers: [google]),
+            given: ["google-oauth2": google, "x": google],
+            names: AddressNames(current: "key", keys: ["key": .generate()]), tenant: .default,
+            isPreview: true, reason: "")
+        for (number, subject) in [
+            ("9007199254740991", "9007199254740991"), ("9007199254740993", nil),
+            ("-9007199254740993", nil), ("117526984351268745301", nil),
+        ] as [(String, String?)] {
+            let bytes = Array(record.replacing("NUMBER", with: number).utf8)
+            guard case .account(let account) = AccountFile.record(bytes, format) else {
+                Issue.record("\(number) makes a flaw")
+                continue
+            }
+            let mapped = try #require(mapper.map(account, at: Timestamp(seconds: 0)) { 1 })
+            #expect(mapped.command?.identities.map(\.subject.providerID) == subject.map { [$0] })
+            #expect(mapped.losses.contains(.invalidSubject) == (subject == nil))
+        }
+    }
+
+    @Test func `an account without an id that is read exactly has none`() {
+        for (format, record) in [
+            (.auth0, #"{"user_id":9007199254740993}"#),
+            (.auth0, #"{"alt_id":9007199254740993,"_id":{"$oid":"5dea"}}"#),
+            (.firebase, #"{"localId":9007199254740993}"#),
+        ] as [(ImportFormat, String)] {
+            guard case .flaw(.noID) = AccountFile.record(Array(record.utf8), format) else {
+                Issue.record("\(record) has an id")
+                continue
+            }
+        }
+    }
+
     private static let dump = """
         --
         COPY auth.identities (user_id, provider, provider_id) FROM stdin;

@@ -138,7 +138,10 @@ enum Auth0User {
         let carried = user["app_metadata"]?.members?["account_ledger"]?.members
         for identity in carried?["identities"]?.array?.compactMap(\.members) ?? [] {
             guard let provider = identity.text("provider"), let subject = identity.id("user_id")
-            else { continue }
+            else {
+                account.lose(identity.text("provider") == nil ? .unknownProvider : .invalidSubject)
+                continue
+            }
             account.federated.append(
                 SourceAccount.Federated(
                     provider: provider, subject: subject, email: identity.text("email"),
@@ -217,7 +220,9 @@ enum Auth0User {
 
     /// Returns the id of a user in the export of hashes.
     private static func hashedID(of user: JSONMembers) -> String? {
-        (user.id("alt_id") ?? user["_id"]?.members?.text("$oid")).map { "\(database)|\($0)" }
+        let id =
+            user.has("alt_id") ? user.id("alt_id") : user["_id"]?.members?.text("$oid")
+        return id.map { "\(database)|\($0)" }
     }
 
     /// Returns the hash of an identity; nil without one, and where connections have the same id.
