@@ -64,10 +64,14 @@ enum Auth0User {
     /// - Throws: `ImportFault` when the hashes can't be read.
     static func read(_ bytes: [UInt8], _ hashes: RowIndex?) throws(ImportFault) -> SourceRecord {
         guard let user = JSONValue(parsing: bytes)?.members else { return .flaw(.malformed) }
-        guard let id = user.id("user_id") ?? user.id("id") ?? hashedID(of: user) else {
-            return .flaw(.noID)
-        }
+        let named = user.id("user_id") ?? user.id("id")
+        guard let id = named ?? hashedID(of: user) else { return .flaw(.noID) }
         var account = SourceAccount(id: id)
+        // Ids in files for an import have no prefix; those files have no identities.
+        account.lose(
+            .identitiesNotInFile,
+            if: user["identities"]?.array == nil && named?.contains("|") == true
+                && !isCarried(user))
         var own: [Identity] = []
         for identity in identities(of: user, id: id) {
             guard let provider = identity.provider else {
