@@ -86,6 +86,36 @@ import Testing
         #expect(both.losses == [.furtherAddress])
     }
 
+    @Test(arguments: ["a@x.test", "b@x.test"])
+    func `a verified address of Auth0 comes before one of a database that is not`(
+        database: String
+    ) throws {
+        let codes = #"{"provider":"email","user_id":"1""#
+        let password = #"{"provider":"auth0","user_id":"2""#
+        let root = #""user_id":"x|1","password_hash":"$2b$10$abc""#
+        for line in [
+            #"{\#(root),"email":"a@x.test","email_verified":true,"identities":[\#(codes)},\#(password),"profileData":{"email":"\#(database)","email_verified":false}}]}"#,
+            #"{\#(root),"email":"\#(database)","email_verified":false,"identities":[\#(password)},\#(codes),"profileData":{"email":"a@x.test","email_verified":true}}]}"#,
+        ] {
+            let account = try Self.auth0(line)
+            #expect(account.email == .init(text: "a@x.test", isVerified: true))
+            #expect(account.hasCodes && !account.hasPassword && account.hash == nil)
+            #expect(
+                Set(account.losses)
+                    == (database == "a@x.test"
+                        ? [.unverifiedAddress] : [.unverifiedAddress, .furtherAddress]))
+        }
+    }
+
+    @Test func `a hash of one of two databases is not given to the other`() throws {
+        let account = try Self.auth0(
+            """
+            {"user_id":"auth0|1","email":"a@x.test","email_verified":false,"password_hash":"$2b$10$abc","identities":[{"provider":"auth0","user_id":"1"},{"provider":"auth0","user_id":"2","profileData":{"email":"b@x.test","email_verified":true}}]}
+            """)
+        #expect(account.email == .init(text: "b@x.test", isVerified: true))
+        #expect(account.hash == nil && account.hasPassword)
+    }
+
     @Test func `a user of Keycloak needs an id, and a former password is no second factor`() throws
     {
         let records = try AccountFileTests.records(

@@ -162,12 +162,14 @@ enum Auth0User {
         let hasHash = user.has("password_hash") || user.has("custom_password_hash")
         guard !isCarried(user) || hasHash || account.hasCodes else { return }
         let withEmail = own.filter { $0.provider != smsCodes && $0.email != nil }
-        guard let chosen = withEmail.first(where: { $0.provider == database }) ?? withEmail.first,
-            let email = chosen.email
-        else {
+        let verified = withEmail.filter { $0.email?.isVerified == true }
+        let ranked = [verified, withEmail].flatMap { identities in
+            identities.filter { $0.provider == database } + identities
+        }
+        guard let chosen = ranked.first, let email = chosen.email else {
             guard account.phone != nil, let number = own.first(where: { $0.provider == database })
             else { return }
-            try addHash(of: number, to: &account, user, hashes)
+            try addHash(of: number, among: own, to: &account, user, hashes)
             account.lose(.passwordOfPhone, if: account.hash != nil)
             account.hash = nil
             return
@@ -177,19 +179,24 @@ enum Auth0User {
             let isSame = other.email?.text == email.text
             account.lose(.furtherAddress, if: !isSame)
             if isSame, other.provider == emailCodes { account.hasCodes = true }
+            // Somebody has set its password without a proof of the address.
+            account.lose(
+                .unverifiedAddress, if: email.isVerified && other.email?.isVerified == false)
         }
         guard chosen.provider == database else { return }
-        try addHash(of: chosen, to: &account, user, hashes)
+        try addHash(of: chosen, among: own, to: &account, user, hashes)
         account.hasPassword = account.hash != nil || !account.hasCodes
     }
 
     private static func addHash(
-        of identity: Identity, to account: inout SourceAccount, _ user: JSONMembers,
-        _ hashes: RowIndex?
+        of identity: Identity, among own: [Identity], to account: inout SourceAccount,
+        _ user: JSONMembers, _ hashes: RowIndex?
     ) throws(ImportFault) {
-        if let hash = user.text("password_hash") ?? user.text("passwordHash") {
+        // Among several, a hash of the user does not tell whose it is.
+        let isOnly = own.count(where: { $0.provider == database }) == 1
+        if isOnly, let hash = user.text("password_hash") ?? user.text("passwordHash") {
             account.hash = hash
-        } else if let custom = user["custom_password_hash"]?.members {
+        } else if isOnly, let custom = user["custom_password_hash"]?.members {
             account.hash = hash(custom)
             account.lose(.unsupportedHash, if: account.hash == nil)
         } else {
