@@ -1,3 +1,4 @@
+import Ledger
 import LedgerImport
 import Testing
 
@@ -36,5 +37,34 @@ import Testing
                 }
             }
         }
+    }
+
+    private static let commas = String(repeating: ",", count: 24)
+    private static let rows = """
+        a,a@x.test,true,,\(commas)
+        b,b@x.test,true,lSrfV15cpx95/sZS,42xE\(commas)
+        """
+
+    @Test(
+        arguments: [
+            (#"{"users":[{"localId":"a"},\#n{"localId":"b",HASH}]}"#, 2),
+            (#"{"users":[{"localId":"a","email":"a@x.test","passwordHash":"JDJiJDEwJGFi"}]}"#, nil),
+            (#"{"users":[{"localId":"a"} x"#, nil), ("a,b,HASH", nil), (rows, 2),
+        ] as [(String, Int?)])
+    func `hashes need the project's parameters before anything is imported`(
+        text: String, line: Int?
+    ) throws {
+        let hash = #""email":"b@x.test","passwordHash":"lSrfV15cpx95_sZS","salt":"42xE""#
+        let fault = try AccountFileTests.with([text.replacing("HASH", with: hash)]) {
+            paths -> ImportFault? in
+            do throws(ImportFault) {
+                try AccountFile.checkWithoutHashing(path: paths[0], now: Timestamp(seconds: 0))
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(fault == line.map { .missingHashConfig(line: $0) })
+        #expect(fault?.description.contains("--hash-config") ?? true)
     }
 }
