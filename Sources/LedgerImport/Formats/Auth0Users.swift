@@ -179,7 +179,7 @@ enum Auth0User {
             let isSame = other.email?.text == email.text
             account.lose(.furtherAddress, if: !isSame)
             if isSame, other.provider == emailCodes { account.hasCodes = true }
-            // Somebody has set its password without a proof of the address.
+            // A password of this identity was set without a proof of its address.
             account.lose(
                 .unverifiedAddress, if: email.isVerified && other.email?.isVerified == false)
         }

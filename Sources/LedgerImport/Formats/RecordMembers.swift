@@ -2,7 +2,7 @@ internal import JSON
 
 extension JSONMembers {
     /// From this number on, the `Double` of a whole number may be that of its neighbour, too.
-    private static var inexactFrom: Double { 9_007_199_254_740_992 }
+    private static let inexactFrom = 0x1p53
 
     /// Returns a member that is a text or a whole number, as some systems write the same id.
     ///
