@@ -46,13 +46,14 @@ struct FirebaseUser {
     private static func hasColumns(_ row: [String?]) -> Bool {
         guard columnCounts.contains(row.count) else { return false }
         func has(_ index: Int, _ isForm: (String) -> Bool) -> Bool {
-            index < row.count ? row[index].map(isForm) ?? true : true
+            guard index < row.count, let text = row[index], !text.isEmpty else { return true }
+            return isForm(text)
         }
         func isTime(_ text: String) -> Bool { text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
         return (row[23] != nil || row[24] == nil) && has(23, isTime) && has(24, isTime)
             && has(25) { $0.hasPrefix("+") } && has(26) { ["true", "false"].contains($0) }
             && has(27) { $0.hasPrefix("{") }
-            && (![29, 53].contains(row.count) || row[row.count - 1] == nil)
+            && (![29, 53].contains(row.count) || has(row.count - 1) { $0.isEmpty })
     }
 
     private init?(_ user: JSONMembers) {
