@@ -50,10 +50,14 @@ struct FirebaseUser {
             return isForm(text)
         }
         func isTime(_ text: String) -> Bool { text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
-        return (row[23] != nil || row[24] == nil) && has(23, isTime) && has(24, isTime)
-            && has(25) { $0.hasPrefix("+") } && has(26) { ["true", "false"].contains($0) }
-            && has(27) { $0.hasPrefix("{") }
-            && (![29, 53].contains(row.count) || has(row.count - 1) { $0.isEmpty })
+        // Every user has the first of the two times.
+        guard row[23] != nil || row[24] == nil, has(23, isTime), has(24, isTime) else {
+            return false
+        }
+        guard has(25, { $0.hasPrefix("+") }), has(26, { $0 == "true" || $0 == "false" }),
+            has(27, { $0.hasPrefix("{") })
+        else { return false }
+        return row.count != 29 && row.count != 53 || has(row.count - 1) { _ in false }
     }
 
     private init?(_ user: JSONMembers) {
