@@ -253,7 +253,7 @@ let package = Package(
         .testTarget(
             name: "AccountLedgerTests",
             dependencies: [
-                "account-ledger", "CommandLine", "JSON", "Ledger", "LedgerEngine",
+                "account-ledger", "CommandLine", "JSON", "Ledger", "LedgerEngine", "LedgerImport",
                 "LedgerMessages", "LedgerSignIn", "LedgerTestSupport",
             ]),
         .testTarget(name: "EncodingsTests", dependencies: ["Cryptography", "Encodings"]),

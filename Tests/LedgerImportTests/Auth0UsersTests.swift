@@ -87,6 +87,22 @@ import Testing
         #expect(accounts.map(\.id).first == "oauth2|discord|2648")
     }
 
+    @Test func `identities that an export of users lacks are a loss`() throws {
+        let accounts = try Self.accounts(
+            """
+            {"user_id":"google-oauth2|1","email":"a@x.test","email_verified":true}
+            {"user_id":"auth0|2","email":"b@x.test","identities":null}
+            {"user_id":"auth0|3","identities":[]}
+            {"user_id":"4","email":"c@x.test"}
+            {"user_id":"a|5","app_metadata":{"account_ledger":{"identities":[]}}}
+            {"_id":{"$oid":"5dea"},"email":"d@x.test"}
+            """)
+        #expect(
+            accounts.map { $0.losses.contains(.identitiesNotInFile) }
+                == [true, true, false, false, false, false])
+        #expect(accounts.first?.email == nil)
+    }
+
     private static let hashes = """
         {"_id":{"$oid":"5dea"},"email_verified":true,"email":"a@x.test","passwordHash":"$2b$10$abc","tenant":"t","connection":"Users"}
         {"_id":{"$oid":"5deb"},"alt_id":"euclid","passwordHash":"$2b$10$abd","tenant":"t","connection":"Users","identifiers":[{"type":"username","value":"bob"},{"type":"email","value":"b@x.test","verified":true}]}
@@ -128,7 +144,9 @@ import Testing
         let line = #"{"_id":{"$oid":"5dee"},"passwordHash":"$2b$10$abf",\#(members)}"#
         let number = SourceAccount.Own(text: "+4930123456", isVerified: true)
         for account in try Self.accounts(line)
-            + Self.accounts(#"{"user_id":"auth0|5dee",\#(members)}"#, line)
+            + Self.accounts(
+                #"{"user_id":"auth0|5dee","identities":[{"provider":"auth0","user_id":"5dee"}],\#(members)}"#,
+                line)
         {
             #expect(account.phone == number && account.email == nil)
             #expect(account.hash == nil && !account.hasPassword)

@@ -86,6 +86,36 @@ import Testing
         #expect(both.losses == [.furtherAddress])
     }
 
+    @Test(arguments: ["a@x.test", "b@x.test"])
+    func `a verified address of Auth0 comes before one of a database that is not`(
+        database: String
+    ) throws {
+        let codes = #"{"provider":"email","user_id":"1""#
+        let password = #"{"provider":"auth0","user_id":"2""#
+        let root = #""user_id":"x|1","password_hash":"$2b$10$abc""#
+        for line in [
+            #"{\#(root),"email":"a@x.test","email_verified":true,"identities":[\#(codes)},\#(password),"profileData":{"email":"\#(database)","email_verified":false}}]}"#,
+            #"{\#(root),"email":"\#(database)","email_verified":false,"identities":[\#(password)},\#(codes),"profileData":{"email":"a@x.test","email_verified":true}}]}"#,
+        ] {
+            let account = try Self.auth0(line)
+            #expect(account.email == .init(text: "a@x.test", isVerified: true))
+            #expect(account.hasCodes && !account.hasPassword && account.hash == nil)
+            #expect(
+                Set(account.losses)
+                    == (database == "a@x.test"
+                        ? [.unverifiedAddress] : [.unverifiedAddress, .furtherAddress]))
+        }
+    }
+
+    @Test func `a hash of one of two databases is not given to the other`() throws {
+        let account = try Self.auth0(
+            """
+            {"user_id":"auth0|1","email":"a@x.test","email_verified":false,"password_hash":"$2b$10$abc","identities":[{"provider":"auth0","user_id":"1"},{"provider":"auth0","user_id":"2","profileData":{"email":"b@x.test","email_verified":true}}]}
+            """)
+        #expect(account.email == .init(text: "b@x.test", isVerified: true))
+        #expect(account.hash == nil && account.hasPassword)
+    }
+
     @Test func `a user of Keycloak needs an id, and a former password is no second factor`() throws
     {
         let records = try AccountFileTests.records(
@@ -135,6 +165,58 @@ import Testing
             #expect(try file.batch(recordsMax: 512, eventsMax: 100).count == 2)
             #expect(try file.batch(recordsMax: 512, eventsMax: 100).count == 1)
             #expect(try file.batch(recordsMax: 512, eventsMax: 100).isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        (
+            ImportFormat.auth0,
+            #"{"user_id":"1","identities":[{"provider":"google-oauth2","user_id":NUMBER}]}"#
+        ),
+        (
+            .auth0,
+            #"{"user_id":"1","app_metadata":{"account_ledger":{"identities":[{"provider":"x","user_id":NUMBER}]}}}"#
+        ),
+        (.firebase, #"{"localId":"1","providerUserInfo":[{"providerId":"x","rawId":NUMBER}]}"#),
+        (
+            .keycloak,
+            #"{"id":"1","credentials":[],"federatedIdentities":[{"identityProvider":"x","userId":NUMBER}]}"#
+        ),
+    ])
+    func `a number that is not read exactly is nobody's subject`(
+        format: ImportFormat, record: String
+    ) throws {
+        let google = try #require(ProviderName("google"))
+        let mapper = AccountMapper(
+            format, under: TenantPolicy(providers: [google]),
+            given: ["google-oauth2": google, "x": google],
+            names: AddressNames(current: "key", keys: ["key": .generate()]), tenant: .default,
+            isPreview: true, reason: "")
+        for (number, subject) in [
+            ("9007199254740991", "9007199254740991"), ("9007199254740993", nil),
+            ("-9007199254740993", nil), ("117526984351268745301", nil),
+        ] as [(String, String?)] {
+            let bytes = Array(record.replacing("NUMBER", with: number).utf8)
+            guard case .account(let account) = AccountFile.record(bytes, format) else {
+                Issue.record("\(number) makes a flaw")
+                continue
+            }
+            let mapped = try #require(mapper.map(account, at: Timestamp(seconds: 0)) { 1 })
+            #expect(mapped.command?.identities.map(\.subject.providerID) == subject.map { [$0] })
+            #expect(mapped.losses.contains(.invalidSubject) == (subject == nil))
+        }
+    }
+
+    @Test func `an account without an id that is read exactly has none`() {
+        for (format, record) in [
+            (.auth0, #"{"user_id":9007199254740993}"#),
+            (.auth0, #"{"alt_id":9007199254740993,"_id":{"$oid":"5dea"}}"#),
+            (.firebase, #"{"localId":9007199254740993}"#),
+        ] as [(ImportFormat, String)] {
+            guard case .flaw(.noID) = AccountFile.record(Array(record.utf8), format) else {
+                Issue.record("\(record) has an id")
+                continue
+            }
         }
     }
 

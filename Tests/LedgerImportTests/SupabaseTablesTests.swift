@@ -186,7 +186,7 @@ import Testing
         let lost = ["identities_not_in_file"]
         #expect(try losses(users) == [lost, [], lost])
         let identities = "user_id,provider,provider_id\nu1,google,g1\n"
-        #expect(try losses(users, identities) == [[], [], []])
+        #expect(try losses(users, identities) == [[], [], lost])
         let dump = """
             --
             COPY auth.users (id, raw_app_meta_data) FROM stdin;
@@ -195,6 +195,34 @@ import Testing
 
             """
         #expect(try losses(dump) == [lost])
+        // A table without some of the rows.
+        #expect(
+            try losses(users, "user_id,provider,provider_id\nu1,apple,a1\nu3,google,g3\n")
+                == [lost, [], []])
+        let column = """
+            id,raw_app_meta_data,identities
+            u1,\(Self.providers),
+            u2,\(Self.providers),"[{""provider"":""google"",""id"":""g1""}]"
+
+            """
+        #expect(try losses(column) == [lost, []])
+    }
+
+    @Test func `the e-mail of a provider whose identity is missing opens nothing`() throws {
+        let header = "id,email,email_confirmed_at,encrypted_password,raw_app_meta_data"
+        func emails(_ data: String, hash: String = "", _ more: String...) throws -> [String?] {
+            let users = "\(header)\nu1,a@x.test,\(Self.time),\(hash),\(data)\n"
+            return try Self.accounts(
+                AccountFileTests.records(.supabase, [users] + more).map(\.record)
+            ).map { $0.email?.text }
+        }
+        let google = #""{""provider"":""google"",""providers"":[""google""]}""#
+        let others = "user_id,provider,provider_id\nu2,google,g2\n"
+        #expect(try emails(google) == [nil])
+        #expect(try emails(google, others) == [nil])
+        #expect(try emails(google, hash: Self.bcrypt) == ["a@x.test"])
+        #expect(try emails(Self.providers, others) == ["a@x.test"])
+        #expect(try emails("", others) == ["a@x.test"])
     }
 
     @Test func `the password of a phone number is a loss`() throws {

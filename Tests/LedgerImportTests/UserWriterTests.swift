@@ -107,4 +107,26 @@ import Testing
             #""custom_password_hash":{"algorithm":"bcrypt","hash":{"value":"\#(custom ?? "")","encoding":"utf8"}}"#
         #expect(text.contains(member) == (custom != nil), "\(text)")
     }
+
+    @Test(
+        arguments: [
+            (nil, [.ownEmail]), ("$2b$10$abc", []),
+            ("$argon2id$v=19$m=1,t=1,p=1$a$b", [.hash, .ownEmail]),
+        ] as [(String?, Set<UserWriter.Omission>)])
+    func `an own e-mail that Firebase takes for a provider's is counted`(
+        hash: String?, omissions: Set<UserWriter.Omission>
+    ) throws {
+        let google = try Self.identity("google", email: Email("a@x.test", isVerified: true))
+        let own = try Self.identity(
+            hash == nil ? "email" : "password", address: "b@x.test", hash: hash)
+        let writer = UserWriter(for: .firebase, types: Self.types)
+        let written = writer.write(try Self.account([], [google, own]))
+        #expect(Set(written.omissions) == omissions)
+        guard case .account(let read) = AccountFile.record(written.bytes, .firebase) else {
+            throw NotRead()
+        }
+        #expect((read.email?.text == "b@x.test") == omissions.isEmpty)
+        let alone = writer.write(try Self.account([], [own]))
+        #expect(!alone.omissions.contains(.ownEmail))
+    }
 }

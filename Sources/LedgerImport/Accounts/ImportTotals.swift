@@ -14,12 +14,18 @@ package struct ImportProblem: Hashable, Sendable {
     /// Set for a conflict.
     package let place: ConflictPlace?
     package let provider: ProviderName?
+    /// Whether the account was in the ledger, so that an earlier import may have reported the problem.
+    package let isOfKept: Bool
 
     /// Describes a problem.
-    package init(_ kind: String, place: ConflictPlace? = nil, provider: ProviderName? = nil) {
+    package init(
+        _ kind: String, place: ConflictPlace? = nil, provider: ProviderName? = nil,
+        isOfKept: Bool = false
+    ) {
         self.kind = kind
         self.place = place
         self.provider = provider
+        self.isOfKept = isOfKept
     }
 
     /// An account that would have no way to sign in.
@@ -40,13 +46,20 @@ package struct ImportTotals: Sendable {
     package var disabled = 0
     /// The numbers of problems by kind, and by place for conflicts.
     package private(set) var problems: [String: Int] = [:]
+    /// The same of accounts that were in the ledger.
+    package private(set) var keptProblems: [String: Int] = [:]
 
     /// Starts with nothing.
     package init() {}
 
     /// Counts a problem.
     package mutating func add(_ problem: ImportProblem) {
-        problems[problem.kind + (problem.place.map { " (\($0.rawValue))" } ?? ""), default: 0] += 1
+        let kind = problem.kind + (problem.place.map { " (\($0.rawValue))" } ?? "")
+        if problem.isOfKept {
+            keptProblems[kind, default: 0] += 1
+        } else {
+            problems[kind, default: 0] += 1
+        }
     }
 
     /// The numbers for the operator.
@@ -63,9 +76,12 @@ package struct ImportTotals: Sendable {
             "not imported: \(refused)",
         ]
         if disabled > 0 { lines.append("of the accounts, disabled: \(disabled)") }
-        if !problems.isEmpty {
-            lines.append("left out, by kind:")
-            lines += problems.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }
+        for (title, counts) in [
+            ("left out, by kind:", problems),
+            ("left out of those in the ledger, by kind:", keptProblems),
+        ] where !counts.isEmpty {
+            lines.append(title)
+            lines += counts.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }
         }
         return lines.joined(separator: "\n") + "\n"
     }

@@ -20,6 +20,8 @@ package struct UserWriter: Sendable {
         case hash
         /// The other external ids.
         case name
+        /// An e-mail of the person's own beside a provider, which comes back as the provider's.
+        case ownEmail
     }
 
     private let target: Target
@@ -176,7 +178,10 @@ package struct UserWriter: Sendable {
             Self.firebaseProviders[$0.provider.description] != nil
         }
         let hash = emails.lazy.compactMap(\.hash).first
+        let isWritten = hash.flatMap(Self.scheme) == .bcrypt
         var omissions = omissions(account, federated: federated.count, of: "firebase")
+        // Beside a provider and without a hash, an e-mail is read as the provider's.
+        if !federated.isEmpty, !emails.isEmpty, !isWritten { omissions.append(.ownEmail) }
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("localId", externalID(account, "firebase"))
@@ -192,7 +197,7 @@ package struct UserWriter: Sendable {
             }
             if let hash {
                 // Imported with --hash-algo=BCRYPT.
-                if Self.scheme(hash) == .bcrypt {
+                if isWritten {
                     writer.name("passwordHash")
                     writer.base64(Array(hash.utf8))
                 } else {

@@ -84,6 +84,8 @@ package enum ImportFault: Error, Hashable, Sendable, CustomStringConvertible {
     case noUsers
     /// The export of Keycloak has users of several realms.
     case severalRealms
+    /// A hash of Firebase needs the parameters of its project, which is known before anything is imported.
+    case missingHashConfig(line: Int)
 
     package var description: String {
         switch self {
@@ -97,6 +99,9 @@ package enum ImportFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .noUsers: "the file has no users"
         case .severalRealms:
             "the file has users of several realms: export one, with kc.sh export --realm NAME"
+        case .missingHashConfig(let line):
+            "the user in line \(line) has a password hash whose parameters are the project's:"
+                + " name the file of its hash_config with --hash-config; nothing is imported"
         }
     }
 }

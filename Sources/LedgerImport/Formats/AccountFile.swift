@@ -75,6 +75,26 @@ package struct AccountFile {
         return RecordReader(.wholeText, of: try ImportFile(path: path))
     }
 
+    /// Checks that no hash of Firebase's users needs the project's parameters: an account that is imported without its
+    /// password does not get it by a second import.
+    ///
+    /// - Throws: `ImportFault.missingHashConfig` with the line of the first; `unreadable`.
+    package static func checkWithoutHashing(path: String, now: Timestamp) throws(ImportFault) {
+        var file = try AccountFile(.firebase, paths: [path], hashing: nil, now: now)
+        do throws(ImportFault) {
+            while let (record, line) = try file.next() {
+                guard case .account(let account) = record,
+                    account.losses.contains(.unsupportedHash)
+                else { continue }
+                throw .missingHashConfig(line: line)
+            }
+        } catch {
+            // The import reports a malformed record with its line.
+            if case .malformed = error { return }
+            throw error
+        }
+    }
+
     /// Returns the next record and the line where it begins; nil at the end.
     ///
     /// - Throws: `ImportFault` when the file can't be read, or nothing after a place can be.

@@ -64,10 +64,14 @@ enum Auth0User {
     /// - Throws: `ImportFault` when the hashes can't be read.
     static func read(_ bytes: [UInt8], _ hashes: RowIndex?) throws(ImportFault) -> SourceRecord {
         guard let user = JSONValue(parsing: bytes)?.members else { return .flaw(.malformed) }
-        guard let id = user.id("user_id") ?? user.id("id") ?? hashedID(of: user) else {
-            return .flaw(.noID)
-        }
+        let named = user.id("user_id") ?? user.id("id")
+        guard let id = named ?? hashedID(of: user) else { return .flaw(.noID) }
         var account = SourceAccount(id: id)
+        // Ids in files for an import have no prefix; those files have no identities.
+        account.lose(
+            .identitiesNotInFile,
+            if: user["identities"]?.array == nil && named?.contains("|") == true
+                && !isCarried(user))
         var own: [Identity] = []
         for identity in identities(of: user, id: id) {
             guard let provider = identity.provider else {
@@ -138,7 +142,10 @@ enum Auth0User {
         let carried = user["app_metadata"]?.members?["account_ledger"]?.members
         for identity in carried?["identities"]?.array?.compactMap(\.members) ?? [] {
             guard let provider = identity.text("provider"), let subject = identity.id("user_id")
-            else { continue }
+            else {
+                account.lose(identity.text("provider") == nil ? .unknownProvider : .invalidSubject)
+                continue
+            }
             account.federated.append(
                 SourceAccount.Federated(
                     provider: provider, subject: subject, email: identity.text("email"),
@@ -155,12 +162,14 @@ enum Auth0User {
         let hasHash = user.has("password_hash") || user.has("custom_password_hash")
         guard !isCarried(user) || hasHash || account.hasCodes else { return }
         let withEmail = own.filter { $0.provider != smsCodes && $0.email != nil }
-        guard let chosen = withEmail.first(where: { $0.provider == database }) ?? withEmail.first,
-            let email = chosen.email
-        else {
+        let verified = withEmail.filter { $0.email?.isVerified == true }
+        let ranked = [verified, withEmail].flatMap { identities in
+            identities.filter { $0.provider == database } + identities
+        }
+        guard let chosen = ranked.first, let email = chosen.email else {
             guard account.phone != nil, let number = own.first(where: { $0.provider == database })
             else { return }
-            try addHash(of: number, to: &account, user, hashes)
+            try addHash(of: number, among: own, to: &account, user, hashes)
             account.lose(.passwordOfPhone, if: account.hash != nil)
             account.hash = nil
             return
@@ -170,19 +179,24 @@ enum Auth0User {
             let isSame = other.email?.text == email.text
             account.lose(.furtherAddress, if: !isSame)
             if isSame, other.provider == emailCodes { account.hasCodes = true }
+            // A password of this identity was set without a proof of its address.
+            account.lose(
+                .unverifiedAddress, if: email.isVerified && other.email?.isVerified == false)
         }
         guard chosen.provider == database else { return }
-        try addHash(of: chosen, to: &account, user, hashes)
+        try addHash(of: chosen, among: own, to: &account, user, hashes)
         account.hasPassword = account.hash != nil || !account.hasCodes
     }
 
     private static func addHash(
-        of identity: Identity, to account: inout SourceAccount, _ user: JSONMembers,
-        _ hashes: RowIndex?
+        of identity: Identity, among own: [Identity], to account: inout SourceAccount,
+        _ user: JSONMembers, _ hashes: RowIndex?
     ) throws(ImportFault) {
-        if let hash = user.text("password_hash") ?? user.text("passwordHash") {
+        // Among several, a hash of the user does not tell whose it is.
+        let isOnly = own.count(where: { $0.provider == database }) == 1
+        if isOnly, let hash = user.text("password_hash") ?? user.text("passwordHash") {
             account.hash = hash
-        } else if let custom = user["custom_password_hash"]?.members {
+        } else if isOnly, let custom = user["custom_password_hash"]?.members {
             account.hash = hash(custom)
             account.lose(.unsupportedHash, if: account.hash == nil)
         } else {
@@ -217,7 +231,9 @@ enum Auth0User {
 
     /// Returns the id of a user in the export of hashes.
     private static func hashedID(of user: JSONMembers) -> String? {
-        (user.id("alt_id") ?? user["_id"]?.members?.text("$oid")).map { "\(database)|\($0)" }
+        let id =
+            user.has("alt_id") ? user.id("alt_id") : user["_id"]?.members?.text("$oid")
+        return id.map { "\(database)|\($0)" }
     }
 
     /// Returns the hash of an identity; nil without one, and where connections have the same id.

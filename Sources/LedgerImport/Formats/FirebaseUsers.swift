@@ -11,8 +11,10 @@ struct FirebaseUser {
         (provider: "gc.apple.com", index: 36), (provider: "playgames.google.com", index: 40),
         (provider: "linkedin.com", index: 44), (provider: "yahoo.com", index: 48),
     ]
-    /// The number of columns without the last ones, which files of former releases lack.
-    private static let columnCount = 27
+    /// The numbers of columns without custom claims, with them, and with the providers of newer releases.
+    ///
+    /// A comma at the end of a row, as the command line writes it, is one more.
+    private static let columnCounts: Set<Int> = [27, 28, 29, 52, 53]
 
     private let id: String
     private var email: String?
@@ -33,9 +35,29 @@ struct FirebaseUser {
     }
 
     static func read(row: [String?], _ hashing: FirebaseHashing?) -> SourceRecord {
-        guard row.count >= columnCount else { return .flaw(.malformed) }
+        guard hasColumns(row) else { return .flaw(.malformed) }
         guard let user = FirebaseUser(row: row) else { return .flaw(.noID) }
         return .account(user.account(hashing))
+    }
+
+    /// Whether a row has the columns of a release, each in its place.
+    ///
+    /// Addresses of pictures are written without quotes, so a comma in one moves the columns after it.
+    private static func hasColumns(_ row: [String?]) -> Bool {
+        guard columnCounts.contains(row.count) else { return false }
+        func has(_ index: Int, _ isForm: (String) -> Bool) -> Bool {
+            guard index < row.count, let text = row[index], !text.isEmpty else { return true }
+            return isForm(text)
+        }
+        func isTime(_ text: String) -> Bool { text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+        // Every user has the first of the two times.
+        guard row[23] != nil || row[24] == nil, has(23, isTime), has(24, isTime) else {
+            return false
+        }
+        guard has(25, { $0.hasPrefix("+") }), has(26, { $0 == "true" || $0 == "false" }),
+            has(27, { $0.hasPrefix("{") })
+        else { return false }
+        return row.count != 29 && row.count != 53 || has(row.count - 1) { _ in false }
     }
 
     private init?(_ user: JSONMembers) {

@@ -22,6 +22,13 @@ enum KeycloakUser {
         account.lose(.username, if: user.text("username").map { $0 != email } ?? false)
         account.lose(
             .profile, if: ["firstName", "lastName", "attributes"].contains(where: user.has))
+        account.lose(.secondFactors, if: user.isTrue("totp"))
+        // A realm's export has the list for everybody, and none of identities where there are none; the list of users
+        // of the administration's interface has neither.
+        let hasCredentials = user["credentials"]?.array != nil
+        let hasIdentities = hasCredentials || user["federatedIdentities"]?.array != nil
+        account.lose(.passwordNotInFile, if: !hasCredentials)
+        account.lose(.identitiesNotInFile, if: !hasIdentities)
         var hasPassword = false
         for credential in user["credentials"]?.array?.compactMap(\.members) ?? [] {
             switch credential.text("type") {
@@ -36,7 +43,8 @@ enum KeycloakUser {
             account.hash = hash(credential)
             account.lose(.unsupportedHash, if: account.hash == nil)
         }
-        if let email, hasPassword || account.federated.isEmpty {
+        // Otherwise the e-mail is that of a provider, or may be.
+        if let email, hasPassword || hasIdentities && account.federated.isEmpty {
             account.email = SourceAccount.Own(
                 text: email, isVerified: user.isTrue("emailVerified"))
             account.hasPassword = hasPassword

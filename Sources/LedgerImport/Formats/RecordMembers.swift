@@ -1,11 +1,17 @@
 internal import JSON
 
 extension JSONMembers {
+    /// From this number on, the `Double` of a whole number may be that of its neighbour, too.
+    private static let inexactFrom = 0x1p53
+
     /// Returns a member that is a text or a whole number, as some systems write the same id.
+    ///
+    /// A number of 2^53 or more is none: it may have been read as another one, which is the id of another person.
     func id(_ name: String) -> String? {
         switch self[name] {
         case .string(let text)?: text
-        case .number(let number)?: Int64(exactly: number).map { "\($0)" }
+        case .number(let number)? where number.magnitude < Self.inexactFrom:
+            Int64(exactly: number).map { "\($0)" }
         default: nil
         }
     }

@@ -16,7 +16,7 @@ package enum Loss: String, Hashable, Sendable, CaseIterable {
     case addressWithoutProvider = "address_without_provider"
     /// The account has a password, and the file has no hash of it.
     case passwordNotInFile = "password_not_in_file"
-    /// The file names further providers of the account, and has no table of identities.
+    /// The account has, or may have, identities that the file lacks.
     case identitiesNotInFile = "identities_not_in_file"
     /// A password for sign-ins with a phone number: the ledger's are for an e-mail.
     case passwordOfPhone = "password_of_phone"

@@ -162,12 +162,16 @@ struct SupabaseTables {
         guard columns.text("deleted_at", row) == nil else { return .flaw(.deleted) }
         guard let identities = try identities(of: id, row) else { return .flaw(.malformed) }
         var account = SourceAccount(id: id)
-        account.lose(.identitiesNotInFile, if: !hasIdentities && namesProviders(row))
+        let named = providers(row)
+        let lacking = named.subtracting(identities.compactMap(\.provider))
+            .subtracting(["email", "phone"])
+        account.lose(.identitiesNotInFile, if: !lacking.isEmpty)
         let hash = columns.text("encrypted_password", row)
-        if let email = columns.text("email", row),
-            identities.contains(where: { $0.provider == "email" }) || identities.isEmpty
-                || hash != nil
-        {
+        let hasEmail =
+            identities.contains { $0.provider == "email" }
+            || identities.isEmpty && (lacking.isEmpty || named.contains("email"))
+        // Otherwise the e-mail is that of a provider.
+        if let email = columns.text("email", row), hasEmail || hash != nil {
             account.email = SourceAccount.Own(
                 text: email, isVerified: isEmailConfirmed(row))
             account.hash = hash
@@ -209,15 +213,12 @@ struct SupabaseTables {
         return isDate && text.utf8.count >= 10 || ["infinity", "-infinity"].contains(text)
     }
 
-    /// Whether the files have the identities of users.
-    private var hasIdentities: Bool { columns.has("identities") || identityColumns != nil }
-
-    /// Whether the user has providers whose identities are in `auth.identities`.
-    private func namesProviders(_ row: [String?]) -> Bool {
+    /// Returns the names of the user's providers, each of which has an identity in `auth.identities`.
+    private func providers(_ row: [String?]) -> Set<String> {
         let text = columns.text("raw_app_meta_data", row) ?? ""
         let data = JSONValue(parsing: Array(text.utf8))?.members
         let names = data?["providers"]?.array?.map(\.string) ?? [data?.text("provider")]
-        return names.contains { $0.map { !["email", "phone"].contains($0) } ?? false }
+        return Set(names.compactMap(\.self))
     }
 
     /// Whether the row has a proof of its e-mail.

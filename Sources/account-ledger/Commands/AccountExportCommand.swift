@@ -79,6 +79,7 @@ extension UserWriter.Omission {
         case .address: "a second address of their own"
         case .hash: "a password whose hash the system does not import"
         case .name: "another external id"
+        case .ownEmail: "an e-mail of their own that comes back as a provider's"
         }
     }
 }

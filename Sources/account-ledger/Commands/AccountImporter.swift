@@ -184,6 +184,7 @@ struct AccountImporter: Sendable {
                 }
             }
         }
+        report?.flush()
         return fault
     }
 
@@ -211,9 +212,11 @@ struct AccountImporter: Sendable {
         switch success.effect {
         case .kept:
             totals.kept += 1
-            // The losses were reported when it was imported.
             if let account = success.account, !seen.insert(account) {
                 note(.duplicateID, of: read, &totals)
+            } else {
+                // The run that imported it may have been interrupted before it reported them.
+                note(losses, of: read, isKept: true, &totals)
             }
             return
         case .opened:
@@ -235,8 +238,12 @@ struct AccountImporter: Sendable {
         if success.effect == .opened { seen.insert(command.newAccount) }
     }
 
-    private func note(_ losses: [Loss], of read: Read, _ totals: inout ImportTotals) {
-        for loss in losses { note(ImportProblem(loss.rawValue), of: read, &totals) }
+    private func note(
+        _ losses: [Loss], of read: Read, isKept: Bool = false, _ totals: inout ImportTotals
+    ) {
+        for loss in losses {
+            note(ImportProblem(loss.rawValue, isOfKept: isKept), of: read, &totals)
+        }
     }
 
     private func note(_ problem: ImportProblem, of read: Read, _ totals: inout ImportTotals) {

@@ -91,6 +91,9 @@ struct ImportAccountsCommand: Sendable {
         let hashing = try arguments[Self.hashConfig].map(Self.hashing)
         let file: AccountFile
         do {
+            if format == .firebase, hashing == nil, !isDryRun {
+                try AccountFile.checkWithoutHashing(path: paths.first ?? "", now: .now)
+            }
             file = try AccountFile(format, paths: paths, hashing: hashing, now: .now)
         } catch {
             throw Fault("\(error)")

@@ -38,9 +38,15 @@ final class ProblemFile: Sendable {
                 if let provider = problem.provider {
                     writer.member("provider", provider.description)
                 }
+                if problem.isOfKept { writer.member("account", "kept") }
             }
             if state.writer.bytes.count >= Self.bufferBytes { flush(&state) }
         }
+    }
+
+    /// Writes the problems so far, so that an import that is killed leaves them in the temporary file.
+    func flush() {
+        state.withLock { state in flush(&state) }
     }
 
     /// Completes the file.
@@ -58,6 +64,7 @@ final class ProblemFile: Sendable {
     }
 
     private func flush(_ state: inout State) {
+        guard !state.writer.bytes.isEmpty else { return }
         do { try handle.write(contentsOf: Data(state.writer.bytes)) } catch {
             state.hasFailed = true
         }

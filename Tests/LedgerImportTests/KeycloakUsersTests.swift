@@ -1,0 +1,42 @@
+import LedgerImport
+import Testing
+
+/// Users of Keycloak in files that lack some of their members.
+@Suite struct KeycloakUsersTests {
+    private static func account(_ members: String) throws -> SourceAccount {
+        let text = #"[{"id":"1","email":"a@x.test","emailVerified":true\#(members)}]"#
+        guard
+            case .account(let account)? = try AccountFileTests.records(.keycloak, [text]).first?
+                .record
+        else { throw NoAccount() }
+        return account
+    }
+
+    private struct NoAccount: Error {}
+
+    private static let google =
+        #","federatedIdentities":[{"identityProvider":"google","userId":"g"}]"#
+
+    @Test(
+        arguments: [
+            ("", [.passwordNotInFile, .identitiesNotInFile], false),
+            (#","credentials":null"#, [.passwordNotInFile, .identitiesNotInFile], false),
+            (google, [.passwordNotInFile], false),
+            (#","federatedIdentities":[]"#, [.passwordNotInFile], true),
+            (#","credentials":[]"#, [], true), (#","credentials":[]"# + google, [], false),
+        ] as [(String, [Loss], Bool)])
+    func `a list without credentials or identities says so, and its e-mail opens nothing`(
+        members: String, losses: [Loss], isOwn: Bool
+    ) throws {
+        let account = try Self.account(members)
+        #expect(account.losses == losses)
+        #expect((account.email != nil) == isOwn)
+        #expect(!isOwn || account.hasCodes)
+    }
+
+    @Test func `a second factor is a loss also without its credential`() throws {
+        let credentials = #","credentials":[]"#
+        #expect(try Self.account(credentials + #","totp":true"#).losses == [.secondFactors])
+        #expect(try Self.account(credentials + #","totp":false"#).losses == [])
+    }
+}
