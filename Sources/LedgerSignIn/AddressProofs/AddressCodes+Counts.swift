@@ -81,6 +81,14 @@ extension AddressCodes {
         return counts.compactMap { $0 }
     }
 
+    /// Returns the count of the wrong passwords of an account holder, who agrees to a change by the account's own.
+    func passwordCounts(of account: AccountID, in tenant: TenantID) -> [CodeCount] {
+        let limit = PasswordChecks.triesPerAccount
+        return [
+            counted("password of account", .zero, account.description, limit, tenant)
+        ].compactMap { $0 }
+    }
+
     /// Returns the count of the addresses that a client network claims.
     func claimCounts(from network: String, in tenant: TenantID) -> [CodeCount] {
         [counted("claimed by", .zero, network, Self.sendsPerNetwork, tenant)].compactMap { $0 }
