@@ -162,6 +162,25 @@ import Testing
         #expect(try await change(service, by: other, bob).status == 200)
     }
 
+    @Test func `the codes of one use don't use up those of others for an address`() async throws {
+        let service = try service()
+        let address = "{\"address\":\"\(Self.ada)\"}"
+        let uses = [
+            ("codes/email", address), ("sign-up/password", credential()),
+            ("password-resets/password", "{\"email\":\"\(Self.ada)\"}"),
+        ]
+        for (path, body) in uses {
+            for _ in 0..<AddressCodes.sendsPerAddress {
+                #expect(try await post(service, path, body, from: Self.network).status == 200)
+            }
+            let refused = try await post(service, path, body, from: Self.network)
+            #expect(refused.code == "RATE_LIMITED", "\(path)")
+        }
+        // The return of an address counts with the resets.
+        let last = try await post(service, "address-returns/email", address, from: Self.network)
+        #expect(last.code == "RATE_LIMITED")
+    }
+
     @Test func `one password tried with many addresses counts by the client network`()
         async throws
     {
