@@ -1,12 +1,13 @@
 internal import Cryptography
 import Ledger
 
-/// The counts that limit how many codes are sent and tried. Those of a known device are its own, so that strangers
-/// can't use them up.
+/// The counts that limit how many codes are sent and tried. Those of a known device and of an account holder are their
+/// own, so that strangers can't use them up.
 extension AddressCodes {
     /// Returns the counts of a code to be sent.
     ///
-    /// Codes of a second factor count by the factor, so that knowledge of the number alone does not exhaust them.
+    /// Codes of a second factor count by the factor, so that knowledge of the number alone does not exhaust them. Those
+    /// that an account holder requests count by the account, those of strangers by the group of their use.
     func sendCounts(
         of challenge: StoredChallenge, for use: Use, from network: String, knownAs token: String?
     ) -> [CodeCount] {
@@ -24,14 +25,21 @@ extension AddressCodes {
             self.device($0, of: challenge.address, challenge.name.kind, in: tenant)
         }
         let counts: [CodeCount?] =
-            if let device {
+            if let account = use.account?.description {
+                [
+                    counted("sent to account", digest, account, Self.sendsPerAddress, tenant),
+                    counted("sent to accounts", digest, "", Self.sendsForAccounts, tenant),
+                    counted("sent for account", .zero, account, Self.sendsPerAccount, tenant),
+                    byNetwork,
+                ]
+            } else if let device {
                 [
                     counted("sent to device", digest, device, Self.sendsPerAddress, tenant),
                     counted("sent to devices", digest, "", Self.sendsToDevices, tenant),
                     byNetwork,
                 ]
             } else {
-                [counted("sent to", digest, "", Self.sendsPerAddress, tenant), byNetwork]
+                [counted(use.group, digest, "", Self.sendsPerAddress, tenant), byNetwork]
             }
         return counts.compactMap { $0 }
     }
@@ -79,6 +87,14 @@ extension AddressCodes {
                 ]
             }
         return counts.compactMap { $0 }
+    }
+
+    /// Returns the count of the wrong passwords of an account holder, who agrees to a change by the account's own.
+    func passwordCounts(of account: AccountID, in tenant: TenantID) -> [CodeCount] {
+        let limit = PasswordChecks.triesPerAccount
+        return [
+            counted("password of account", .zero, account.description, limit, tenant)
+        ].compactMap { $0 }
     }
 
     /// Returns the count of the addresses that a client network claims.
@@ -137,5 +153,26 @@ extension AddressCodes {
         let message = Self.message([action, tenant.description, address.description, network])
         return keys.macs(of: message, .count).first.flatMap { Digest($0.mac) }
             .map { CodeCount(scope: $0, limit: limit, windowSeconds: windowSeconds) }
+    }
+}
+
+extension AddressCodes.Use {
+    /// The account whose holder requests the code; nil for anybody else.
+    fileprivate var account: AccountID? {
+        switch self {
+        case .link(let caller), .change(let caller), .merge(let caller, _), .enrolment(let caller):
+            caller.account
+        case .signIn, .signUp, .reset, .takeBack, .secondStep: nil
+        }
+    }
+
+    /// The group of uses of a stranger's code that are counted together: who uses up the codes of one group does not
+    /// block the others.
+    fileprivate var group: String {
+        switch self {
+        case .signUp: "sent to sign up"
+        case .reset, .takeBack: "sent to recover"
+        case .signIn, .secondStep, .link, .change, .merge, .enrolment: "sent to"
+        }
     }
 }

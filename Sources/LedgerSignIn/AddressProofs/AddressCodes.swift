@@ -23,10 +23,15 @@ package final class AddressCodes: Sendable {
     static let changeText = "address:change"
     static let returnText = "address:return"
 
-    /// The codes that may be sent to one address within an hour, and requested by one client network.
+    /// The codes that may be sent to one address within an hour: for one group of uses by strangers, for one known
+    /// device, and for one account.
     package static let sendsPerAddress = 5
     /// The same for all devices that have signed in with the address before.
     package static let sendsToDevices = 10
+    /// The same for all accounts whose holders request them.
+    package static let sendsForAccounts = 10
+    /// The codes that one account may request for all addresses within an hour, and one client network.
+    package static let sendsPerAccount = 10
     package static let sendsPerNetwork = 30
     /// The wrong codes that may be tried within an hour for one address, by one client network or one known
     /// device, and by all others.
@@ -71,8 +76,8 @@ package final class AddressCodes: Sendable {
     /// The use of a code that a client requests.
     package enum Use: Sendable {
         case signIn
-        /// A link by this session, or a sign-in.
-        case link(SessionID)
+        /// A link by this account holder, or a sign-in.
+        case link(Caller)
         /// The confirmation of a sign-up with this password; an account may have the address, or have claimed it with
         /// the same password, of this version.
         case signUp(NewPassword, isKnown: Bool, claim: PasswordVersion?)
@@ -82,12 +87,12 @@ package final class AddressCodes: Sendable {
         case enrolment(Caller)
         /// This second factor, after the first step that the text names.
         case secondStep(String, HeldFactor)
-        /// The replacement of an address of the account by this session.
-        case change(SessionID)
+        /// The replacement of an address of the account by its holder.
+        case change(Caller)
         /// The return of a former address; whether it can be taken back.
         case takeBack(isPossible: Bool)
-        /// A merge by this session under the plan with this digest.
-        case merge(SessionID, plan: String)
+        /// A merge by this account holder under the plan with this digest.
+        case merge(Caller, plan: String)
     }
 
     /// Sends a code to an address.
@@ -130,7 +135,7 @@ package final class AddressCodes: Sendable {
         case .reset(let version):
             (purpose, isSent) = (.reset, version != nil)
             plan = version.map(Self.digest(of:)) ?? .zero
-        case .link(let caller): (purpose, session) = (.link, caller)
+        case .link(let caller): (purpose, session) = (.link, caller.session)
         case .enrolment(let caller):
             (purpose, session, secret) = (.secondFactor, caller.session, Self.factorPrefix)
             account = caller.account
@@ -138,11 +143,11 @@ package final class AddressCodes: Sendable {
             (purpose, secret) = (.secondFactor, Self.factorPrefix + step)
             account = factor.account
         case .change(let caller):
-            (purpose, session, secret) = (.address, caller, Self.changeText)
+            (purpose, session, secret) = (.address, caller.session, Self.changeText)
         case .takeBack(let isPossible):
             (purpose, isSent, secret) = (.address, isPossible, Self.returnText)
         case .merge(let caller, let text):
-            (purpose, session, plan) = (.merge, caller, Self.digest(ofPlan: text))
+            (purpose, session, plan) = (.merge, caller.session, Self.digest(ofPlan: text))
         }
         let id = id ?? ChallengeID(bits: random())
         let expiresAt = now.adding(seconds: StoredChallenge.lifetimeSeconds)

@@ -10,6 +10,8 @@ package final class PasswordChecks: Sendable {
     package static let triesPerAddress = 100
     /// The wrong passwords that may be tried within an hour by one client network for all addresses.
     package static let triesOfNetwork = 200
+    /// The wrong passwords by which an account holder may try to agree to a change within an hour.
+    package static let triesPerAccount = 20
 
     private let hasher: PasswordHasher
     private let pool: BlockingPool
@@ -219,15 +221,30 @@ package final class PasswordChecks: Sendable {
         }
     }
 
+    /// The account holder who agrees to a change by a password of one of the account's identities.
+    package struct Holder: Sendable {
+        let account: AccountID
+        let identities: Set<IdentityID>
+
+        /// Describes a holder.
+        package init(account: AccountID, identities: Set<IdentityID>) {
+            self.account = account
+            self.identities = identities
+        }
+    }
+
     /// Returns the version of a password that is right.
+    ///
+    /// That of another account is wrong, so that its tries need no limit of the address, which strangers could use up.
     ///
     /// - Throws: As for a sign-in.
     package func version(
-        of typed: String, _ password: Password, at provider: ProviderName, in tenant: TenantID,
-        from network: String, at now: Timestamp
+        of typed: String, _ password: Password, at provider: ProviderName, by holder: Holder,
+        in tenant: TenantID, from network: String, at now: Timestamp
     ) async throws(CodeFailure) -> PasswordVersion {
         try await check(
-            typed, password, of: provider, in: tenant, from: network, knownAs: nil, at: now
+            typed, password, of: provider, by: holder, in: tenant, from: network, knownAs: nil,
+            at: now
         ).stored.version
     }
 
@@ -245,14 +262,14 @@ package final class PasswordChecks: Sendable {
 
     /// Checks a password.
     ///
-    /// A text that is no address, an unknown address and an account without a password cost as much as a wrong
-    /// password, and take as long.
+    /// A text that is no address, an unknown address, an account without a password, and another account than that of
+    /// the holder cost as much as a wrong password, and take as long.
     ///
     /// - Returns: The address with its names, and the stored password.
     /// - Throws: `wrong`, `limited` after too many wrong passwords, `faulted`.
     func check(
-        _ typed: String, _ password: Password, of provider: ProviderName, in tenant: TenantID,
-        from network: String,
+        _ typed: String, _ password: Password, of provider: ProviderName,
+        by holder: Holder? = nil, in tenant: TenantID, from network: String,
         knownAs device: String?, at now: Timestamp
     ) async throws(CodeFailure) -> Checked {
         let address = PasswordSettings.canonical(typed) ?? "@"
@@ -261,11 +278,19 @@ package final class PasswordChecks: Sendable {
         let admission: BlockingPool.Admission
         do { admission = try pool.admit(for: client) } catch { throw .faulted(.overloaded) }
         let names = codes.names(of: address, .email, in: tenant)
-        let counts = codes.passwordCounts(of: names, in: tenant, from: network, by: device)
+        let counts =
+            if let holder {
+                codes.passwordCounts(of: holder.account, in: tenant)
+            } else {
+                codes.passwordCounts(of: names, in: tenant, from: network, by: device)
+            }
         if let wait = try await codes.count(counts, in: tenant, at: now) {
             throw .limited(retryAfterSeconds: wait)
         }
-        let stored = try await find(names, at: provider, in: tenant)
+        let found = try await find(names, at: provider, in: tenant)
+        let stored = found.flatMap {
+            holder?.identities.contains($0.version.identity) == false ? nil : $0
+        }
         let hash = stored.flatMap { try? PasswordHash($0.hash) } ?? hasher.decoy()
         let (isRight, begin): (Bool, ContinuousClock.Instant)
         do {

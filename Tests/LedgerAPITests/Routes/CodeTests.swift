@@ -186,6 +186,51 @@ import Testing
         _ = try await request(service)
     }
 
+    @Test(arguments: ["", ",\"change\":true", ",\"plan_digest\":\"plan\""])
+    func `strangers can't use up the codes that an account holder requests`(rest: String)
+        async throws
+    {
+        let service = try service()
+        let ada = try await service.signIn("google", "ada")
+        for _ in 0..<AddressCodes.sendsPerAddress { _ = try await request(service) }
+        let refused = try await service.send(
+            "POST", "/v1/auth/codes/email", "{\"address\":\"ada@example.com\"}")
+        #expect(refused.code == "RATE_LIMITED")
+        let sent = try await service.send(
+            "POST", "/v1/account/codes/email", "{\"address\":\"ada@example.com\"\(rest)}",
+            token: ada.accessToken)
+        #expect(sent.status == 200)
+    }
+
+    @Test func `the codes that accounts request have limits by account and by address`()
+        async throws
+    {
+        let service = try service()
+        func ask(_ person: Person, _ address: String = "new@example.com") async throws -> Answer {
+            try await service.send(
+                "POST", "/v1/account/codes/email", "{\"address\":\"\(address)\"}",
+                token: person.accessToken)
+        }
+        let people = [
+            try await service.signIn("google", "ada"), try await service.signIn("google", "bob"),
+        ]
+        for person in people {
+            for _ in 0..<AddressCodes.sendsPerAddress {
+                #expect(try await ask(person).status == 200)
+            }
+            #expect(try await ask(person).code == "RATE_LIMITED")
+        }
+        let eve = try await service.signIn("google", "eve")
+        #expect(try await ask(eve).code == "RATE_LIMITED")
+        #expect(try await ask(eve, "eve@example.com").status == 200)
+        // Those of people without an account are others.
+        _ = try await request(service, "new@example.com")
+        for number in AddressCodes.sendsPerAddress..<AddressCodes.sendsPerAccount {
+            #expect(try await ask(people[0], "ada-\(number)@example.com").status == 200)
+        }
+        #expect(try await ask(people[0], "ada@example.com").code == "RATE_LIMITED")
+    }
+
     @Test func `a code expires after ten minutes`() async throws {
         let service = try service()
         let code = try await request(service)

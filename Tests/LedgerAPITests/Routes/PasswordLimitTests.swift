@@ -113,6 +113,74 @@ import Testing
         #expect(try await signIn(service, known, from: Self.network).status == 200)
     }
 
+    /// Replaces the password by the other one, with the current one.
+    private func change(
+        _ service: TestService, by person: Person, _ address: String = ada,
+        _ current: String = password, from client: String = network
+    ) async throws -> Answer {
+        try await service.send(
+            "POST", "/v1/account/password",
+            "{\"password\":\"\(Self.other)\",\"email\":\"\(address)\","
+                + "\"current_password\":\"\(current)\"}",
+            token: person.accessToken, headers: [("X-Forwarded-For", client)])
+    }
+
+    @Test func `strangers can't lock out an account holder who is signed in`() async throws {
+        let service = try service()
+        _ = try await signUp(service)
+        let ada = try Person(await signIn(service, credential()))
+        try await tryAll(service)
+        let stranger = try await signIn(service, credential(), from: Self.network)
+        #expect(stranger.code == "RATE_LIMITED")
+        // The password is right, and the code of the new address is missing.
+        let address = try await service.send(
+            "POST", "/v1/account/addresses/password",
+            "{\"current_address\":\"\(Self.ada)\",\"challenge_id\":\"1\",\"code\":\"1\","
+                + "\"current_password\":\"\(Self.password)\"}",
+            token: ada.accessToken)
+        #expect(address.summary == "401 INVALID_CODE")
+        #expect(try await change(service, by: ada).status == 200)
+    }
+
+    @Test func `an account holder tries few passwords, and none of another account`() async throws {
+        let service = try service()
+        let bob = "bob@example.com"
+        let ada = try Person(await signIn(service, code(begin(service), service)))
+        let other = try Person(await signIn(service, code(begin(service, bob), service)))
+        for number in 0..<PasswordChecks.triesPerAccount {
+            let client = "198.51.100.\(number)"
+            let answer =
+                number.isMultiple(of: 2)
+                ? try await change(service, by: ada, Self.ada, Self.other, from: client)
+                : try await change(service, by: ada, bob, from: client)
+            #expect(answer.code == "INVALID_PASSWORD")
+        }
+        #expect(try await change(service, by: ada).code == "RATE_LIMITED")
+        #expect(try await change(service, by: ada, bob).code == "RATE_LIMITED")
+        // Sign-ins and other accounts have counts of their own.
+        #expect(try await signIn(service, credential(), from: Self.network).status == 200)
+        #expect(try await change(service, by: other, bob).status == 200)
+    }
+
+    @Test func `the codes of one use don't use up those of others for an address`() async throws {
+        let service = try service()
+        let address = "{\"address\":\"\(Self.ada)\"}"
+        let uses = [
+            ("codes/email", address), ("sign-up/password", credential()),
+            ("password-resets/password", "{\"email\":\"\(Self.ada)\"}"),
+        ]
+        for (path, body) in uses {
+            for _ in 0..<AddressCodes.sendsPerAddress {
+                #expect(try await post(service, path, body, from: Self.network).status == 200)
+            }
+            let refused = try await post(service, path, body, from: Self.network)
+            #expect(refused.code == "RATE_LIMITED", "\(path)")
+        }
+        // The return of an address counts with the resets.
+        let last = try await post(service, "address-returns/email", address, from: Self.network)
+        #expect(last.code == "RATE_LIMITED")
+    }
+
     @Test func `one password tried with many addresses counts by the client network`()
         async throws
     {

@@ -27,8 +27,7 @@ struct ChangeAddressRoute: Route {
             try IdempotencyHeader.refuse(call)
             return try Request(call, by: caller)
         }
-        _ = try await call.identities(of: request.caller)
-        let version = try await call.version(of: request.password)
+        let version = try await call.version(of: request.password, by: request.caller)
         let proof = try await call.proof(of: request.code, for: .change, by: request.caller)
         let (renewal, token) = try call.renewal(of: request.caller, password: version)
         let grant = try await call.submit(

@@ -50,8 +50,8 @@ struct AccountCodeRoute: Route {
                 AccountCodeBody.address, mayBePassword: plan == nil)
             return (
                 caller, kind, address,
-                plan.map { .merge(caller.session, plan: $0) }
-                    ?? (isChange ? .change(caller.session) : .link(caller.session))
+                plan.map { .merge(caller, plan: $0) }
+                    ?? (isChange ? .change(caller) : .link(caller))
             )
         }
         // No command follows that would refuse a session that has ended.

@@ -198,20 +198,12 @@ struct ChangePasswordRoute: Route {
                     password: try text.password(ChangePasswordBody.currentPassword))
             )
         }
-        _ = try await call.identities(of: caller)
-        let version = try await call.version(of: current)
+        let version = try await call.version(of: current, by: caller)
         let hash = try await call.hashed(new)
         let (renewal, token) = try call.renewal(of: caller, password: version)
         let grant = try await call.submit(ChangePassword(renewal, to: hash))
         return await call.session(grant, refreshToken: token, isNewUser: false)
     }
-}
-
-/// The password by which an account holder agrees to a change, as the client states it.
-struct CurrentPassword {
-    let provider: ProviderName
-    let address: String
-    let password: Password
 }
 
 private enum SignUpBody: BodyForm {
@@ -285,32 +277,6 @@ extension RouteCall {
             if case .password(let settings) = provider.settings { return (provider.name, settings) }
         }
         return nil
-    }
-
-    /// Checks the password by which an account holder agrees to a change.
-    ///
-    /// - Returns: nil without one.
-    func version(of current: CurrentPassword?) async throws(APIError) -> PasswordVersion? {
-        guard let current else { return nil }
-        do throws(CodeFailure) {
-            return try await services.passwords.version(
-                of: current.address, current.password, at: current.provider, in: tenant,
-                from: clientNetwork, at: now)
-        } catch {
-            throw self.error(error, or: .invalidPassword)
-        }
-    }
-
-    /// Returns the agreement to a change that ends all sessions, and the first refresh token of the new one.
-    func renewal(
-        of caller: Caller, password: PasswordVersion?
-    ) throws(APIError) -> (SessionRenewal, refreshToken: String) {
-        let session: SessionID = services.newID()
-        let token = services.refreshTokens.issue(for: session, in: tenant)
-        guard let digest = RefreshTokens.digest(token) else { throw .faulted(.internalFailure) }
-        let renewal = SessionRenewal(
-            caller: caller, password: password, refreshToken: digest, newSession: session)
-        return (renewal, token)
     }
 
     /// The provider of the path.
