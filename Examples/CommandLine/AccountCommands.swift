@@ -39,7 +39,7 @@ import LedgerClient
             guard error.code == .providerConflict else { throw error }
             print("Another account has this identity. Combine the two? yes/no")
             guard readLine() == "yes" else { return }
-            let plan = try await session.previewMerge(of: provider, with: proof)
+            let plan = try await session.previewMerge(of: provider, with: error.proof ?? proof)
             print("Afterwards: \(plan.linkedProviders.joined(separator: ", "))")
             print("Sign in there once more to agree.")
             let agreement = try await session.prove(.merge(plan), at: provider, with: browser)

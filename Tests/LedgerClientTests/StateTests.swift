@@ -127,6 +127,28 @@ import Testing
         #expect(last.text("challenge_id") == "c")
     }
 
+    @Test func `the proof of a refused link is in its error, and in no text`() async throws {
+        let details = #"{"proof_token":"secret-token"}"#
+        let session = try app(
+            TestTransport { _, _ in
+                .answer(.refusal(409, "PROVIDER_CONFLICT", details: details))
+            }, store: InMemoryTokenStore(stored()), time: time)
+        let error = try await refusal { () throws(LedgerError) in
+            try await session.link("google", with: .flow(code: "code", verifier: "verifier"))
+        }
+        guard case .flow(code: "secret-token", verifier: "verifier")? = error.proof else {
+            Issue.record("\(error)")
+            return
+        }
+        var text = "\(error)"
+        dump(error, to: &text)
+        #expect(error.code == .providerConflict && !text.contains("secret-token"))
+        let other = try await refusal { () throws(LedgerError) in
+            try await session.link("google", with: .idToken("t"))
+        }
+        #expect(other.proof == nil)
+    }
+
     @Test func `a second step that is given up leaves the former state`() async throws {
         let details = #"{"sign_in_token":"t","expires_in":300,"factors":[]}"#
         let session = try app(

@@ -223,6 +223,13 @@ struct FlowTests {
                 ]
             ),
             (
+                .refusedLink(ada),
+                [
+                    (signIn, nil, true), (link, ada, false), (.mergePreview, ada, true),
+                    (.mergePreview, other, false), (merge, ada, false),
+                ]
+            ),
+            (
                 .merge(ada, plan: nil),
                 [
                     (signIn, nil, false), (link, ada, false), (.mergePreview, ada, true),

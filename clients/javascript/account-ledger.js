@@ -105,7 +105,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  *   | { email: string, password: string, device_token?: string }
  *   | { flow_code: string, code_verifier: string }} Proof
  *   By the provider's type: `oidc`, `oauth2`, `anonymous`, `email` and `phone`, `passkey`, or `password`; or the
- *   result of a browser flow.
+ *   result of a browser flow, for which `details.proof_token` of a link that was `PROVIDER_CONFLICT` stands ten minutes.
  *
  * @typedef {{ sign_in_token: string, factor_id: string, code?: string, challenge_id?: string, credential?: Record<string, any>, device_token?: string }} SecondStep
  *   With `code`; or with `challenge_id` and `credential`, of a passkey.
@@ -202,7 +202,7 @@ export class AccountLedgerError extends Error {
    * @param {ServerErrorCode | ClientErrorCode} fields.code
    * @param {string} fields.message
    * @param {number} [fields.status]
-   * @param {Record<string, any>} [fields.details]
+   * @param {Record<string, any> & { proof_token?: string }} [fields.details]
    * @param {string} [fields.requestId]
    * @param {number} [fields.retryAfter]
    * @param {unknown} [fields.cause]

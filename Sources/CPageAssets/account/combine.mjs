@@ -61,7 +61,7 @@ export async function preview(other) {
     if (error.code === "REAUTHENTICATION_REQUIRED") {
       await askAgain({ action: "merge", provider: other.provider });
     } else if (error.code === "INVALID_PROVIDER_TOKEN" && isExternal(provider(other.provider))) {
-      // The proof of the conflict is good for a minute.
+      // The proof of the conflict is good for ten minutes.
       keepIntent({ action: "merge", provider: other.provider, keep: other.keep });
       await visit(other.provider, "merge");
     } else {

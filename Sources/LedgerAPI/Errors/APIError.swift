@@ -8,6 +8,8 @@ enum APIError: Error {
     case refused(Refusal)
     /// The account needs a second factor; the token of the first step, and the factors.
     case secondFactorRequired(token: String, [ShownFactor])
+    /// Another account has the identity that a browser flow proves, whose proof is kept.
+    case identityHeld(KeptProof)
     /// The ledger could not decide or read.
     case faulted(LedgerFault)
     /// The request breaks a rule of its route.
@@ -46,6 +48,14 @@ enum APIError: Error {
     case notReady
     /// The service is still starting.
     case starting
+}
+
+/// The proof of a refused link, good for a sign-in or the preview of a merge.
+enum KeptProof {
+    /// For the client, in place of the flow's code.
+    case token(String)
+    /// For the page, in its cookie.
+    case cookie(String)
 }
 
 /// The flaw of a request, in words that name the location and repeat nothing that was sent.

@@ -1,6 +1,6 @@
 /// The error of every failed call: a refusal of the ledger, a fault, or no answer.
 ///
-/// Programs act on ``code``. No error contains a token, a code, a password or an address.
+/// Programs act on ``code``. No text of an error contains a token, a code, a password or an address.
 public struct LedgerError: Error, Sendable {
     /// The code, of the HTTP API's error table or of this client.
     public let code: Code
@@ -14,6 +14,12 @@ public struct LedgerError: Error, Sendable {
     public let requestID: String?
     /// The time to wait before another try.
     public let retryAfter: Duration?
+    /// The proof of a link by a browser flow that was refused because another account has the identity.
+    ///
+    /// For ten minutes it signs in to that account, or shows the merge with it.
+    public internal(set) var proof: Proof?
+    /// The token of that proof.
+    var proofToken: String?
     /// The second step of a sign-in, which its session hands out.
     var challenge: SecondFactorChallenge?
     /// Whether the ledger has certainly not acted on the call.
@@ -32,6 +38,16 @@ public struct LedgerError: Error, Sendable {
         self.details = details
         self.requestID = requestID
         self.retryAfter = retryAfter
+    }
+}
+
+extension LedgerError {
+    /// Returns the error of a link, with the proof that takes the place of the refused one.
+    func refusing(_ proof: Proof) -> LedgerError {
+        guard case .flow(_, let verifier) = proof, let proofToken else { return self }
+        var error = self
+        error.proof = .flow(code: proofToken, verifier: verifier)
+        return error
     }
 }
 

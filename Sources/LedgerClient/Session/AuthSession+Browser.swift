@@ -30,8 +30,8 @@ extension AuthSession {
 
     /// Lets a person prove an identity in a browser.
     ///
-    /// The proof is good for a minute. A link that is refused does not use it up, so the same proof then shows the
-    /// merge.
+    /// The proof is good for a minute. A link that is refused does not use it up: ``LedgerError/proof`` then signs in,
+    /// or shows the merge, within ten minutes.
     ///
     /// - Parameters:
     ///   - purpose: The use of the proof. All but a sign-in need a session.

@@ -7,16 +7,21 @@ extension AuthSession {
     ///   - key: Makes the command act once, even if it is repeated after a restart; random if nil.
     /// - Returns: The account with the identity.
     /// - Throws: ``LedgerError/Code/providerConflict`` if the identity is in use: another account may have it, which
-    ///   ``previewMerge(of:with:keep:)`` can combine with this one. ``LedgerError/Code/invalidProviderToken``,
+    ///   ``previewMerge(of:with:keep:)`` can combine with this one, by ``LedgerError/proof`` after a browser flow.
+    ///   ``LedgerError/Code/invalidProviderToken``,
     ///   ``LedgerError/Code/reauthenticationRequired``, ``LedgerError/Code/rateLimited``.
     @discardableResult
     public func link(
         _ provider: String, with proof: Proof, key: String? = nil
     ) async throws(LedgerError) -> Profile {
-        try await changeLinks(
-            APICall(
-                route: .link, segments: [provider], body: proof.body, idempotencyKey: key)
-        ).0
+        do throws(LedgerError) {
+            return try await changeLinks(
+                APICall(
+                    route: .link, segments: [provider], body: proof.body, idempotencyKey: key)
+            ).0
+        } catch {
+            throw error.refusing(proof)
+        }
     }
 
     /// Removes an identity from the account.
@@ -113,7 +118,7 @@ extension AuthSession {
     ///
     /// - Parameters:
     ///   - provider: The name of the other identity's provider.
-    ///   - proof: Its proof; that of a refused link, while it is valid.
+    ///   - proof: Its proof; that of a refused link, or ``LedgerError/proof``, while it is valid.
     ///   - keep: The side whose identity stays, by provider; this account's without an entry.
     /// - Returns: The plan, for ``merge(_:_:with:keep:key:)``.
     /// - Throws: ``LedgerError/Code/accountNotFound`` if the identity has no account, ``LedgerError/Code/sameAccount``,

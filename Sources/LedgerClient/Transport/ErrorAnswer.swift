@@ -19,7 +19,7 @@ struct ErrorAnswer: Decodable {
         }
     }
 
-    /// The details: texts and numbers, or the second step of a sign-in.
+    /// The details: texts and numbers, the second step of a sign-in, or the proof of a refused link.
     struct Details: Decodable {
         private struct Name: CodingKey {
             let stringValue: String
@@ -31,6 +31,7 @@ struct ErrorAnswer: Decodable {
 
         private(set) var texts: [String: String] = [:]
         private(set) var challenge: SecondFactorChallenge?
+        private(set) var proofToken: String?
 
         init() {}
 
@@ -46,7 +47,8 @@ struct ErrorAnswer: Decodable {
                     factors = (try? container.decode([SecondFactor].self, forKey: name)) ?? []
                 }
             }
-            // A token is in no error.
+            // A token is in no text of an error.
+            proofToken = texts.removeValue(forKey: "proof_token")
             if let token = texts.removeValue(forKey: "sign_in_token") {
                 challenge = SecondFactorChallenge(
                     factors: factors, expiresIn: texts["expires_in"].flatMap { Int($0) } ?? 0,

@@ -213,6 +213,7 @@ struct RequestSender: Sendable {
             details: error?.details.texts ?? [:], requestID: requestID,
             retryAfter: seconds.map { .seconds(max(0, $0)) })
         if code == .secondFactorRequired { refusal.challenge = error?.details.challenge }
+        refusal.proofToken = error?.details.proofToken
         return refusal
     }
 }

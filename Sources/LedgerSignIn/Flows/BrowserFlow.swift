@@ -8,6 +8,8 @@ package struct BrowserFlow: Sendable {
         case signIn
         /// Links an identity to the account of this session or, once that is refused, signs in with it.
         case link(Caller)
+        /// Signs in or shows a merge after the link by this session was refused, and links nothing.
+        case refusedLink(Caller)
         /// Proves the account that the account of this session absorbs, under the plan with this digest; nil for
         /// the preview.
         case merge(Caller, plan: String?)
@@ -51,6 +53,7 @@ extension BrowserFlow.Use {
         switch self {
         case .signIn: "sign_in"
         case .link: "link"
+        case .refusedLink: "refused_link"
         case .merge: "merge"
         }
     }
@@ -58,7 +61,7 @@ extension BrowserFlow.Use {
     private var caller: Caller? {
         switch self {
         case .signIn: nil
-        case .link(let caller), .merge(let caller, _): caller
+        case .link(let caller), .refusedLink(let caller), .merge(let caller, _): caller
         }
     }
 
@@ -79,7 +82,10 @@ extension BrowserFlow.Use {
             let session = members["session"]?.string.flatMap({ SessionID($0) })
         else { return nil }
         let caller = Caller(account: account, session: session)
-        let uses = [Self.link(caller), .merge(caller, plan: members["plan"]?.string)]
+        let uses = [
+            Self.link(caller), .refusedLink(caller),
+            .merge(caller, plan: members["plan"]?.string),
+        ]
         guard let use = uses.first(where: { $0.name == name }) else { return nil }
         self = use
     }
@@ -89,14 +95,15 @@ extension BrowserFlow.Use {
     /// A refused link may be followed by a sign-in with the identity, or by the preview of a merge with its account.
     func serves(_ purpose: ProofPurpose, by caller: Caller?) -> Bool {
         switch (purpose, self) {
-        case (.signIn, .signIn), (.signIn, .link): true
+        case (.signIn, .signIn), (.signIn, .link), (.signIn, .refusedLink): true
         case (.link, .link(let beginner)), (.mergePreview, .link(let beginner)),
+            (.mergePreview, .refusedLink(let beginner)),
             (.mergePreview, .merge(let beginner, plan: nil)):
             beginner == caller
         case (.merge(let wanted, _), .merge(let beginner, let plan?)):
             beginner == caller && plan.isExactly(wanted)
-        case (.signIn, .merge), (.link, .signIn), (.link, .merge), (.mergePreview, .signIn),
-            (.mergePreview, .merge), (.merge, _):
+        case (.signIn, .merge), (.link, .signIn), (.link, .refusedLink), (.link, .merge),
+            (.mergePreview, .signIn), (.mergePreview, .merge), (.merge, _):
             false
         }
     }

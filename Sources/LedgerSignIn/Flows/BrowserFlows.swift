@@ -13,6 +13,8 @@ package struct BrowserFlows: Sendable {
     package static let seconds: Int64 = 600
     /// The lifetime of a result, in seconds.
     package static let codeSeconds: Int64 = 60
+    /// The lifetime of the token of a refused link, in seconds.
+    package static let proofSeconds: Int64 = 600
     /// The maximum length of a code, in bytes.
     package static let codeBytesMax = SealedTokens.bytesMax
 
@@ -119,11 +121,37 @@ package struct BrowserFlows: Sendable {
     func code(
         _ flow: BrowserFlow, _ proof: Proof, in tenant: TenantID, at now: Timestamp
     ) -> String {
-        tokens.seal(
-            Self.code(flow.challenge, flow.provider, tenant),
-            until: now.adding(seconds: Self.codeSeconds)
-        ) { writer in
-            flow.use.writeMembers(to: &writer)
+        seal(
+            proof, for: flow.use, Self.code(flow.challenge, flow.provider, tenant),
+            until: now.adding(seconds: Self.codeSeconds))
+    }
+
+    /// Returns the token that takes the place of a code whose link was refused, for the same verifier.
+    ///
+    /// Code and token are used up together.
+    ///
+    /// - Parameters:
+    ///   - proof: The proof of the code.
+    ///   - body: The code.
+    ///   - caller: The session of the link.
+    ///   - tenant: The tenant.
+    ///   - now: The time of the request.
+    /// - Returns: The token.
+    package func token(
+        keeping proof: Proof, of body: FlowBody, refusedTo caller: Caller, in tenant: TenantID,
+        at now: Timestamp
+    ) -> String {
+        seal(
+            proof, for: .refusedLink(caller),
+            Self.code(body.challenge, proof.subject.provider, tenant),
+            until: now.adding(seconds: Self.proofSeconds))
+    }
+
+    private func seal(
+        _ proof: Proof, for use: BrowserFlow.Use, _ context: String, until: Timestamp
+    ) -> String {
+        tokens.seal(context, until: until) { writer in
+            use.writeMembers(to: &writer)
             proof.writeMembers(to: &writer)
         }
     }
@@ -140,15 +168,21 @@ package struct BrowserFlows: Sendable {
             let (members, token) = tokens.open(
                 body.code, Self.code(body.challenge, provider, tenant), at: now),
             let use = BrowserFlow.Use(members), use.serves(purpose, by: caller),
-            // A second factor may follow after the code's own end.
             let proof = Proof(
-                members,
-                usedUp: SingleUseIDToken(
-                    digest: token.digest,
-                    expiresAt: token.expiresAt.adding(seconds: SealedTokens.firstStepSeconds)),
-                names: { _, _ in [] })
+                members, usedUp: Self.usedUp(use, by: token), names: { _, _ in [] })
         else { throw .invalid }
         return proof
+    }
+
+    /// Returns what the use of a code uses up; nil for the token of a refused link, whose proof has that of its code.
+    private static func usedUp(
+        _ use: BrowserFlow.Use, by code: SingleUseIDToken
+    ) -> SingleUseIDToken? {
+        if case .refusedLink = use { return nil }
+        // The token of a refused link, and then a second factor, may follow after the code's own end.
+        return SingleUseIDToken(
+            digest: code.digest,
+            expiresAt: code.expiresAt.adding(seconds: proofSeconds + SealedTokens.firstStepSeconds))
     }
 
     private static func code(

@@ -36,8 +36,26 @@ extension PageSessions {
     /// Returns the value of a flow's cookie.
     package func cookie(of flow: Flow, in tenant: TenantID, at now: Timestamp) -> String {
         let isOver = flow.code != nil || flow.error != nil
-        let seconds = isOver ? BrowserFlows.codeSeconds : 2 * BrowserFlows.seconds
-        return tokens.seal("flow\0\(tenant)", until: now.adding(seconds: seconds)) { writer in
+        return cookie(
+            of: flow, lasting: isOver ? BrowserFlows.codeSeconds : 2 * BrowserFlows.seconds,
+            in: tenant, at: now)
+    }
+
+    /// Returns the value of the cookie after a refused link, with the token in place of the code.
+    ///
+    /// - Returns: nil for a token that does not fit into a cookie.
+    package func cookie(
+        of flow: Flow, keeping token: String, in tenant: TenantID, at now: Timestamp
+    ) -> String? {
+        let refused = ended(flow, code: token, error: nil)
+        guard refused.code != nil else { return nil }
+        return cookie(of: refused, lasting: BrowserFlows.proofSeconds, in: tenant, at: now)
+    }
+
+    private func cookie(
+        of flow: Flow, lasting seconds: Int64, in tenant: TenantID, at now: Timestamp
+    ) -> String {
+        tokens.seal("flow\0\(tenant)", until: now.adding(seconds: seconds)) { writer in
             writer.member("provider", flow.provider.description)
             writer.member("purpose", flow.purpose)
             writer.member("error", flow.error)

@@ -1,8 +1,11 @@
 import JSON
 import Ledger
+import LedgerAPI
 import LedgerTestSupport
 import Passwords
 import Testing
+
+@testable import LedgerSignIn
 
 /// The cookies of the server's own page: its session, and the token of its device.
 @Suite(.overBothTransports) struct PageCookieTests {
@@ -88,6 +91,40 @@ import Testing
         #expect(try await page.get("/v1/account").status == 200)
         #expect(
             try await service.send("GET", "/assets/account/index.html").status == 404)
+    }
+
+    @Test func `after a refused link the cookie has the proof for ten minutes`() async throws {
+        let service = try TestService()
+        _ = try await service.signIn("google", "ada")
+        var page = try await Page(service)
+        _ = try await page.post(
+            "/v1/auth/sign-in/apple", "{\"id_token\":\"\(service.idToken("apple", "bob"))\"}")
+        page = try await page.again()
+        let (pages, now) = (service.services.pages, service.clock.now)
+        let session = page.cookies["__Host-ledger-account"].flatMap {
+            pages.session($0, in: .default, at: now)
+        }
+        let flow = pages.flow(at: provider("google"), for: "link")
+        let code = service.services.flows.code(
+            BrowserFlow(
+                use: .link(try #require(session?.caller)), provider: flow.provider, returnTo: "",
+                challenge: flow.challenge),
+            Proof(
+                subject("google", "ada"), authenticatedAt: now, methods: .federated, email: nil),
+            in: .default, at: now)
+        page.cookies["__Host-ledger-account-flow"] = pages.cookie(
+            of: pages.ended(flow, code: code, error: nil), in: .default, at: now)
+        let refused = try await page.post("/v1/auth/link/google", #"{"flow_code":"cookie"}"#)
+        #expect(refused.summary == "409 PROVIDER_CONFLICT")
+        #expect(refused.detail("proof_token") == nil, "scripts get no token")
+        for (seconds, summary) in [
+            (Int64(120), "200 OK"), (479, "200 OK"), (1, "401 INVALID_PROVIDER_TOKEN"),
+        ] {
+            service.clock.advance(seconds: seconds)
+            let preview = try await page.post(
+                "/v1/account/merge/preview", #"{"provider":"google","flow_code":"cookie"}"#)
+            #expect(preview.summary == summary, "\(seconds) \(preview.body)")
+        }
     }
 
     @Test func `a page shows the recent activity of its account`() async throws {

@@ -27,6 +27,7 @@ enum ExampleValue {
     static let enrolmentToken = "ZW5yb2xtZW50IHRva2Vu"
     static let recoveryCode = "GEZD-GNBV-GY3T-QOJQ"
     static let flowCode = "YnJvd3NlciBmbG93IGNvZGU"
+    static let proofToken = "cHJvb2YgdG9rZW4"
     static let provider = "google"
     static let externalID = "5f7c8ec7c33c6c004bbafe82"
     static let time = "2026-11-20T23:17:50.859712Z"

@@ -22,6 +22,8 @@ struct ErrorAnswer {
         static let invalidToken = "Bearer error=\"invalid_token\""
     }
 
+    private static let inUse = "This account is already in use"
+
     let status: Int
     let code: ErrorCode
     let message: String
@@ -80,6 +82,12 @@ extension ErrorAnswer {
                             }),
                         "expires_in": .number(SecondFactorTokens.signInSeconds),
                     ])
+            case .identityHeld(.token(let token)):
+                Self(
+                    409, .providerConflict, Self.inUse, details: ["proof_token": .text(token)])
+            case .identityHeld(.cookie(let cookie)):
+                Self(Refusal.providerConflict(.heldByOther))
+                    .with("Set-Cookie", PageFlowCookie.set(cookie).value)
             case .notJSON:
                 Self(415, .unsupportedMediaType, "Content-Type must be application/json")
             case .accessTokenMissing:
@@ -140,7 +148,7 @@ extension ErrorAnswer {
             case .invalidPassword:
                 Self(401, .invalidPassword, "The e-mail address or the password is wrong")
                     .challenge(Challenge.plain)
-            case .providerConflict: Self(409, .providerConflict, "This account is already in use")
+            case .providerConflict: Self(409, .providerConflict, Self.inUse)
             case .accountNotFound:
                 Self(404, .accountNotFound, "There is no account for this identity")
             case .providerNotLinked:

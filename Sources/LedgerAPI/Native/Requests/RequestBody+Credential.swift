@@ -151,7 +151,9 @@ extension OptionalText {
         example: ExampleValue.deviceToken)
     static let flowCode = OptionalText(
         name: "flow_code", bytesMax: BrowserFlows.codeBytesMax,
-        about: "The `flow_code` of a browser flow, in place of the provider's token",
+        about:
+            "The `flow_code` of a browser flow, or the `proof_token` of a refused link, in place of"
+            + " the provider's token",
         example: ExampleValue.flowCode)
     static let codeVerifier = OptionalText(
         name: "code_verifier", bytesMax: FlowBody.verifierLengths.upperBound,

@@ -124,7 +124,8 @@ extension RouteCall {
         guard let form = operation.body else { throw .faulted(.internalFailure) }
         return RequestBody(
             try JSONBody.members(of: self, mayBeEmpty: form.mayBeEmpty), form,
-            pageFlow: page == nil ? nil : pageFlow?.body,
+            // Without a result in the cookie, what the page presents proves nothing.
+            pageFlow: page.map { _ in pageFlow?.body ?? FlowBody(code: "", verifier: "") },
             pageDevice: page == nil ? nil : cookies(named: PageDeviceCookie.name).first)
     }
 }

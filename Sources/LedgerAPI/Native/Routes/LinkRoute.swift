@@ -13,12 +13,14 @@ struct LinkRoute: Route {
         id: "link", tag: .account, summary: "Link an identity to the caller's account",
         about:
             "In a tenant with `confirm_later`, `email` and `password` link a password whose address is"
-            + " confirmed later, by a sign-in with the code that is sent.",
+            + " confirmed later, by a sign-in with the code that is sent. After a 409 to a `flow_code` of an"
+            + " identity that another account has, `details.proof_token` takes its place for ten minutes, in a"
+            + " sign-in or the preview of a merge.",
         access: .accountHolder,
         parameters: [IdempotencyHeader.parameter, LanguageHeader.parameter], body: LinkBody.self,
         answers: .json(LinkedProvidersAnswer.schema),
         refusals: [APIError].ofCredential + [
-            .refused(.providerConflict(.heldByOther)), .refused(.idempotencyKeyReused),
+            .identityHeld(.token(ExampleValue.proofToken)), .refused(.idempotencyKeyReused),
             .weakPassword(.blocklisted), .refused(.reauthenticationRequired),
         ])
 
@@ -37,7 +39,12 @@ struct LinkRoute: Route {
                 ?? request.presented
             let credential = await call.credential(
                 presented, of: request.provider, for: .link, by: request.caller)
-            providers = try await call.submit(request.command(credential, call.services.newID()))
+            do throws(APIError) {
+                providers = try await call.submit(
+                    request.command(credential, call.services.newID()))
+            } catch .refused(.providerConflict(.heldByOther)) {
+                throw call.identityHeld(request, by: credential)
+            }
         }
         let name = call.configuration.displayName(of: request.provider)
         let challenge = await call.challenge(of: confirmation, repeatedBy: request.key)
@@ -69,6 +76,24 @@ extension RouteCall {
         } catch .refused(.rateLimited) {
             return nil
         }
+    }
+
+    /// Returns the refusal of an identity that another account has, with the proof of a browser flow.
+    ///
+    /// Nothing of it is stored: a repetition gets the proof while its own code is good.
+    fileprivate func identityHeld(_ request: LinkRequest, by credential: Credential) -> APIError {
+        let held = APIError.refused(.providerConflict(.heldByOther))
+        guard case .flow(let body) = request.presented, let proof = credential.proof else {
+            return held
+        }
+        let token = services.flows.token(
+            keeping: proof, of: body, refusedTo: request.caller, in: tenant, at: now)
+        guard page != nil else { return .identityHeld(.token(token)) }
+        // The scripts of the page get neither codes nor tokens.
+        guard let flow = pageFlow,
+            let cookie = services.pages.cookie(of: flow, keeping: token, in: tenant, at: now)
+        else { return held }
+        return .identityHeld(.cookie(cookie))
     }
 
     /// Returns the address and the password of a link whose address is confirmed later; nil for any other link.
