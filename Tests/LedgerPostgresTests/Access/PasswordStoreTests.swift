@@ -79,8 +79,10 @@ import Testing
         by cause: PasswordSet.Cause
     ) async throws {
         try await ScratchDatabase.with { database in
+            var policy = Self.policy
+            policy.reauthenticationSeconds = .max / 2_000_000
             try await SequencerFixture.with(
-                database, policy: Self.policy, isProtected: true
+                database, policy: policy, isProtected: true
             ) { fixture in
                 var generator = SeededGenerator(seed: 1)
                 let signUp = SignIn(address: "ada@example.com", password: "hash", &generator)
