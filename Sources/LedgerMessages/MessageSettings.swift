@@ -4,6 +4,8 @@ package import Ledger
 package struct MessageSettings: Hashable, Sendable {
     /// The most bytes of a product's name.
     package static let productBytesMax = 64
+    /// The codes that are sent by SMS within an hour, unless the tenant has another number.
+    package static let smsPerHourDefault = 1_000
 
     /// The name of what the accounts are for, as the texts have it.
     package var product: String
@@ -13,16 +15,20 @@ package struct MessageSettings: Hashable, Sendable {
     package var baseURL: String?
     /// The countries whose phone numbers are sent messages.
     package var smsCountries: SMSCountries
+    /// The codes that are sent by SMS within an hour.
+    package var smsPerHour: Int
 
     /// Describes a tenant's messages; without countries, no SMS is sent.
     package init(
         product: String = "AccountLedger", language: MessageLanguage = .english,
-        baseURL: String? = nil, smsCountries: SMSCountries = SMSCountries()
+        baseURL: String? = nil, smsCountries: SMSCountries = SMSCountries(),
+        smsPerHour: Int = MessageSettings.smsPerHourDefault
     ) {
         self.product = product
         self.language = language
         self.baseURL = baseURL
         self.smsCountries = smsCountries
+        self.smsPerHour = smsPerHour
     }
 
     /// Returns the link to a tenant's account page.

@@ -62,12 +62,12 @@ package final class InMemoryChallenges: ChallengeStore {
     package func open(
         _ challenge: StoredChallenge, _ message: CodeMessage, counting counts: [CodeCount],
         at now: Timestamp
-    ) async throws(LedgerFault) -> Int64? {
+    ) async throws(LedgerFault) -> ReachedCount? {
         state.withLock { state in
             if let known = state.challenges[challenge.id], known.stored.expiresAt > now {
                 return nil
             }
-            if let wait = Self.count(counts, in: &state, at: now) { return wait }
+            if let reached = Self.count(counts, in: &state, at: now) { return reached }
             state.challenges[challenge.id] = (stored: challenge, tries: 0)
             if message.isSent {
                 state.sent.append(
@@ -89,9 +89,13 @@ package final class InMemoryChallenges: ChallengeStore {
             state.challenges[id]?.tries += 1
             let compared = compare(known.stored)
             var counted = state
-            let wait = Self.count(compared.counts, in: &counted, at: now)
-            if !compared.isRight { state = counted }
-            return TriedCode(compared, of: known.stored, wait: wait)
+            let reached = Self.count(compared.counts, in: &counted, at: now)
+            if !compared.isRight {
+                state = counted
+            } else if reached == nil, known.tries == 0 {
+                Self.lower(compared.lowers, in: &state)
+            }
+            return TriedCode(compared, of: known.stored, wait: reached?.waitSeconds)
         }
     }
 
@@ -99,21 +103,26 @@ package final class InMemoryChallenges: ChallengeStore {
     package func count(
         _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
     ) async throws(LedgerFault) -> Int64? {
-        state.withLock { Self.count(counts, in: &$0, at: now) }
+        state.withLock { Self.count(counts, in: &$0, at: now)?.waitSeconds }
     }
 
     /// Subtracts one from counts.
     package func uncount(
         _ counts: [CodeCount], in tenant: TenantID
     ) async throws(LedgerFault) {
-        state.withLock { state in
-            for count in counts { state.counts[count.scope]?.count -= 1 }
+        state.withLock { Self.lower(counts, in: &$0) }
+    }
+
+    private static func lower(_ counts: [CodeCount], in state: inout State) {
+        for count in counts {
+            let known = state.counts[count.scope]?.count ?? 0
+            state.counts[count.scope]?.count = max(0, known - 1)
         }
     }
 
     private static func count(
         _ counts: [CodeCount], in state: inout State, at now: Timestamp
-    ) -> Int64? {
+    ) -> ReachedCount? {
         var after = state.counts
         for count in counts {
             let known = after[count.scope].flatMap { $0.endsAt > now ? $0 : nil }
@@ -122,7 +131,8 @@ package final class InMemoryChallenges: ChallengeStore {
                 endsAt: known?.endsAt ?? now.adding(seconds: count.windowSeconds)
             )
             guard next.count <= count.limit else {
-                return max(1, next.endsAt.seconds - now.seconds)
+                return ReachedCount(
+                    count.kind, waitSeconds: max(1, next.endsAt.seconds - now.seconds))
             }
             after[count.scope] = next
         }

@@ -108,7 +108,7 @@ final class FuzzService: Sendable {
         proofs.seal(at: Self.now)
         let codes = AddressCodes(
             current: "key", keys: ["key": SymmetricKey.generate()], store: InMemoryChallenges(),
-            random: { SecureRandom.uint128() })
+            textsMax: { _ in 1_000 }, random: { SecureRandom.uint128() })
         let events = InMemoryEvents(ledger)
         let audit = AuditServices(
             keys: access, accesses: access, events: events, proofs: proofs,

@@ -21,13 +21,13 @@ import Testing
     @Test func `every member is read`() throws {
         let text = """
             {"product":"Bücherladen","language":"de","url":"https://id.example/b",\
-            "sms_countries":["DE","AT"]}
+            "sms_countries":["DE","AT"],"sms_per_hour":50}
             """
         #expect(
             try parse(text)
                 == MessageSettings(
                     product: "Bücherladen", language: .german, baseURL: "https://id.example/b",
-                    smsCountries: SMSCountries(["DE", "AT"])))
+                    smsCountries: SMSCountries(["DE", "AT"]), smsPerHour: 50))
     }
 
     @Test(arguments: [
@@ -42,6 +42,10 @@ import Testing
         (
             #"{"product":"x","sms_countries":["de"]}"#,
             #"messages.sms_countries must be codes of countries in upper case such as "DE""#
+        ),
+        (
+            #"{"product":"x","sms_per_hour":0}"#,
+            "messages.sms_per_hour must be a whole number from 1 to 1000000"
         ),
         (
             #"{"product":"x\u2028y"}"#,

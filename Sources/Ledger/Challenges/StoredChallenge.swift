@@ -90,12 +90,40 @@ package struct CodeCount: Hashable, Sendable {
     package let scope: Digest
     package let limit: Int
     package let windowSeconds: Int64
+    /// The limit of codes that are sent; nil for the count of something else.
+    package let kind: CodeLimit?
 
     /// Describes a count.
-    package init(scope: Digest, limit: Int, windowSeconds: Int64 = CodeCount.windowSeconds) {
+    package init(
+        scope: Digest, limit: Int, windowSeconds: Int64 = CodeCount.windowSeconds,
+        kind: CodeLimit? = nil
+    ) {
         self.scope = scope
         self.limit = limit
         self.windowSeconds = windowSeconds
+        self.kind = kind
+    }
+}
+
+/// The limits of the codes that are sent, as metrics name them.
+package enum CodeLimit: String, CaseIterable, Sendable {
+    case address
+    case network
+    /// The unanswered codes of a range of phone numbers.
+    case prefix
+    /// The text messages of a tenant.
+    case tenant
+}
+
+/// A count that has reached its limit.
+package struct ReachedCount: Hashable, Sendable {
+    package let kind: CodeLimit?
+    package let waitSeconds: Int64
+
+    /// Describes the wait for a count.
+    package init(_ kind: CodeLimit?, waitSeconds: Int64) {
+        self.kind = kind
+        self.waitSeconds = waitSeconds
     }
 }
 
@@ -105,16 +133,17 @@ package protocol ChallengeStore: Sendable {
     ///
     /// Does nothing when there is a challenge with the id that has not ended: its code was sent.
     ///
-    /// - Returns: nil, or the seconds to wait when a count has reached its limit; nothing is stored then.
+    /// - Returns: nil, or the count that has reached its limit; nothing is stored then.
     func open(
         _ challenge: StoredChallenge, _ message: CodeMessage, counting counts: [CodeCount],
         at now: Timestamp
-    ) async throws(LedgerFault) -> Int64?
+    ) async throws(LedgerFault) -> ReachedCount?
 
     /// Counts one more try of a challenge, and compares its code.
     ///
     /// The try is stored before the result is returned, and a wrong one raises the counts of the comparison in the same
-    /// transaction, so that the number of codes that can be compared is bounded however many are tried at once.
+    /// transaction, so that the number of codes that can be compared is bounded however many are tried at once. A code
+    /// that is right at the first try lowers counts, once however often it is repeated.
     ///
     /// - Parameters:
     ///   - id: The id of the challenge.

@@ -3,11 +3,14 @@ package struct ComparedCode: Sendable {
     package let isRight: Bool
     /// The counts that a wrong code raises; no code is accepted while one of them has reached its limit.
     package let counts: [CodeCount]
+    /// The counts that a code lowers when it is accepted at the first try of its challenge.
+    package let lowers: [CodeCount]
 
     /// Describes a comparison.
-    package init(isRight: Bool, counts: [CodeCount]) {
+    package init(isRight: Bool, counts: [CodeCount], lowers: [CodeCount] = []) {
         self.isRight = isRight
         self.counts = counts
+        self.lowers = lowers
     }
 }
 

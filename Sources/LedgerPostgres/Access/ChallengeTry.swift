@@ -52,6 +52,8 @@ struct ChallengeTry {
         let index: Int
         let code: ComparedCode
         let challenge: StoredChallenge
+        /// Whether it is the first try of the challenge.
+        let isFirst: Bool
     }
 
     /// Counts tries in an open transaction and returns the outcome of each; nil for a locked challenge.
@@ -79,7 +81,8 @@ struct ChallengeTry {
                 guard let challenge else { continue }
                 compared += left.map {
                     Compared(
-                        index: $0, code: tries[$0].compare(challenge), challenge: challenge)
+                        index: $0, code: tries[$0].compare(challenge), challenge: challenge,
+                        isFirst: before == 0 && $0 == left.first)
                 }
             }
             if !calls.isEmpty { _ = try connection.pipeline(calls) }
@@ -98,26 +101,33 @@ struct ChallengeTry {
     }
 
     /// Counts the wrong codes, and accepts the right ones unless a count has reached its limit.
+    ///
+    /// The counts that right codes lower come last, so that all transactions lock counts in one order.
     private static func count(
         _ compared: [Compared], of tries: [ChallengeTry], in outcomes: inout [Outcome?],
         on connection: Connection
     ) throws {
+        func counting(_ counts: [CodeCount], of one: Compared) -> CodeCounting {
+            CodeCounting(
+                counts: counts, tenant: tries[one.index].tenant, now: tries[one.index].now)
+        }
+        var lowered: [CodeCounting] = []
         for isRight in [false, true] {
             let part = compared.filter { $0.code.isRight == isRight }
-            let countings = part.map {
-                CodeCounting(
-                    counts: $0.code.counts, tenant: tries[$0.index].tenant,
-                    now: tries[$0.index].now)
-            }
-            let waits =
+            let countings = part.map { counting($0.code.counts, of: $0) }
+            let reached =
                 isRight
-                ? try CodeCounting.waits(countings, on: connection)
+                ? try CodeCounting.reached(countings, on: connection)
                 : try CodeCounting.add(countings, on: connection)
-            for (one, wait) in zip(part, waits) {
+            for (one, limit) in zip(part, reached) {
                 outcomes[one.index] = Outcome(
-                    tried: TriedCode(one.code, of: one.challenge, wait: wait))
+                    tried: TriedCode(one.code, of: one.challenge, wait: limit?.waitSeconds))
+                if isRight, limit == nil, one.isFirst, !one.code.lowers.isEmpty {
+                    lowered.append(counting(one.code.lowers, of: one))
+                }
             }
         }
+        try CodeCounting.subtract(lowered, on: connection)
     }
 
     private static func read(

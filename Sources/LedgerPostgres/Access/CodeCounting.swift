@@ -62,10 +62,11 @@ struct CodeCounting {
 
     /// Raises counts in an open transaction.
     ///
-    /// - Returns: For each request nil, or the seconds to wait when one of its counts has reached its limit;
-    ///   it raises none then.
-    static func add(_ requests: [CodeCounting], on connection: Connection) throws -> [Int64?] {
-        var waits: [Int64?] = Array(repeating: nil, count: requests.count)
+    /// - Returns: For each request nil, or one of its counts that has reached its limit; it raises none then.
+    static func add(
+        _ requests: [CodeCounting], on connection: Connection
+    ) throws -> [ReachedCount?] {
+        var reached: [ReachedCount?] = Array(repeating: nil, count: requests.count)
         for (tenant, indices) in ordered(requests) {
             let added = totals(indices.map { requests[$0] })
             let now = indices.map { requests[$0].now }.max() ?? Timestamp(microseconds: 0)
@@ -81,8 +82,8 @@ struct CodeCounting {
             for (scope, row) in added { counted[scope]?.count -= Int(row.count) }
             var refused: [CodeCounting] = []
             for index in indices {
-                waits[index] = requests[index].wait(given: counted)
-                if waits[index] != nil {
+                reached[index] = requests[index].reached(given: counted)
+                if reached[index] != nil {
                     refused.append(requests[index])
                 } else {
                     for count in requests[index].counts { counted[count.scope]?.count += 1 }
@@ -90,12 +91,14 @@ struct CodeCounting {
             }
             try subtract(refused, on: connection)
         }
-        return waits
+        return reached
     }
 
-    /// Returns for each request nil, or the seconds to wait when one of its counts has reached its limit.
-    static func waits(_ requests: [CodeCounting], on connection: Connection) throws -> [Int64?] {
-        var waits: [Int64?] = Array(repeating: nil, count: requests.count)
+    /// Returns for each request nil, or one of its counts that has reached its limit.
+    static func reached(
+        _ requests: [CodeCounting], on connection: Connection
+    ) throws -> [ReachedCount?] {
+        var reached: [ReachedCount?] = Array(repeating: nil, count: requests.count)
         for (tenant, indices) in ordered(requests) {
             let scopes = Set(indices.flatMap { requests[$0].counts.map(\.scope) })
             guard !scopes.isEmpty else { continue }
@@ -107,9 +110,9 @@ struct CodeCounting {
                         .text(tenant.description), .byteArrays(scopes.map(\.bytes)),
                         .timestamp(now.microseconds),
                     ]))
-            for index in indices { waits[index] = requests[index].wait(given: counted) }
+            for index in indices { reached[index] = requests[index].reached(given: counted) }
         }
-        return waits
+        return reached
     }
 
     private static func read(
@@ -127,12 +130,16 @@ struct CodeCounting {
         return counted
     }
 
-    /// Returns the seconds to wait when one of the counts has reached its limit; nil otherwise.
-    private func wait(given counted: [Digest: (count: Int, ends: Timestamp)]) -> Int64? {
-        let reached = counts.compactMap { count in
-            counted[count.scope].flatMap { $0.count >= count.limit ? $0.ends : nil }
+    /// Returns the last count to end of those that have reached their limits; nil without one.
+    private func reached(
+        given counted: [Digest: (count: Int, ends: Timestamp)]
+    ) -> ReachedCount? {
+        let waits = counts.compactMap { count -> ReachedCount? in
+            guard let known = counted[count.scope], known.count >= count.limit else { return nil }
+            return ReachedCount(
+                count.kind, waitSeconds: max(1, known.ends.seconds - now.seconds))
         }
-        return reached.max().map { max(1, $0.seconds - now.seconds) }
+        return waits.max { $0.waitSeconds < $1.waitSeconds }
     }
 
     /// Lowers counts.

@@ -60,10 +60,10 @@ package final class PostgresChallengeStore: ChallengeStore {
             }
         }
         additions = GroupedCalls { requests in
-            let waits = try await session.run { connection in
+            let reached = try await session.run { connection in
                 try connection.transaction { try CodeCounting.add(requests, on: connection) }
             }
-            return waits.map(Optional.some)
+            return reached.map { Optional.some($0?.waitSeconds) }
         }
         subtractions = GroupedCalls { requests in
             try await session.run { connection in
@@ -77,17 +77,17 @@ package final class PostgresChallengeStore: ChallengeStore {
     package func open(
         _ challenge: StoredChallenge, _ message: CodeMessage, counting counts: [CodeCount],
         at now: Timestamp
-    ) async throws(LedgerFault) -> Int64? {
+    ) async throws(LedgerFault) -> ReachedCount? {
         let sealed = keyring.seal(
             Array("\(challenge.address)\0\(challenge.secret ?? "")".utf8),
             additional: challenge.id.additional(in: challenge.tenant))
         guard let sealed else { throw .internalFailure }
         let counting = CodeCounting(counts: counts, tenant: challenge.tenant, now: now)
-        let wait = try await stored { () async throws -> Int64? in
+        let reached = try await stored { () async throws -> ReachedCount? in
             try await session.run { [outbox] connection in
                 try connection.transaction {
-                    if let wait = try CodeCounting.add([counting], on: connection)[0] {
-                        return wait
+                    if let reached = try CodeCounting.add([counting], on: connection)[0] {
+                        return reached
                     }
                     let opened = try connection.query(
                         Self.insert,
@@ -112,8 +112,8 @@ package final class PostgresChallengeStore: ChallengeStore {
                 }
             }
         }
-        if wait == nil { outbox.committed() }
-        return wait
+        if reached == nil { outbox.committed() }
+        return reached
     }
 
     /// Counts one more try of a challenge, and compares its code.

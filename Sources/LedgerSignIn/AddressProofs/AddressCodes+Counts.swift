@@ -12,36 +12,64 @@ extension AddressCodes {
         of challenge: StoredChallenge, for use: Use, from network: String, knownAs token: String?
     ) -> [CodeCount] {
         let (tenant, digest) = (challenge.tenant, challenge.name.digest)
-        let byNetwork = counted("sent for", .zero, network, Self.sendsPerNetwork, tenant)
+        let isKnown: Bool
+        var counts: [CodeCount?]
         if case .secondStep(_, let factor) = use {
             let device = token.flatMap { self.device($0, of: factor.account, in: tenant) }
-            return [
+            isKnown = true
+            counts = [
                 counted(
                     "factor sent to", Self.digest(of: factor), device ?? "", Self.sendsPerAddress,
-                    tenant), byNetwork,
-            ].compactMap { $0 }
-        }
-        let device = token.flatMap {
+                    tenant, .address)
+            ]
+        } else if let account = use.account?.description {
+            // Sessions are free where anybody may sign up, so an account is no known client.
+            isKnown = false
+            counts = [
+                counted("sent to account", digest, account, Self.sendsPerAddress, tenant, .address),
+                counted("sent to accounts", digest, "", Self.sendsForAccounts, tenant, .address),
+                counted("sent for account", .zero, account, Self.sendsPerAccount, tenant, .address),
+            ]
+        } else if let device = token.flatMap({
             self.device($0, of: challenge.address, challenge.name.kind, in: tenant)
+        }) {
+            isKnown = true
+            counts = [
+                counted(
+                    "sent to device", digest, device, Self.sendsPerAddress, tenant, .address),
+                counted("sent to devices", digest, "", Self.sendsToDevices, tenant, .address),
+            ]
+        } else {
+            isKnown = false
+            counts = [counted(use.group, digest, "", Self.sendsPerAddress, tenant, .address)]
         }
-        let counts: [CodeCount?] =
-            if let account = use.account?.description {
-                [
-                    counted("sent to account", digest, account, Self.sendsPerAddress, tenant),
-                    counted("sent to accounts", digest, "", Self.sendsForAccounts, tenant),
-                    counted("sent for account", .zero, account, Self.sendsPerAccount, tenant),
-                    byNetwork,
-                ]
-            } else if let device {
-                [
-                    counted("sent to device", digest, device, Self.sendsPerAddress, tenant),
-                    counted("sent to devices", digest, "", Self.sendsToDevices, tenant),
-                    byNetwork,
-                ]
-            } else {
-                [counted(use.group, digest, "", Self.sendsPerAddress, tenant), byNetwork]
-            }
+        counts += textCounts(of: challenge, isKnown: isKnown)
+        counts.append(
+            counted("sent for", .zero, network, Self.sendsPerNetwork, tenant, .network))
         return counts.compactMap { $0 }
+    }
+
+    /// Returns the counts of a text message, which costs money; empty for an e-mail.
+    ///
+    /// Whether an account has the number is not asked, since no answer may depend on it. So a fifth of the tenant's
+    /// messages, and ranges with many unanswered codes, are for known devices and second factors: their numbers
+    /// were confirmed. A session alone confirms no number.
+    private func textCounts(of challenge: StoredChallenge, isKnown: Bool) -> [CodeCount?] {
+        guard challenge.name.kind == .phone else { return [] }
+        let tenant = challenge.tenant
+        let limit = textsMax(tenant)
+        return [
+            counted("texts", .zero, "", isKnown ? limit : limit - limit / 5, tenant, .tenant),
+            unanswered(of: challenge, limit: isKnown ? .max : Self.unansweredPerPrefix),
+        ]
+    }
+
+    /// Returns the count of the codes to a number's range of ten thousand that did not come back; nil for an e-mail.
+    func unanswered(of challenge: StoredChallenge, limit: Int = .max) -> CodeCount? {
+        guard challenge.name.kind == .phone else { return nil }
+        return counted(
+            "unanswered of", .zero, String(challenge.address.dropLast(4)), limit,
+            challenge.tenant, .prefix)
     }
 
     /// Returns the counts of a tried code; empty for a second factor, whose tries count by the factor.
@@ -148,11 +176,13 @@ extension AddressCodes {
 
     private func counted(
         _ action: String, _ address: Digest, _ network: String, _ limit: Int, _ tenant: TenantID,
-        windowSeconds: Int64 = CodeCount.windowSeconds
+        _ kind: CodeLimit? = nil, windowSeconds: Int64 = CodeCount.windowSeconds
     ) -> CodeCount? {
         let message = Self.message([action, tenant.description, address.description, network])
         return keys.macs(of: message, .count).first.flatMap { Digest($0.mac) }
-            .map { CodeCount(scope: $0, limit: limit, windowSeconds: windowSeconds) }
+            .map {
+                CodeCount(scope: $0, limit: limit, windowSeconds: windowSeconds, kind: kind)
+            }
     }
 }
 

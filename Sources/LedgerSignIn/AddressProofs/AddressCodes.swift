@@ -1,6 +1,7 @@
 package import Cryptography
 internal import Encodings
 package import Ledger
+internal import Synchronization
 
 /// Sends codes to addresses, and checks those that come back.
 ///
@@ -33,6 +34,8 @@ package final class AddressCodes: Sendable {
     /// The codes that one account may request for all addresses within an hour, and one client network.
     package static let sendsPerAccount = 10
     package static let sendsPerNetwork = 30
+    /// The codes that may be sent within an hour to the phone numbers of a range without an answer.
+    package static let unansweredPerPrefix = 50
     /// The wrong codes that may be tried within an hour for one address, by one client network or one known
     /// device, and by all others.
     package static let triesPerNetwork = 10
@@ -48,6 +51,8 @@ package final class AddressCodes: Sendable {
     let keys: PurposeKeys<Purpose>
     private let names: AddressNames
     private let store: any ChallengeStore
+    let textsMax: @Sendable (TenantID) -> Int
+    private let refused = Mutex<[CodeLimit: Int]>([:])
     private let random: @Sendable () -> UInt128
 
     /// Creates the service of a ledger.
@@ -56,16 +61,22 @@ package final class AddressCodes: Sendable {
     ///   - current: The name of the encryption key in use.
     ///   - keys: Every encryption key by its name.
     ///   - store: Stores the challenges.
+    ///   - textsMax: Returns the codes that a tenant sends by SMS within an hour.
     ///   - random: Returns unpredictable bits.
     package init(
         current: String, keys: [String: SymmetricKey], store: any ChallengeStore,
+        textsMax: @escaping @Sendable (TenantID) -> Int,
         random: @escaping @Sendable () -> UInt128
     ) {
         self.keys = PurposeKeys(label: Self.label, current: current, secrets: keys)
         names = AddressNames(current: current, keys: keys)
         self.store = store
+        self.textsMax = textsMax
         self.random = random
     }
+
+    /// The codes that this process has refused to send, by the limit.
+    package var refusals: [CodeLimit: Int] { refused.withLock(\.self) }
 
     /// Replaces the keys.
     package func use(current: String, keys: [String: SymmetricKey]) {
@@ -159,7 +170,7 @@ package final class AddressCodes: Sendable {
             id: id, tenant: tenant, provider: provider, session: session, plan: plan, name: name,
             address: address, secret: secret, codeDigest: digest, expiresAt: expiresAt)
         let counts = sendCounts(of: challenge, for: use, from: network, knownAs: device)
-        let wait = try await stored { () async throws(LedgerFault) in
+        let reached = try await stored { () async throws(LedgerFault) in
             try await self.store.open(
                 challenge,
                 CodeMessage(
@@ -167,7 +178,10 @@ package final class AddressCodes: Sendable {
                     account: account),
                 counting: counts, at: now)
         }
-        if let wait { throw .limited(retryAfterSeconds: wait) }
+        if let reached {
+            if let kind = reached.kind { refused.withLock { $0[kind, default: 0] += 1 } }
+            throw .limited(retryAfterSeconds: reached.waitSeconds)
+        }
         return id
     }
 
@@ -190,7 +204,8 @@ package final class AddressCodes: Sendable {
                 let isForUse = challenge.provider == provider && use.accepts(challenge)
                 return ComparedCode(
                     isRight: isEqual && isForUse,
-                    counts: self.tryCounts(of: body, for: challenge, use, from: network))
+                    counts: self.tryCounts(of: body, for: challenge, use, from: network),
+                    lowers: [self.unanswered(of: challenge)].compactMap(\.self))
             }
         }
         switch tried {

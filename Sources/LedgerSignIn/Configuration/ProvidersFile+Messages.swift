@@ -1,11 +1,13 @@
 internal import LedgerMessages
 
 extension ProvidersFile {
+    private static let smsPerHourMax: Int64 = 1_000_000
+
     /// Reads the section `messages` of a tenant.
     static func messages(
         _ section: StrictObject
     ) throws(ProvidersFileFault) -> MessageSettings {
-        try section.allow(["product", "language", "url", "sms_countries"])
+        try section.allow(["product", "language", "url", "sms_countries", "sms_per_hour"])
         var settings = MessageSettings(product: try section.requiredText("product"))
         let isPlain = settings.product.unicodeScalars.allSatisfy { scalar in
             switch scalar.properties.generalCategory {
@@ -47,6 +49,9 @@ extension ProvidersFile {
                     "must be codes of countries in upper case such as \"DE\"")
             }
             settings.smsCountries = SMSCountries(Set(codes))
+        }
+        if let count = try section.optionalNumber("sms_per_hour", 1...smsPerHourMax) {
+            settings.smsPerHour = Int(count)
         }
         return settings
     }

@@ -34,6 +34,8 @@ enum TenantSetup {
     private static let developmentDomain = "localhost"
     /// The countries to whose phones the development mode sends codes, which it keeps.
     private static let developmentCountries: Set<String> = ["AT", "CH", "DE", "FR", "GB", "US"]
+    /// The codes that it sends to phones in an hour.
+    private static let developmentTexts = 1_000_000
     private static let developmentPasswordLengthMin = 8
     /// The number of accounts of anonymous people, and of passkeys, that may be opened in an hour in the development
     /// mode.
@@ -142,7 +144,8 @@ enum TenantSetup {
         let configuration = TenantConfiguration(
             providers: providers + tokenProviders + [anonymous].compactMap(\.self) + addressed,
             policy: limits.policy,
-            messages: MessageSettings(smsCountries: SMSCountries(developmentCountries)),
+            messages: MessageSettings(
+                smsCountries: SMSCountries(developmentCountries), smsPerHour: developmentTexts),
             returnAddresses: ReturnAddresses(loopbackPath: developmentReturnPath))
         return Dictionary(tenants.map { ($0, configuration) }) { first, _ in first }
     }

@@ -1,9 +1,11 @@
 import Ledger
 import LedgerEngine
+import LedgerSignIn
 
 /// The page `/metrics` of the admin listener.
 struct MetricsPage: Sendable {
     let requests: RequestMetrics
+    let codes: AddressCodes
     let workers: Workers
 
     /// Returns all metrics; without the database only those that are read from it are missing.
@@ -22,6 +24,7 @@ struct MetricsPage: Sendable {
         if let webhooks = try? await workers.webhooks.status() {
             WebhookMetrics.write(webhooks, outcomes: workers.webhooks.outcomes, to: &page)
         }
+        CodeMetrics.write(codes.refusals, to: &page)
         MessageMetrics.write(workers.messages.outcomes, to: &page)
         if let backlog = try? await workers.messages.backlog() {
             MessageMetrics.write(backlog, to: &page)

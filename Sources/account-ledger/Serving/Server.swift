@@ -119,6 +119,7 @@ struct Server: Sendable {
             ) {
                 log.write(.error, "challenge fault", ["detail": .text($0)])
             },
+            textsMax: { settings($0).smsPerHour },
             random: { SecureRandom.uint128() })
         credentials = PostgresCredentialStore(
             url: configuration.databaseURL, keyring: keys.wrapping
@@ -331,7 +332,7 @@ struct Server: Sendable {
                 return await contract.handle(request)
             },
             reject: { contract.reject($0, $1) })
-        let metrics = MetricsPage(requests: requests, workers: workers)
+        let metrics = MetricsPage(requests: requests, codes: codes, workers: workers)
         let pages = AdminAPI(
             metrics: { await metrics.text() }, readiness: { await probe.check() })
         admin.handler.set(

@@ -86,6 +86,17 @@ import Testing
         #expect(try await finish(service, refused, factor, answer).summary == "401 INVALID_CODE")
     }
 
+    @Test func `strangers can't use up the tenant's messages for second factors`() async throws {
+        let service = try service { $0.smsPerHour = 5 }
+        let factor = try await enrol(service, service.signIn("google", "ada"))
+        for number in 0..<4 {
+            let answer = try await service.send(
+                "POST", "/v1/auth/codes/phone", "{\"address\":\"+491512346000\(number)\"}")
+            #expect(answer.status == (number < 3 ? 200 : 429))
+        }
+        #expect(try await send(service, refused(service), factor).status == 200)
+    }
+
     @Test func `the code of a second factor answers nothing else`() async throws {
         let service = try service()
         let ada = try await service.signIn("google", "ada")

@@ -44,6 +44,7 @@ struct TestService {
         /// The kinds of addresses that codes are sent to.
         var codes: [AddressKind] = []
         var smsCountries: Set<String> = ["DE"]
+        var smsPerHour = MessageSettings.smsPerHourDefault
         /// The rule for passwords; nil for a tenant without any.
         var passwords: PasswordRule?
         var noticesNewDevices = true
@@ -178,7 +179,9 @@ struct TestService {
                     tenant,
                     TenantConfiguration(
                         providers: providers, policy: policy,
-                        messages: MessageSettings(smsCountries: SMSCountries(options.smsCountries)),
+                        messages: MessageSettings(
+                            smsCountries: SMSCountries(options.smsCountries),
+                            smsPerHour: options.smsPerHour),
                         returnAddresses: ReturnAddresses(loopbackPath: "/callback"),
                         tokenSources: options.tokenSources)
                 )
@@ -187,6 +190,7 @@ struct TestService {
         let isReady = options.isReady
         let codes = AddressCodes(
             current: options.digestKey, keys: options.digestKeys, store: challenges,
+            textsMax: { configured[$0]?.messages.smsPerHour ?? 0 },
             random: { SecureRandom.uint128() })
         services = APIServices(
             commands: ledger, accounts: ledger, names: names,

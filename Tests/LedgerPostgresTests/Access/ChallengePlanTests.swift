@@ -51,7 +51,7 @@ import Testing
         return try connection.transaction {
             _ = try ChallengeTry.count(
                 tries, keyring: SequencerFixture.keyring, on: connection)
-            _ = try CodeCounting.waits([counting], on: connection)
+            _ = try CodeCounting.reached([counting], on: connection)
             _ = try CodeCounting.add([counting], on: connection)
             try CodeCounting.subtract([counting], on: connection)
             let name = AddressName(kind: .email, digest: sha256(Array("7".utf8)), key: "key")

@@ -55,7 +55,8 @@ import Testing
             let keys = ["key": SymmetricKey.generate()]
             let codes = stores.map {
                 AddressCodes(
-                    current: "key", keys: keys, store: $0, random: { SecureRandom.uint128() })
+                    current: "key", keys: keys, store: $0, textsMax: { _ in 1_000 },
+                    random: { SecureRandom.uint128() })
             }
             try await body(database, codes[0], codes[1], outbox)
             for store in stores { await store.close() }
@@ -203,6 +204,33 @@ import Testing
             #expect(
                 try await database.rows("count::text]) FROM code_counts ORDER BY count")
                     == ["1", "1"], "of the code that was sent")
+        }
+    }
+
+    @Test func `a code that is right at its first try is no longer unanswered, and lowers once`()
+        async throws
+    {
+        try await with { database, codes, outbox in
+            func counted() async throws -> [String] {
+                try await database.rows("sum(count)::text]) FROM code_counts")
+            }
+            var ids: [ChallengeID] = []
+            for number in ["+4915123456781", "+4915123456782"] {
+                ids.append(
+                    try await codes.send(
+                        to: number, .phone, of: Self.email, in: .default, for: .signIn,
+                        from: "n", language: nil, at: Self.now))
+            }
+            #expect(try await counted() == ["8"], "four counts of each code that was sent")
+            for _ in 0..<2 {
+                let refused = try await refusal(codes, ids[0], outbox.codes[0])
+                #expect(refused == nil)
+                #expect(try await counted() == ["7"])
+            }
+            let refused = try await refusal(codes, ids[1], wrong(outbox.codes[1]))
+            #expect(refused == .wrongCode)
+            #expect(try await refusal(codes, ids[1], outbox.codes[1]) == nil)
+            #expect(try await counted() == ["9"], "and two of the wrong one")
         }
     }
 

@@ -127,7 +127,9 @@ codes_of() {
 # Signs people in with codes to their phones, after they have signed up in the same way.
 measure_codes() {
     local turn network=$((10 + 2 * round))
-    seq 1 "$phones" | awk -v round="$round" '{ printf "+4915112%d%05d\n", round, $1 }' >"$scratch/phones"
+    # Few numbers of each range, which gets few codes before their answers.
+    seq 1 "$phones" | awk -v round="$round" '{ printf "+49151%d%03d%04d\n", round, $1 / 40, $1 % 40 }' \
+        >"$scratch/phones"
     requests_to_addresses /v1/auth/codes/phone '{"address":"' '"}' <"$scratch/phones" >"$scratch/asking"
     for turn in up in; do
         codes_of "$scratch/asking" "$scratch/phones" "$network" |
