@@ -20,8 +20,10 @@ import Testing
         let factor: FactorID
 
         init(
-            survivor: Subject = subject("apple", "ada"), enrols kind: FactorKind = .totp
+            survivor: Subject = subject("apple", "ada"), enrols kind: FactorKind = .totp,
+            after earlier: Subject? = nil
         ) throws {
+            if let earlier { _ = try scenario.given.signIn(earlier) }
             ada = try scenario.given.signIn(survivor)
             bob = try scenario.given.signIn(subject("facebook", "bob"))
             let authority = MergeAccounts.Authority.support(
@@ -146,7 +148,7 @@ import Testing
             #expect(try story.preview(by: Self.kim, step) == refused(.mergePlanChanged))
             #expect(try story.undo(by: Self.kim, step) == refused(.mergePlanChanged))
         }
-        var other = try Story(survivor: subject("apple", "eve"))
+        var other = try Story(after: subject("apple", "eve"))
         #expect(
             try other.undo(by: Self.kim, .confirm(request, sha256)) == refused(.mergePlanChanged))
     }
