@@ -72,7 +72,8 @@ function handOver(context, path, seconds) {
   return [
     doneHeading("Asked for; another person has to confirm"),
     el("p", {}, "Nothing was changed. Give this address to another person of support, who can confirm until ",
-      time(new Date(Date.now() + seconds * 1000).toISOString()), ": ", link),
+      time(new Date(Date.now() + seconds * 1000).toISOString()), "."),
+    el("p", {}, link),
     el("p", {}, button),
   ];
 }

@@ -190,6 +190,6 @@ extension ExampleRun {
     /// The body that confirms a request to undo a merge, or previews that.
     func confirming(_ request: String) -> String {
         let reference = operation.id == "undo_merge" ? #""case":"T-1","# : ""
-        return "{\(reference)\"undo_request\":\"\(request)\"}"
+        return "{\(reference)\"undo_request\":\"\(request)\",\"reason\":\"ticket 17\"}"
     }
 }
