@@ -4,6 +4,7 @@ import LedgerEngine
 /// The page `/metrics` of the admin listener.
 struct MetricsPage: Sendable {
     let requests: RequestMetrics
+    let counters: PasskeyMetrics
     let workers: Workers
 
     /// Returns all metrics; without the database only those that are read from it are missing.
@@ -11,6 +12,7 @@ struct MetricsPage: Sendable {
         var page = MetricsText()
         ProcessMetrics.write(to: &page)
         requests.write(to: &page)
+        counters.write(to: &page)
         Self.write(workers.sequencer.statistics, to: &page)
         page.single(
             "ledger_projector_alive", .gauge, "Whether the projector's loop is running.",
