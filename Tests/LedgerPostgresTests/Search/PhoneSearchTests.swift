@@ -3,8 +3,6 @@ import LedgerAudit
 import LedgerTestSupport
 import Testing
 
-@testable import LedgerPostgres
-
 /// Searches for phone numbers, over a real database.
 @Suite struct PhoneSearchTests {
     private static let number = "+4915123456789"
