@@ -7,11 +7,12 @@ extension InMemoryLedger: PasskeyStore {
     ) async throws(LedgerFault) -> StoredPassword? {
         guard let (state, passwords) = passwords(of: tenant),
             let identity = state.directory[subject],
-            state.ledger.identities[identity]?.account != nil,
+            let account = state.ledger.identities[identity]?.account,
             let version = state.ledger.passwords[identity], let key = passwords[identity]
         else { return nil }
         return StoredPassword(
-            version: PasswordVersion(identity: identity, version: version), hash: key.hash)
+            version: PasswordVersion(identity: identity, version: version), hash: key.hash,
+            account: account)
     }
 
     /// Returns the passkeys of an account at a provider.

@@ -37,6 +37,26 @@ extension InMemoryLedger: PasswordStore {
         return state.directory[subject].flatMap { state.ledger.identities[$0]?.account } != nil
     }
 
+    /// Returns the accounts that have an address, or had it last, and how a search finds them.
+    func holders(
+        of names: [AddressName], in tenant: TenantID
+    ) -> [(account: AccountID, match: SearchMatch)] {
+        guard let (state, _) = passwords(of: tenant),
+            let held = state.holding(names)
+        else { return [] }
+        let subject = (held.formerOf ?? held.id).description
+        return state.directory.compactMap { found, id in
+            guard found.providerID == subject, let identity = state.ledger.identities[id] else {
+                return nil
+            }
+            let isFormer = held.formerOf != nil || identity.account == nil
+            return (
+                account: identity.account ?? identity.lastAccount,
+                match: isFormer ? .formerPhone : .phone
+            )
+        }
+    }
+
     /// Replaces the hash of a password, unless it has changed.
     package func replace(
         _ stored: StoredPassword, by renewed: NewPassword, in tenant: TenantID

@@ -30,6 +30,11 @@ package struct InMemorySearch: SearchReader {
     ) async throws(LedgerFault) -> SearchResult {
         var accounts: [AccountID: Set<SearchMatch>] = [:]
         var events: [FoundEvent] = []
+        if comparesPersonalData {
+            for (account, match) in ledger.holders(of: term.addresses, in: tenant) {
+                accounts[account, default: []].insert(match)
+            }
+        }
         for recording in ledger.recordings(of: tenant) {
             let recorded = recording.recorded
             var matches: [SearchMatch] = []

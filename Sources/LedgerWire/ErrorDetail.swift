@@ -4,6 +4,8 @@ public enum ErrorDetail: Codable, Hashable, Sendable, ExpressibleByStringInterpo
     case text(String)
     /// A number, such as of seconds.
     case number(Int64)
+    /// Several texts, such as ids; never empty.
+    case texts([String])
     /// The second factors of an account.
     case factors([FactorAnswer])
     /// A value that this release does not know.
@@ -23,6 +25,8 @@ public enum ErrorDetail: Codable, Hashable, Sendable, ExpressibleByStringInterpo
             self = .text(text)
         } else if let number = try? container.decode(Int64.self) {
             self = .number(number)
+        } else if let texts = try? container.decode([String].self), !texts.isEmpty {
+            self = .texts(texts)
         } else {
             self = (try? container.decode([FactorAnswer].self)).map { .factors($0) } ?? .unknown
         }
@@ -36,6 +40,7 @@ public enum ErrorDetail: Codable, Hashable, Sendable, ExpressibleByStringInterpo
         switch self {
         case .text(let text): try container.encode(text)
         case .number(let number): try container.encode(number)
+        case .texts(let texts): try container.encode(texts)
         case .factors(let factors): try container.encode(factors)
         case .unknown: try container.encodeNil()
         }

@@ -18,6 +18,7 @@ import Testing
             #expect(try await tool.run(["seal", "--once"]).status == 0)
             let whole = try await tool.run(["restore-check"])
             #expect(whole.status == 0, "\(whole.output)\(whole.errors)")
+            #expect(!whole.output.contains("BACK: "), "\(whole.output)")
             let elsewhere = try await tool.run(["restore-check", "--state", deployment.path("no")])
             #expect(elsewhere.status == 1 && elsewhere.errors.contains("does not exist"))
             let key = try await deployment.apiKey("auditor")
@@ -38,6 +39,10 @@ import Testing
             #expect(found.output.contains("LOST: 9 events were signed"), "\(found.output)")
             #expect(found.output.contains("UNDONE: account \(ada.userID)"), "\(found.output)")
             #expect(found.output.contains("VALID: API key "), "\(found.output)")
+            #expect(
+                found.output.contains(
+                    /BACK: passwords, .* the last event is of [0-9-]+T[0-9:.]+Z\n/),
+                "\(found.output)")
             try await deployment.expectMoved(tool, key: key, account: ada.userID)
             let alone = try await tool.run(["restore-check", "--revoke-keys"])
             #expect(alone.status == 64)
@@ -67,6 +72,7 @@ import Testing
             let key = try await deployment.apiKey("auditor")
             let listed = try await tool.run(["restore-check", "--accept", "--restored"])
             #expect(listed.status == 0 && listed.output.contains("VALID: API key "), "\(listed)")
+            #expect(listed.output.contains("BACK: passwords, addresses"), "\(listed)")
             let revoked = try await tool.run(["restore-check", "--accept", "--revoke-keys"])
             #expect(revoked.status == 0 && revoked.output.contains("was revoked"), "\(revoked)")
             let server = try await deployment.serve()

@@ -825,7 +825,8 @@ export class AccountLedger {
   }
 
   /**
-   * Removes an identity from the account; `identity_id` names one of several of the provider.
+   * Removes an identity from the account; `identity_id` names one of several of the provider. Without it and with
+   * several, the refusal is `INVALID_REQUEST`, and its `details.identity_ids` lists them.
    *
    * @param {string} provider
    * @param {{ identity_id?: string }} [identity]

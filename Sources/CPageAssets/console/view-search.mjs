@@ -1,4 +1,4 @@
-// The search for accounts by an e-mail, a provider's id or any id.
+// The search for accounts by an e-mail, a phone number, a provider's id or any id.
 
 import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
@@ -15,7 +15,8 @@ document.addEventListener("session-over", () => { last = null; });
 /** @param {any} context */
 export async function show(context) {
   const mayDisclose = context.staff.role !== "auditor";
-  const query = field("E-mail, provider's id or any id", { name: "query", autocomplete: "off", spellcheck: "false", type: "search" });
+  const query = field("E-mail, provider's id or any id", { name: "query", autocomplete: "off", spellcheck: "false", type: "search" },
+    mayDisclose ? "A phone number begins with + and the code of its country." : undefined);
   const reason = field("Reason", { autocomplete: "off", required: false },
     "Needed for anything but an id. It is recorded, the search term is not.");
   const results = el("div", { id: "results" });

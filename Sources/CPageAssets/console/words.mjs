@@ -223,7 +223,8 @@ export function refusalSentence(error) {
 /** How a search found something. */
 export const matches = {
   email: "by e-mail", unverified_email: "by an e-mail that is NOT verified", former_email: "by a former e-mail",
-  unverified_former_email: "by a former e-mail that is NOT verified", provider_id: "by the provider's id",
+  unverified_former_email: "by a former e-mail that is NOT verified",
+  phone: "by phone number", former_phone: "by a former phone number", provider_id: "by the provider's id",
   former_provider_id: "by the provider's id of a former identity", account_id: "by its id", identity_id: "by the id of an identity",
   event_id: "by the id of an event", request_id: "by the id of a request", merge_id: "by the id of a merge",
   absorbed_account: "as the account that absorbed one of these",

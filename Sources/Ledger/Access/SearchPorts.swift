@@ -3,12 +3,13 @@ package enum SearchedKind {}
 /// An id of unknown kind.
 package typealias SearchedID = EntityID<SearchedKind>
 
-/// A search term: by its form an id, an e-mail, or a provider's name for a subject.
+/// A search term: by its form an id, an e-mail, a phone number, or a provider's name for a subject.
 package struct SearchTerm: Hashable, Sendable {
     /// The form of a term: all that the access log records of it.
     package enum Kind: String, Sendable, CaseIterable {
         case id
         case email
+        case phone
         case providerID = "provider_id"
     }
 
@@ -23,6 +24,10 @@ package struct SearchTerm: Hashable, Sendable {
     package let id: SearchedID?
     /// The term in the form in which e-mails are compared; nil when it cannot be one.
     package let email: String?
+    /// The canonical form of the phone number; nil for any other form.
+    package let phone: String?
+    /// The names of the phone number in the tenant of the search, by every key.
+    package var addresses: [AddressName] = []
     /// The id of a request that its client gave this name; nil when no request can have it.
     package let request: RequestID?
 
@@ -31,7 +36,10 @@ package struct SearchTerm: Hashable, Sendable {
     /// - Parameters:
     ///   - text: the term.
     ///   - named: returns the id that the log uses for a client's name of a request.
-    package init?(_ text: String, named: (String) -> RequestID?) {
+    ///   - number: returns the canonical form of a phone number in international form.
+    package init?(
+        _ text: String, named: (String) -> RequestID?, number: (String) -> String? = { _ in nil }
+    ) {
         let trimmed = Self.trimmed(text)
         guard text.utf8.count <= Self.bytesMax, !trimmed.isEmpty,
             text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
@@ -39,13 +47,16 @@ package struct SearchTerm: Hashable, Sendable {
         self.text = text
         id = SearchedID(trimmed)
         email = text.utf8.contains(UInt8(ascii: "@")) ? Self.comparable(email: text) : nil
+        let mayBeNumber = email == nil && trimmed.utf8.first == UInt8(ascii: "+")
+        phone = mayBeNumber ? number(trimmed) : nil
         request = named(trimmed)
     }
 
     /// The form of the term.
     package var kind: Kind {
         if id != nil { return .id }
-        return email == nil ? .providerID : .email
+        if email != nil { return .email }
+        return phone == nil ? .providerID : .phone
     }
 
     /// Returns an e-mail in the form that is compared: trimmed, with ASCII letters in lower case.
@@ -78,6 +89,9 @@ package enum SearchMatch: String, Sendable, Hashable, CaseIterable, Comparable {
     case unverifiedEmail = "unverified_email"
     case formerEmail = "former_email"
     case unverifiedFormerEmail = "unverified_former_email"
+    /// Its phone number, which a code has confirmed.
+    case phone
+    case formerPhone = "former_phone"
     case providerID = "provider_id"
     case formerProviderID = "former_provider_id"
     /// It is the survivor of an account that matched.
@@ -95,8 +109,8 @@ package enum SearchMatch: String, Sendable, Hashable, CaseIterable, Comparable {
     package var isByEmail: Bool {
         switch self {
         case .email, .unverifiedEmail, .formerEmail, .unverifiedFormerEmail: true
-        case .accountID, .identityID, .eventID, .requestID, .providerID, .formerProviderID,
-            .absorbedAccount:
+        case .accountID, .identityID, .eventID, .requestID, .phone, .formerPhone, .providerID,
+            .formerProviderID, .absorbedAccount:
             false
         }
     }
@@ -235,8 +249,8 @@ package struct SearchResult: Hashable, Sendable {
 package protocol SearchReader: Sendable {
     /// Returns the exact matches of a term.
     ///
-    /// `comparesPersonalData` controls whether the term is compared with e-mails and with
-    /// providers' names for subjects; ids are always looked up.
+    /// `comparesPersonalData` controls whether the term is compared with e-mails, phone numbers
+    /// and providers' names for subjects; ids are always looked up.
     func found(
         by term: SearchTerm, comparesPersonalData: Bool, in tenant: TenantID
     ) async throws(LedgerFault) -> SearchResult

@@ -1,6 +1,6 @@
 /// Finds passkeys.
 package protocol PasskeyStore: Sendable {
-    /// Returns the stored text of the passkey that is an identity; nil when no account has it.
+    /// Returns the stored text of the passkey that is an identity, with its account; nil when none has it.
     func passkey(
         of subject: Subject, in tenant: TenantID
     ) async throws(LedgerFault) -> StoredPassword?

@@ -5,12 +5,17 @@ package struct StoredPassword: Sendable {
     package let hash: String
     /// Whether its address is only claimed.
     package let isClaimed: Bool
+    /// The account that has the identity; nil where it was not asked for.
+    package let account: AccountID?
 
     /// Describes a password.
-    package init(version: PasswordVersion, hash: String, isClaimed: Bool = false) {
+    package init(
+        version: PasswordVersion, hash: String, isClaimed: Bool = false, account: AccountID? = nil
+    ) {
         self.version = version
         self.hash = hash
         self.isClaimed = isClaimed
+        self.account = account
     }
 }
 

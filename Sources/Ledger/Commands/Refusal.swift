@@ -22,8 +22,8 @@ package enum Refusal: Error, Hashable, Sendable {
     case accountNotFound
     /// The account has no such identity.
     case providerNotLinked
-    /// The account has several identities of the provider and the caller did not name one.
-    case identityNotNamed
+    /// The account has these identities of the provider, in linking order, and the caller did not name one.
+    case identityNotNamed([IdentityID])
     /// The account would have no way to sign in.
     case onlyProvider
     /// The caller's authentication is too old.

@@ -29,7 +29,9 @@ package struct UnlinkProvider: Sendable {
             $0.provider == provider && (identity == nil || $0.identity == identity)
         }
         guard let link = candidates.first else { return .refused(.providerNotLinked) }
-        guard candidates.count == 1 else { return .refused(.identityNotNamed) }
+        guard candidates.count == 1 else {
+            return .refused(.identityNotNamed(candidates.map(\.identity)))
+        }
 
         let rest = account.links.filter { $0.identity != link.identity }
         guard state.canSignIn(to: rest, with: account.secondFactors, under: policy) else {

@@ -15,7 +15,11 @@ package struct RestoreCheck {
         "restore_begin", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     private static let head = Statement(
-        "restore_head", "SELECT next_position FROM ledger_head WHERE tenant_id = $1")
+        "restore_head",
+        """
+        SELECT next_position, \(PlausibleTime.sql("last_recorded_at")) AS last_recorded_at
+        FROM ledger_head WHERE tenant_id = $1
+        """)
 
     // A restore is usually recorded soon after it; the last events come first.
     private static let recorded = Statement(
@@ -84,7 +88,13 @@ package struct RestoreCheck {
 
     private func report(on connection: Connection) throws -> RestoreReport {
         let row = try connection.query(Self.head, [.text(tenant.description)])
-        let size = row.rowCount == 1 ? try row.int8(0, 0) : 0
+        var size: Int64 = 0
+        var lastRecordedAt: Timestamp?
+        if row.rowCount == 1 {
+            size = try row.int8(0, row.column("next_position"))
+            lastRecordedAt = Timestamp(
+                microseconds: try row.timestamp(0, row.column("last_recorded_at")))
+        }
         let number = try directory.originNumber(of: tenant)
         let erasures = try directory.erasures(of: tenant)
         var signed = try directory.lastSigned(of: tenant)
@@ -111,7 +121,8 @@ package struct RestoreCheck {
             }
         }
         return RestoreReport(
-            tenant: tenant, size: size, signed: signed, nextOrigin: next, loss: loss,
+            tenant: tenant, size: size, lastRecordedAt: lastRecordedAt, signed: signed,
+            nextOrigin: next, loss: loss,
             recordedAt: recordedAt, returned: try returned(erasures, on: connection),
             erasureCount: erasures.count, acceptedKeys: try acceptedKeys(on: connection))
     }

@@ -41,6 +41,8 @@ package struct RestoreReport: Sendable {
     package let tenant: TenantID
     /// The number of events in the database.
     package let size: Int64
+    /// The time of the last event in the database; nil for a tenant that is not in it.
+    package let lastRecordedAt: Timestamp?
     /// The last signed checkpoint, or nil.
     ///
     /// It is under the log's current name; under the previous one if the log does not record that

@@ -40,9 +40,10 @@ struct Search {
 
     // MARK: Comparison
 
-    /// Compares the term with e-mails and with the subjects that providers assign.
+    /// Compares the term with e-mails, phone numbers and the subjects that providers assign.
     mutating func comparePersonalData(on connection: Connection) throws(PostgresError) {
         try compareProviderIDs(on: connection)
+        try compareNumbers(on: connection)
         guard let email = term.email else { return }
         try compareEmails(email, on: connection)
     }
@@ -52,6 +53,24 @@ struct Search {
             connection.query(SearchRows.ofProviderID, [name, .text(term.text)]))
         for row in found {
             add(row, row.account == nil ? .formerProviderID : .providerID)
+        }
+    }
+
+    /// Compares the phone number, whose digest leads to the subject of its identity.
+    private mutating func compareNumbers(on connection: Connection) throws(PostgresError) {
+        guard !term.addresses.isEmpty else { return }
+        let found = try connection.query(
+            SearchRows.ofAddress, [name, .byteArrays(term.addresses.map(\.digest.bytes))])
+        for row in 0..<found.rowCount {
+            let own = AddressID(bits: try found.uuid(row, found.column("address_id")))
+            let former = try found.optionalUUID(row, found.column("former_of"))
+            let subject = former.map { AddressID(bits: $0) } ?? own
+            let linked = try connection.query(
+                SearchRows.ofProviderID, [name, .text(subject.description)])
+            for identity in try SearchRows.identities(linked) {
+                let isFormer = former != nil || identity.account == nil
+                add(identity, isFormer ? .formerPhone : .phone)
+            }
         }
     }
 

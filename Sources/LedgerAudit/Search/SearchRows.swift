@@ -39,6 +39,18 @@ enum SearchRows {
         WHERE k.provider IS NOT NULL ORDER BY i.identity_id
         """)
 
+    /// Finds an address by its digest by any key; a former one names the address that replaced it.
+    static let ofAddress = Statement(
+        "search_address",
+        """
+        SELECT d.address_id, d.former_of FROM unnest($2::bytea[]) AS k (digest)
+        CROSS JOIN LATERAL (
+            SELECT address_id, former_of FROM addresses
+            WHERE tenant_id = $1 AND digest = k.digest
+            OFFSET 0) d
+        ORDER BY d.address_id
+        """)
+
     static func ofEmail(_ table: ProjectionTable) -> Statement {
         Statement(
             "\(table)_search",

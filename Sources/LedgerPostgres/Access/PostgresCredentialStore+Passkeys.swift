@@ -3,10 +3,13 @@ import LedgerEngine
 internal import Postgres
 
 extension PostgresCredentialStore: PasskeyStore {
+    private static let subjectList = list + ["i.account_id"]
+    private static let account = subjectList["i.account_id"]
+
     private static let ofSubject = Statement(
         "passkey_of_subject",
         """
-        SELECT \(list.sql)
+        SELECT \(subjectList.sql)
         FROM identities i
         CROSS JOIN LATERAL (
             SELECT * FROM credentials WHERE tenant_id = $1 AND identity_id = i.identity_id
@@ -30,7 +33,7 @@ extension PostgresCredentialStore: PasskeyStore {
             AND i.account_id IS NOT NULL
         """)
 
-    /// Returns the passkey that is an identity.
+    /// Returns the passkey that is an identity, with its account.
     ///
     /// Its MAC is checked by the command that relies on its version.
     package func passkey(
@@ -43,7 +46,11 @@ extension PostgresCredentialStore: PasskeyStore {
                     .text(tenant.description), .text(subject.provider.description),
                     .text(subject.providerID),
                 ])
-            return rows.rowCount > 0 ? try Self.read(rows, 0, of: tenant, keyring) : nil
+            guard rows.rowCount > 0, let key = try Self.read(rows, 0, of: tenant, keyring)
+            else { return nil }
+            return StoredPassword(
+                version: key.version, hash: key.hash,
+                account: AccountID(bits: try rows.uuid(0, Self.account)))
         }
     }
 

@@ -43,9 +43,12 @@ extension PasskeyChecks {
             let opened = open(
                 body, for: .secondStep(step), of: provider, settings, in: tenant, at: now),
             let response = try? AssertionResponse(body.credential),
-            let use = try? opened.ceremony.verify(response, of: record.passkey),
-            !use.hasCounterGoneBack
+            let use = try? opened.ceremony.verify(response, of: record.passkey)
         else { return nil }
+        if use.hasCounterGoneBack {
+            onCounterFault(tenant, factor.factor.account)
+            return nil
+        }
         return Int64(use.signatureCount)
     }
 }

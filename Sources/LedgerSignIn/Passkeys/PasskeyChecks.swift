@@ -44,6 +44,7 @@ package final class PasskeyChecks: Sendable {
     }
 
     let store: any PasskeyStore
+    let onCounterFault: @Sendable (TenantID, AccountID) -> Void
     private let tokens: SealedTokens
 
     /// Creates the service of a ledger.
@@ -51,8 +52,14 @@ package final class PasskeyChecks: Sendable {
     /// - Parameters:
     ///   - store: Finds passkeys.
     ///   - secret: The secret that all processes of the ledger share.
-    package init(store: any PasskeyStore, key secret: SymmetricKey) {
+    ///   - onCounterFault: Called for each response that is refused because its counter did not go up, with
+    ///     the account that has the passkey.
+    package init(
+        store: any PasskeyStore, key secret: SymmetricKey,
+        onCounterFault: @escaping @Sendable (TenantID, AccountID) -> Void
+    ) {
         self.store = store
+        self.onCounterFault = onCounterFault
         tokens = SealedTokens(key: secret, label: "passkey-challenge")
     }
 
@@ -214,7 +221,10 @@ package final class PasskeyChecks: Sendable {
             throw .invalid
         }
         // A copied authenticator and its original have one counter, which one of them sets back.
-        guard !use.hasCounterGoneBack else { throw .invalid }
+        if use.hasCounterGoneBack {
+            if let account = stored.account { onCounterFault(tenant, account) }
+            throw .invalid
+        }
         let isCounted = use.signatureCount != record.passkey.signatureCount
         return Proof(
             subject, authenticatedAt: Timestamp(seconds: now.seconds),

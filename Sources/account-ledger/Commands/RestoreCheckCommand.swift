@@ -38,7 +38,8 @@ enum RestoreCheckCommand {
             merged with them, are named; by themselves they do not make --accept exit with 1. After a restore
             an API key that was revoked since the backup is valid again, and the database can't tell which:
             all valid ones are listed after a loss and with --restored, and --accept --revoke-keys revokes
-            them with the login of LEDGER_MIGRATE_URL. Lost events that were not signed leave no trace: after
+            them with the login of LEDGER_MIGRATE_URL. Passwords, addresses and second factors are those of
+            the backup as well, which a line says then. Lost events that were not signed leave no trace: after
             every restore and failover, --accept --restored ensures that their MACs are valid for no new
             event. A tenant with a damaged log, or whose repair fails, is left out and named, and the exit code
             is then 1. Run it while no server and no sealer runs. Repeating it is harmless, except that
@@ -291,6 +292,10 @@ enum RestoreCheckCommand {
                     + " no longer signs it")
         }
         if isRestored || report.loss.map({ $0 != .name }) ?? false {
+            lines.append(
+                "  BACK: passwords, addresses, second factors, recovery codes, steps of authenticator apps"
+                    + " and counters of passkeys are those of the backup; the last event is of"
+                    + " \(report.lastRecordedAt?.description ?? "an unknown time")")
             lines += report.acceptedKeys.map {
                 "  VALID: API key \($0.id) (\($0.label)); if it was revoked since the backup, it is"
                     + " valid again"

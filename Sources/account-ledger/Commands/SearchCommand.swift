@@ -2,16 +2,19 @@ import CommandLine
 import Ledger
 import LedgerAPI
 import LedgerAudit
+import LedgerEngine
+import LedgerSignIn
 
-/// `search`: finds accounts by an id, an e-mail address or a provider id.
+/// `search`: finds accounts by an id, an e-mail address, a phone number or a provider id.
 enum SearchCommand {
     static let syntax = Syntax(
-        words: ["search"], summary: "find accounts by an id, an e-mail or a provider id",
+        words: ["search"],
+        summary: "find accounts by an id, an e-mail, a phone number or a provider id",
         operands: [
             .init(
                 placeholder: "Q",
                 meaning:
-                    "an e-mail, a provider id, or the id of an account, identity, event or request"
+                    "an e-mail, phone number, provider id, or the id of an account, identity, event or request"
             )
         ],
         options: [
@@ -23,17 +26,19 @@ enum SearchCommand {
         settings: [.databaseURL, .keys],
         details: """
             Matches exactly, e-mails without regard to case, and marks e-mails that are not known to be
-            verified. Also finds identities without an account, merged accounts with their survivors, and
-            erased accounts, the last by ids only. Prints ids and no personal data; account and history print
-            more. A search for anything but an id requires LEDGER_KEYS and --reason, and the access log
-            records the kind of search term and the accounts found before they are printed. An id is compared
-            with provider ids only with --reason. An empty result is not an error.
+            verified. A phone number begins with + and the code of its country. Also finds identities without
+            an account, merged accounts with their survivors, and erased accounts, the last by ids only. Prints
+            ids and no personal data; account and history print more. A search for anything but an id requires
+            LEDGER_KEYS and --reason, and the access log records the kind of search term and the accounts found
+            before they are printed. An id is compared with provider ids only with --reason. An empty result is
+            not an error.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         guard
-            let term = SearchTerm(
-                arguments.operands[0], named: RequestName.requestID(named:))
+            var term = SearchTerm(
+                arguments.operands[0], named: RequestName.requestID(named:),
+                number: CodeSettings(kind: .phone).canonical)
         else { throw arguments.usageError("Q must be \(SearchTerm.form)") }
         let format = try HistoryCommands.format(arguments)
         let reason = try AdministeredCommand.optionalReason(arguments)
@@ -46,6 +51,10 @@ enum SearchCommand {
         }
         let url = try environment.databaseURL
         let tenant = try LedgerCommands.tenant(arguments, url: url) ?? .default
+        if let number = term.phone, let secrets = keys?.wrapping.secrets {
+            let names = AddressNames(current: secrets.currentID, keys: secrets.keys)
+            term.addresses = names.all(of: number, .phone, in: tenant)
+        }
         let faults = LastFault()
         let reads = SearchReads(url: url, keys: keys?.searching) { faults.note($0) }
         let found: SearchResult

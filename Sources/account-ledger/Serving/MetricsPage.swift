@@ -6,6 +6,7 @@ import LedgerSignIn
 struct MetricsPage: Sendable {
     let requests: RequestMetrics
     let codes: AddressCodes
+    let counters: PasskeyMetrics
     let workers: Workers
 
     /// Returns all metrics; without the database only those that are read from it are missing.
@@ -13,6 +14,7 @@ struct MetricsPage: Sendable {
         var page = MetricsText()
         ProcessMetrics.write(to: &page)
         requests.write(to: &page)
+        counters.write(to: &page)
         Self.write(workers.sequencer.statistics, to: &page)
         page.single(
             "ledger_projector_alive", .gauge, "Whether the projector's loop is running.",

@@ -85,9 +85,16 @@ extension Server {
     }
 
     func services(
-        _ commands: ServedTenants, probe: ReadinessProbe, requests: RequestMetrics
+        _ commands: ServedTenants, probe: ReadinessProbe, requests: RequestMetrics,
+        counters: PasskeyMetrics
     ) -> APIServices {
-        let passkeys = PasskeyChecks(store: credentials, key: keys.refresh)
+        let log = log
+        let passkeys = PasskeyChecks(store: credentials, key: keys.refresh) { tenant, account in
+            counters.countRefusal()
+            log.write(
+                .warning, "passkey counter refused",
+                ["tenant": .text("\(tenant)"), "account": .text("\(account)")])
+        }
         return APIServices(
             commands: commands, accounts: workers.reads, names: names(), activities: activities(),
             audit: audit(),

@@ -311,12 +311,13 @@ struct Server: Sendable {
 
     private func answerRequests(with commands: ServedTenants, refusing refused: [String]) {
         let requests = RequestMetrics()
+        let counters = PasskeyMetrics()
         let probe = ReadinessProbe(
             url: configuration.databaseURL, refused: refused,
             rules: RulesComparison(tenants.mapValues(\.policy)), sequencer: workers.sequencer,
             projector: workers.projector, sealer: workers.sealer)
         let contract = API(
-            services(commands, probe: probe, requests: requests),
+            services(commands, probe: probe, requests: requests, counters: counters),
             servesDocuments: configuration.servesDocuments)
         let (identityProvider, outboxes) = (identityProvider, workers.outboxes)
         api.handler.set(
@@ -332,7 +333,8 @@ struct Server: Sendable {
                 return await contract.handle(request)
             },
             reject: { contract.reject($0, $1) })
-        let metrics = MetricsPage(requests: requests, codes: codes, workers: workers)
+        let metrics = MetricsPage(
+            requests: requests, codes: codes, counters: counters, workers: workers)
         let pages = AdminAPI(
             metrics: { await metrics.text() }, readiness: { await probe.check() })
         admin.handler.set(

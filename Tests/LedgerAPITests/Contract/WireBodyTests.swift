@@ -52,6 +52,7 @@ import Testing
                     code: .invalidRequest, message: "m",
                     details: [
                         "a": "b", "c": .text(Self.strange), "d": .number(300),
+                        "t": .texts(["x", Self.strange]),
                         "e": .factors([FactorAnswer(factorID: "f", type: "totp")]),
                     ])))
     }

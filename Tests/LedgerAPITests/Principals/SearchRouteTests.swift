@@ -73,6 +73,45 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (Role.support, "case 1" as String?, 200), (.support, nil, 400), (.auditor, "case 1", 403),
+    ])
+    func `a phone number finds its account, and is recorded nowhere`(
+        role: Role, reason: String?, status: Int
+    ) async throws {
+        let service = try TestService { $0.codes = [.phone] }
+        let sent = try await service.send(
+            "POST", "/v1/auth/codes/phone", "{\"address\":\"+4915123456789\"}")
+        let challenge = try #require(sent.text("challenge_id"))
+        let code = try #require(service.challenges.sent.last).message.code
+        let ada = try Person(
+            await service.send(
+                "POST", "/v1/auth/sign-in/phone",
+                "{\"challenge_id\":\"\(challenge)\",\"code\":\"\(code)\"}"))
+        let key = try service.audit.key(role)
+        let headers: [(name: String, value: String)] =
+            reason.map { [(name: "Ledger-Reason", value: $0)] } ?? []
+        let typed = "+49 (151) 234-56789"
+        let requests: [(method: String, path: String, body: String?)] = [
+            ("GET", "/v1/search?q=%2B4915123456789", nil),
+            ("POST", "/v1/search", "{\"query\":\"\(typed)\"}"),
+        ]
+        for (method, path, body) in requests {
+            let answer = try await service.send(method, path, body, token: key, headers: headers)
+            #expect(answer.status == status, "\(answer.body)")
+            let isFound = answer.body.contains(ada.userID)
+            #expect(isFound == (status == 200))
+            if isFound { #expect(answer.body.contains("[\"phone\"]")) }
+            #expect(!answer.body.contains("15123456789") && !answer.body.contains("151) 23"))
+        }
+        let lines = service.audit.access.accesses()
+        #expect(lines.count == (status == 400 ? 0 : 2))
+        for line in lines {
+            #expect(line.details.contains("\"kind\":\"phone\""))
+            #expect(!line.details.contains("15123456789") && !line.details.contains("151) 23"))
+        }
+    }
+
     @Test(arguments: Role.allCases)
     func `a term in the body gives the same answer, and is not in the access log`(
         role: Role

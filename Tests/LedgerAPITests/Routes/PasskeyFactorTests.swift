@@ -54,8 +54,11 @@ extension TestService {
         var key = TestPasskey("factor")
         let factor: String
 
-        init(count: UInt32 = 1) async throws {
-            service = try TestService.withPasskeys { $0.proxies = "127.0.0.1" }
+        init(count: UInt32 = 1, faults: CounterFaults = CounterFaults()) async throws {
+            service = try TestService.withPasskeys {
+                $0.proxies = "127.0.0.1"
+                $0.counterFaults = faults
+            }
             ada = try await service.signIn("google", "ada")
             key.authenticator.count = count
             // A touch is sufficient.
@@ -189,9 +192,12 @@ extension TestService {
     @Test func `a counter that does not go up is refused, and one that is not kept is not`()
         async throws
     {
-        var stage = try await Stage()
+        let faults = CounterFaults()
+        var stage = try await Stage(faults: faults)
         #expect(try await stage.signIn().status == 200)
+        #expect(faults.all == [])
         #expect(try await stage.signIn(by: 0).summary == Self.wrong)
+        #expect(faults.all == ["default \(stage.ada.userID)"])
         #expect(try await stage.signIn().status == 200)
         var silent = try await Stage(count: 0)
         for _ in 0..<2 { #expect(try await silent.signIn(by: 0).status == 200) }

@@ -193,11 +193,12 @@ import Testing
         #expect(try Person(await service.signIn(&lost)).userID == ada.userID)
     }
 
-    @Test func `a counter that stays or goes back is refused`() async throws {
-        let service = try TestService.withPasskeys()
+    @Test func `a counter that stays or goes back is refused and reported`() async throws {
+        let faults = CounterFaults()
+        let service = try TestService.withPasskeys { $0.counterFaults = faults }
         var passkey = TestPasskey()
         passkey.authenticator.count = 5
-        _ = try await service.signUp(&passkey)
+        let ada = try await service.signUp(&passkey)
         passkey.authenticator.count = 7
         #expect(try await service.signIn(&passkey).status == 200)
         for count: UInt32 in [7, 6, 0] {
@@ -205,6 +206,7 @@ import Testing
             let members = try passkey.get(await service.beginPasskey("get"))
             #expect(try await service.signInByPasskey(members).summary == Self.refused)
         }
+        #expect(faults.all == Array(repeating: "default \(ada.userID)", count: 3))
         passkey.authenticator.count = 8
         #expect(try await service.signIn(&passkey).status == 200)
         // An authenticator that does not count.
@@ -215,6 +217,7 @@ import Testing
             let members = try synchronised.get(await service.beginPasskey("get"))
             #expect(try await service.signInByPasskey(members).status == 200)
         }
+        #expect(faults.all.count == 3)
     }
 
     @Test func `every part of a response is checked`() async throws {

@@ -89,8 +89,11 @@ import Testing
         _ = try await service.link("apple", subject: "ada-2", by: person)
         let unnamed = try await service.unlink("apple", by: person)
         #expect(unnamed.summary == "400 INVALID_REQUEST")
-        #expect(unnamed.body.contains("\"details\":{\"parameter\":\"identity_id\"}"))
+        #expect(unnamed.detail("parameter")?.string == "identity_id")
         let identities = try await service.account(person.accessToken).json["identities"]?.array
+        let ids = identities?.compactMap { $0.members?["identity_id"]?.string }
+        #expect(unnamed.detail("identity_ids")?.array?.compactMap(\.string) == ids)
+        #expect(ids?.count == 2)
         let second = try #require(identities?.last?.members?["identity_id"]?.string)
         for query in ["?identity_id=x", "?identity_id=\(second)&identity_id=\(second)"] {
             let answer = try await service.unlink("apple", by: person, query: query)

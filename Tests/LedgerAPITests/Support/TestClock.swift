@@ -12,6 +12,17 @@ final class TestClock: Sendable {
     }
 }
 
+/// The accounts whose passkeys answered with counters that did not go up.
+final class CounterFaults: Sendable {
+    private let accounts = Mutex<[String]>([])
+
+    var all: [String] { accounts.withLock(\.self) }
+
+    func add(_ tenant: TenantID, _ account: AccountID) {
+        accounts.withLock { $0.append("\(tenant) \(account)") }
+    }
+}
+
 /// Waits that end at once, each with the time at which it would have ended.
 final class Pauses: Sendable {
     private let ends = Mutex<[ContinuousClock.Instant]>([])

@@ -21,6 +21,8 @@ struct TestService {
         var messages = InMemoryMessages()
         /// The waits before answers to wrong passwords.
         var pauses = Pauses()
+        /// The refusals of counters of passkeys.
+        var counterFaults = CounterFaults()
         var nonce: IDTokenPolicy.NonceMode = .raw
         var nonceRequired = false
         var displayName: String?
@@ -192,6 +194,9 @@ struct TestService {
             current: options.digestKey, keys: options.digestKeys, store: challenges,
             textsMax: { configured[$0]?.messages.smsPerHour ?? 0 },
             random: { SecureRandom.uint128() })
+        let passkeys = PasskeyChecks(
+            store: ledger, key: options.spendingKey,
+            onCounterFault: { [faults = options.counterFaults] in faults.add($0, $1) })
         services = APIServices(
             commands: ledger, accounts: ledger, names: names,
             activities: InMemoryActivity(ledger),
@@ -209,14 +214,14 @@ struct TestService {
                 pool: options.passwordPool,
                 store: ledger, codes: codes, failureTime: .milliseconds(500),
                 pause: { [pauses = options.pauses] in pauses.add($0) }),
-            passkeys: PasskeyChecks(store: ledger, key: options.spendingKey),
+            passkeys: passkeys,
             flows: BrowserFlows(key: options.spendingKey),
             pages: PageSessions(key: options.spendingKey),
             staff: options.hasConsole ? staff.services : nil,
             publicURL: "https://ledger.example",
             secondFactors: SecondFactors(
                 store: ledger, codes: codes,
-                passkeys: PasskeyChecks(store: ledger, key: options.spendingKey),
+                passkeys: passkeys,
                 tokens: SecondFactorTokens(key: options.spendingKey)),
             mergePlans: MergePlanDigests(key: options.planKey),
             now: { clock.now },

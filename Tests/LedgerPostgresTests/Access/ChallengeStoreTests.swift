@@ -85,7 +85,8 @@ import Testing
             store: ledger, codes: codes)
         let client = CodeClient(
             codes: codes, passwords: passwords,
-            passkeys: PasskeyChecks(store: ledger, key: .generate()),
+            passkeys: PasskeyChecks(
+                store: ledger, key: .generate(), onCounterFault: { _, _ in }),
             flows: BrowserFlows(key: .generate()), network: network,
             caller: nil, newID: { SecureRandom.uint128() })
         do throws(Credential.Flaw) {

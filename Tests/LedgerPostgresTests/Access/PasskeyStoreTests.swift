@@ -180,7 +180,7 @@ import Testing
 
     @Test func `of two uses at once the larger counter is kept`() async throws {
         try await withTwo { stage in
-            _ = try await stage.signUp("key")
+            let ada = try await stage.signUp("key")
             for trial in 0..<Self.trials {
                 let count = UInt32(10 * trial)
                 let earlier = try await stage.use("key", count: count + 10)
@@ -191,6 +191,7 @@ import Testing
                 #expect(try await there != nil)
                 let stored = try #require(try await stage.passkey("key"))
                 #expect(NewPassword(hash: stored.hash).passkeyCount == count + 11)
+                #expect(stored.account == ada.account)
             }
         }
     }

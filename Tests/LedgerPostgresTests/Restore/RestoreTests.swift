@@ -18,6 +18,9 @@ import TransparencyLog
             try await sealing.sealOnce()
             let report = try await check(sealing)
             #expect(report.isWhole && report.signed?.checkpoint.size == report.size)
+            let last = try await sealing.database.asSuperuser.texts(
+                "SELECT (extract(epoch FROM max(recorded_at)) * 1000000)::bigint::text FROM events")
+            #expect(report.lastRecordedAt.map { "\($0.microseconds)" } == last.first)
             var story = fixture.story
             _ = try await story.signIn("apple", "later")
             #expect(try await check(sealing).isWhole, "the unsigned end is no loss")

@@ -57,7 +57,9 @@ struct UnlinkTests {
         _ = try story.scenario.given.link(
             story.ada, .success(proof(subject("google", "second"))), token: 2
         ).get()
-        #expect(try story.unlink() == refused(.identityNotNamed))
+        let identities = story.scenario.given.identities(of: story.ada, "google")
+        #expect(identities.count == 2)
+        #expect(try story.unlink() == refused(.identityNotNamed(identities)))
         #expect(
             try story.unlink(identity: story.identity).result
                 == .success(.unlinked([provider("apple"), Self.google])))

@@ -3,7 +3,7 @@ import Testing
 
 struct SearchTermTests {
     private func term(_ text: String) -> SearchTerm? {
-        SearchTerm(text) { _ in nil }
+        SearchTerm(text, named: { _ in nil }, number: { $0 == "+4915123456789" ? $0 : nil })
     }
 
     @Test(arguments: [
@@ -11,7 +11,8 @@ struct SearchTermTests {
         (" 0190A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B ", .id),
         ("0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b@a.example", .email), ("a@b", .email),
         ("@", .email), ("110169484474386276334", .providerID), ("ada", .providerID),
-        ("é", .providerID),
+        ("é", .providerID), ("+4915123456789", .phone), (" +4915123456789 ", .phone),
+        ("4915123456789", .providerID), ("+49", .providerID), ("+4915123456789@a", .email),
     ])
     func `a term is classified by its form`(text: String, kind: SearchTerm.Kind) {
         #expect(term(text)?.kind == kind)

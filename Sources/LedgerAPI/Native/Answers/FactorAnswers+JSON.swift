@@ -126,6 +126,7 @@ extension ErrorDetail {
         switch self {
         case .text(let text): writer.text(text)
         case .number(let number): writer.number(number)
+        case .texts(let texts): writer.texts(texts)
         case .unknown: writer.null()
         case .factors(let factors):
             writer.array { writer in

@@ -153,11 +153,14 @@ extension ErrorAnswer {
                 Self(404, .accountNotFound, "There is no account for this identity")
             case .providerNotLinked:
                 Self(404, .providerNotLinked, "This provider is not linked to the account")
-            case .identityNotNamed:
+            case .identityNotNamed(let identities):
                 Self(
                     400, .invalidRequest,
                     "The account has several identities of this provider: name one with identity_id",
-                    details: ["parameter": "identity_id"])
+                    details: [
+                        "parameter": "identity_id",
+                        "identity_ids": .texts(identities.map(\.description)),
+                    ])
             case .onlyProvider:
                 Self(
                     400, .cannotUnlinkOnlyProvider,

@@ -16,7 +16,7 @@ struct UnlinkRoute: Route {
         parameters: [identityParameter, IdempotencyHeader.parameter],
         answers: .json(LinkedProvidersAnswer.schema),
         refusals: [
-            .refused(.providerNotLinked), .refused(.identityNotNamed), .refused(.onlyProvider),
+            .refused(.providerNotLinked), .refused(.identityNotNamed([])), .refused(.onlyProvider),
             .refused(.reauthenticationRequired), .refused(.idempotencyKeyReused),
             .faulted(.rulesDiffer),
         ])

@@ -1,14 +1,15 @@
 internal import HTTP
 internal import Ledger
+internal import LedgerSignIn
 
-/// `GET /v1/search`: the accounts, identities and events that match an id, an e-mail or a subject.
+/// `GET /v1/search`: the accounts, identities and events that match an id, an e-mail, a number or a subject.
 struct SearchRoute: Route {
     static let method = "GET"
     static let path = "/v1/search"
     static let operation = Operation(
         id: "search", tag: .log,
         summary:
-            "The accounts, identities and events that an id, an e-mail or a subject identifies",
+            "The accounts, identities and events that an id, e-mail, number or subject identifies",
         about: "Anything but an id requires a role that may see personal data and a reason.",
         access: .principal(.readers),
         parameters: [
@@ -25,9 +26,7 @@ struct SearchRoute: Route {
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let auditRequest = try await call.auditRequest(.search)
         let parameters = try QueryParameters(call)
-        let term = try parameters.value("q", SearchTerm.form) { text in
-            SearchTerm(text, named: RequestName.requestID(named:))
-        }
+        let term = try parameters.value("q", SearchTerm.form) { call.term($0) }
         guard let term else { throw QueryParameters.flaw("q", "is missing") }
         return try await call.found(by: term, auditRequest)
     }
@@ -49,8 +48,7 @@ struct SearchByBodyRoute: Route {
         let auditRequest = try await call.auditRequest(.search)
         _ = try QueryParameters(call)
         let text = try call.body().text(SearchBody.query)
-        let term = SearchTerm(text, named: RequestName.requestID(named:))
-        guard let term else {
+        guard let term = call.term(text) else {
             throw .invalidRequest(
                 RequestFlaw("query must be \(SearchTerm.form)", at: .field("query")))
         }
@@ -68,6 +66,17 @@ enum SearchBody: BodyForm {
 }
 
 extension RouteCall {
+    /// Reads a term, with the names that a phone number has in the tenant.
+    fileprivate func term(_ text: String) -> SearchTerm? {
+        var term = SearchTerm(
+            text, named: RequestName.requestID(named:),
+            number: CodeSettings(kind: .phone).canonical)
+        if let number = term?.phone {
+            term?.addresses = services.codes.names(of: number, .phone, in: tenant)
+        }
+        return term
+    }
+
     /// Searches, and records what was found before it is shown.
     fileprivate func found(
         by term: SearchTerm, _ auditRequest: AuditRequest
