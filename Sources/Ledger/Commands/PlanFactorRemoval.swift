@@ -1,6 +1,6 @@
 /// Plans the removal of a second factor that a person lost, for support, stops a planned one, or returns the plan.
 ///
-/// The person has a day to stop it: support can be deceived.
+/// The person has some hours to stop it: support can be deceived.
 package struct PlanFactorRemoval: Sendable {
     /// The kind of a change.
     package enum Change: Hashable, Sendable {
@@ -20,9 +20,6 @@ package struct PlanFactorRemoval: Sendable {
         /// Whether the account keeps another second factor, whose removal is not planned.
         package let keepsFactor: Bool
     }
-
-    /// The seconds between the plan and the removal.
-    package static let delaySeconds: Int64 = 86_400
 
     package let change: Change
     package let account: AccountID
@@ -68,7 +65,7 @@ package struct PlanFactorRemoval: Sendable {
         else { return .refused(.factorRefused(.sameKind)) }
         // The event may be dated after the clock, if that was set back.
         let recordedAt = max(now, state.ledger.lastRecordedAt)
-        let due = held.removalDue ?? recordedAt.adding(seconds: Self.delaySeconds)
+        let due = held.removalDue ?? policy.supportDue(after: recordedAt)
         let event: Event? =
             switch (change, held.removalDue) {
             case (.plan, nil):

@@ -1,6 +1,6 @@
 /// Plans the unlink of an identity for the account holder, for support, stops a planned one, or returns the plan.
 ///
-/// The person has a day to stop it: support can be deceived.
+/// The person has some hours to stop it: support can be deceived.
 package struct PlanUnlink: Sendable {
     /// The kind of a change.
     package enum Change: Hashable, Sendable {
@@ -20,9 +20,6 @@ package struct PlanUnlink: Sendable {
         /// The providers of the account once all its planned unlinks have happened, in linking order.
         package let linkedProviders: [ProviderName]
     }
-
-    /// The seconds between the plan and the unlink.
-    package static let delaySeconds: Int64 = 86_400
 
     package let change: Change
     package let account: AccountID
@@ -65,7 +62,7 @@ package struct PlanUnlink: Sendable {
         else { return .refused(.onlyProvider) }
         // The event may be dated after the clock, if that was set back.
         let recordedAt = max(now, state.ledger.lastRecordedAt)
-        let due = planned ?? recordedAt.adding(seconds: Self.delaySeconds)
+        let due = planned ?? policy.supportDue(after: recordedAt)
         let plan = Plan(
             account: account, identity: identity, provider: link.provider,
             due: change == .stop ? nil : due, linkedProviders: rest.providers)

@@ -13,6 +13,8 @@ extension ProvidersFile {
         var confirmLater = false
         /// Nil for the default.
         var phoneUnusedDays: Int64?
+        /// Nil for the default.
+        var supportDelayHours: Int64?
         var messages = MessageSettings()
         var returnAddresses = ReturnAddresses()
         var tokenSources: [NameSource] = []
@@ -28,8 +30,8 @@ extension ProvidersFile {
     ) throws(ProvidersFileFault) -> TenantSettings {
         try section.allow([
             "providers", "several_per_provider", "single_use_id_tokens", "erase_needs_two",
-            "confirm_later", "phone_unused_days", "messages", "return_to", "app_name",
-            "token_external_ids",
+            "confirm_later", "phone_unused_days", "support_delay_hours", "messages", "return_to",
+            "app_name", "token_external_ids",
         ])
         let (value, location) = try section.required("providers")
         guard let entries = value.array else {
@@ -44,6 +46,8 @@ extension ProvidersFile {
         settings.eraseNeedsTwo = try section.optionalFlag("erase_needs_two")
         settings.confirmLater = try section.optionalFlag("confirm_later") ?? false
         settings.phoneUnusedDays = try phoneUnusedDays(section)
+        settings.supportDelayHours = try section.optionalNumber(
+            "support_delay_hours", TenantPolicy.supportDelayHoursRange)
         if section.has("messages") {
             let (value, location) = try section.required("messages")
             settings.messages = try messages(StrictObject(value, at: location))

@@ -37,8 +37,8 @@ struct FactorRemovalRoute: Route {
         id: "plan_factor_removal", tag: .support,
         summary: "Plan the removal of a second factor that a person lost",
         about:
-            "The factor is removed after 24 hours. The person is told, and can stop it; so does a sign-in with"
-            + " the factor. Repeating it answers the same, without an event.",
+            "The factor is removed after 24 hours, or the tenant's `support_delay_hours`. The person is told, and"
+            + " can stop it; so does a sign-in with the factor. Repeating it answers the same, without an event.",
         access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
         body: CaseBody.self, answers: .json(FactorRemovalAnswer.schema),
         refusals: [APIError].ofFactorRemoval + [

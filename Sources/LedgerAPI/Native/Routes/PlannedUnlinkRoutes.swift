@@ -33,8 +33,9 @@ struct PlanUnlinkRoute: Route {
     static let operation = Operation(
         id: "plan_unlink", tag: .support, summary: "Plan to unlink an identity",
         about:
-            "The identity is unlinked after 24 hours. The person is told, and can stop it; a sign-in with the"
-            + " identity does not. Repeating it answers the same, without an event.",
+            "The identity is unlinked after 24 hours, or the tenant's `support_delay_hours`. The person is told,"
+            + " and can stop it; a sign-in with the identity does not. Repeating it answers the same, without an"
+            + " event.",
         access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
         body: CaseBody.self, answers: .json(PlannedUnlinkAnswer.schema),
         refusals: [APIError].ofPlannedUnlink + [.refused(.onlyProvider)])
