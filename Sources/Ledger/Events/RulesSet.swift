@@ -42,7 +42,11 @@ package struct RulesSet: EventFact {
 
     package static let newestVersion = 5
     package var version: Int {
-        if policy.supportDelayHours != TenantPolicy.supportDelayHoursDefault { return 5 }
+        if policy.supportNeedsTwo
+            || policy.supportDelayHours != TenantPolicy.supportDelayHoursDefault
+        {
+            return 5
+        }
         if policy.phoneUnusedDays != TenantPolicy.phoneUnusedDaysDefault { return 4 }
         return policy.confirmLater ? 3 : policy.eraseNeedsTwo ? 2 : 1
     }
@@ -75,7 +79,7 @@ package struct RulesSet: EventFact {
                 "support_delay_hours",
                 policy.supportDelayHours == TenantPolicy.supportDelayHoursDefault
                     ? nil : String(policy.supportDelayHours)
-            ),
+            ), ("support_needs_two", policy.supportNeedsTwo ? "true" : nil),
         ])
     }
 
@@ -115,6 +119,7 @@ package struct RulesSet: EventFact {
             else { throw .malformed("details.support_delay_hours") }
             policy.supportDelayHours = hours
         }
+        policy.supportNeedsTwo = try reader.optionalTrue("support_needs_two")
         policy.eraseNeedsTwo = eraseNeedsTwo
         policy.confirmLater = confirmLater
         self.policy = policy

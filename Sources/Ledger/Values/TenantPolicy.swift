@@ -35,6 +35,8 @@ package struct TenantPolicy: Hashable, Sendable {
     package var phoneUnusedDays = TenantPolicy.phoneUnusedDaysDefault
     /// The hours between support's plan to remove a second factor or to unlink an identity, and its effect.
     package var supportDelayHours = TenantPolicy.supportDelayHoursDefault
+    /// Whether a second person may do at once what support planned.
+    package var supportNeedsTwo = false
     /// Link attempts per account.
     package var linkBudget = Budget(limit: 5, windowSeconds: 3600)
     /// Sign-ins per identity.

@@ -200,6 +200,7 @@ extension RulesSet {
             (name: "erase_needs_two", text: String(policy.eraseNeedsTwo)),
             (name: "phone_unused_days", text: String(policy.phoneUnusedDays)),
             (name: "support_delay_hours", text: String(policy.supportDelayHours)),
+            (name: "support_needs_two", text: String(policy.supportNeedsTwo)),
         ]
         return optional
             + written.filter { field in !optional.contains { $0.name == field.name } }

@@ -91,7 +91,9 @@ import Testing
         (5, ",\"support_delay_hours\":\"48\"", ",\"support_delay_hours\":\"24\""),
         (5, ",\"support_delay_hours\":\"48\"", ",\"support_delay_hours\":\"169\""),
         (5, ",\"support_delay_hours\":\"48\"", ",\"support_delay_hours\":\"0\""),
-        (5, ",\"support_delay_hours\":\"48\"", ""), (5, "\"v\":\"5\"", "\"v\":\"4\""),
+        (5, "\"support_needs_two\":\"true\"", "\"support_needs_two\":\"false\""),
+        (5, ",\"support_delay_hours\":\"48\",\"support_needs_two\":\"true\"", ""),
+        (5, "\"v\":\"5\"", "\"v\":\"4\""),
     ])
     func `a rule that is off is written in the first version alone`(
         version: Int, from: String, to: String
