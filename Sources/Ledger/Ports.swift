@@ -29,16 +29,38 @@ package struct LinkedIdentity: Hashable, Sendable {
     }
 }
 
+/// An account as its holder sees it.
+package struct LinkedAccount: Hashable, Sendable {
+    /// In linking order.
+    package let identities: [LinkedIdentity]
+    /// Whether support planned the removal of a second factor.
+    package let hasPlannedRemoval: Bool
+
+    /// Describes an account.
+    package init(identities: [LinkedIdentity], hasPlannedRemoval: Bool) {
+        self.identities = identities
+        self.hasPlannedRemoval = hasPlannedRemoval
+    }
+}
+
 /// Reads the `user_providers` read model.
 package protocol AccountReader: Sendable {
-    /// Returns the identities of the caller's account in linking order, if the caller's session is
-    /// live.
+    /// Returns the caller's account, if the caller's session is live.
     ///
     /// Waits, within a limit, until the read model has caught up with the account, so that all
     /// processes read their own and each other's writes.
-    func identities(
+    func linkedAccount(
         of caller: Caller, in tenant: TenantID
-    ) async throws(LedgerFault) -> Result<[LinkedIdentity], Refusal>
+    ) async throws(LedgerFault) -> Result<LinkedAccount, Refusal>
+}
+
+extension AccountReader {
+    /// Returns the identities of the caller's account in linking order, as ``linkedAccount(of:in:)`` does.
+    package func identities(
+        of caller: Caller, in tenant: TenantID
+    ) async throws(LedgerFault) -> Result<[LinkedIdentity], Refusal> {
+        try await linkedAccount(of: caller, in: tenant).map { $0.identities }
+    }
 }
 
 /// The tenants that exist.

@@ -163,10 +163,10 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
         }
     }
 
-    /// Returns the current identities of the caller's account.
-    package func identities(
+    /// Returns the caller's account as it is now.
+    package func linkedAccount(
         of caller: Caller, in tenant: TenantID
-    ) async throws(LedgerFault) -> Result<[LinkedIdentity], Refusal> {
+    ) async throws(LedgerFault) -> Result<LinkedAccount, Refusal> {
         try memory.withLock { memory throws(LedgerFault) in
             try memory.check()
             guard let tenant = memory.tenants[tenant] else { return .failure(.unknownTenant) }
@@ -176,13 +176,18 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
                 let tokens = state.refreshTokens[caller.session], now() < tokens.expiresAt,
                 let account = state.ledger.accounts[caller.account]
             else { return .failure(.sessionEnded) }
+            let identities = account.links.map { link in
+                LinkedIdentity(
+                    id: link.identity, provider: link.provider,
+                    email: tenant.emails[link.identity], linkedAt: link.linkedAt,
+                    unlinkDue: state.ledger.identities[link.identity]?.unlinkDue)
+            }
             return .success(
-                account.links.map { link in
-                    LinkedIdentity(
-                        id: link.identity, provider: link.provider,
-                        email: tenant.emails[link.identity], linkedAt: link.linkedAt,
-                        unlinkDue: state.ledger.identities[link.identity]?.unlinkDue)
-                })
+                LinkedAccount(
+                    identities: identities,
+                    hasPlannedRemoval: account.secondFactors.contains {
+                        state.ledger.factors[$0]?.removalDue != nil
+                    }))
         }
     }
 

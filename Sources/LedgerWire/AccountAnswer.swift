@@ -48,17 +48,24 @@ public struct AccountAnswer: Codable, Hashable, Sendable {
     public let linkedProviders: [String]
     /// The account's identities in linking order.
     public let identities: [Identity]
+    /// The second factors whose removal support planned; absent without one.
+    public let factorRemovals: [FactorAnswer]?
 
     enum CodingKeys: String, CodingKey {
         case userID = "user_id"
         case linkedProviders = "linked_providers"
         case identities
+        case factorRemovals = "factor_removals"
     }
 
     /// Describes an account.
-    public init(userID: String, linkedProviders: [String], identities: [Identity]) {
+    public init(
+        userID: String, linkedProviders: [String], identities: [Identity],
+        factorRemovals: [FactorAnswer]? = nil
+    ) {
         self.userID = userID
         self.linkedProviders = linkedProviders
         self.identities = identities
+        self.factorRemovals = factorRemovals
     }
 }

@@ -229,7 +229,7 @@ enum RequestTemplates {
         request(
             "POST /v1/accounts/<ACCOUNT>/factors/<ACCOUNT>/removal",
             because + "Content-Type: application/json\n",
-            #"{"case":"T-1"}"#),
+            #"{"case":"T-1","confirm_request":"staff:<ACCOUNT>.AAAA"}"#),
         request(
             "POST /v1/accounts/<ACCOUNT>/factors/<ACCOUNT>/keep",
             because + "Content-Type: application/json\n",
@@ -239,7 +239,7 @@ enum RequestTemplates {
         request(
             "POST /v1/accounts/<ACCOUNT>/identities/<ACCOUNT>/unlink",
             because + "Content-Type: application/json\n",
-            #"{"case":"T-1"}"#),
+            #"{"case":"T-1","confirm_request":"staff:<ACCOUNT>.AAAA"}"#),
         request(
             "POST /v1/accounts/<ACCOUNT>/identities/<ACCOUNT>/keep",
             because + "Content-Type: application/json\n",

@@ -78,7 +78,8 @@ struct ProvidersFileTests {
             "{\"tenants\":{\"default\":{\"providers\":[{\(Self.google)}]},"
                 + "\"acme\":{\"providers\":[{\(Self.google)}],\"several_per_provider\":true,"
                 + "\"single_use_id_tokens\":true,\"erase_needs_two\":true,"
-                + "\"confirm_later\":true,\"phone_unused_days\":90}}}")
+                + "\"confirm_later\":true,\"phone_unused_days\":90,\"support_delay_hours\":48,"
+                + "\"support_needs_two\":true}}}")
         let acme = try #require(TenantID("acme"))
         #expect(Set(tenants.keys) == [.default, acme])
         #expect(tenants[acme]?.policy.severalPerProvider == true)
@@ -86,10 +87,10 @@ struct ProvidersFileTests {
         #expect(tenants[acme]?.policy.singleUseIDTokens == true)
         #expect(tenants[.default]?.policy.singleUseIDTokens == false)
         #expect(tenants[acme]?.policy.eraseNeedsTwo == true)
-        #expect(tenants[acme]?.policy.confirmLater == true)
-        #expect(tenants[.default]?.policy.confirmLater == false)
-        #expect(tenants[acme]?.policy.phoneUnusedDays == 90)
-        #expect(tenants[.default]?.policy.phoneUnusedDays == 180)
+        #expect(tenants.mapValues(\.policy.confirmLater) == [.default: false, acme: true])
+        #expect(tenants.mapValues(\.policy.supportNeedsTwo) == [.default: false, acme: true])
+        #expect(tenants.mapValues(\.policy.phoneUnusedDays) == [.default: 180, acme: 90])
+        #expect(tenants.mapValues(\.policy.supportDelayHours) == [.default: 24, acme: 48])
         #expect(tenants[.default]?.policy.eraseNeedsTwo == false)
         // One URL, one cache: one tenant's sign-ins warm the other's.
         let google = try #require(ProviderName("google"))
@@ -145,11 +146,12 @@ struct ProvidersFileTests {
             "{\"providers\":[],\"single_use_id_tokens\":\"yes\"}",
             "single_use_id_tokens must be true or false"
         ),
-        (
-            "{\"providers\":[],\"erase_needs_two\":2}",
-            "erase_needs_two must be true or false"
-        ),
+        (#"{"providers":[],"erase_needs_two":2}"#, "erase_needs_two must be true or false"),
         (#"{"providers":[],"phone_unused_days":9}"#, "phone_unused_days must be 0 or at least 30"),
+        (
+            #"{"providers":[],"support_delay_hours":0}"#,
+            "support_delay_hours must be a whole number from 1 to 168"
+        ),
         ("{\"providers\":[7]}", "providers[0] must be an object"),
         ("{\"providers\":[{}]}", "providers[0].name is missing"),
         (

@@ -47,6 +47,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string} user_id
  * @property {string[]} linked_providers  In linking order.
  * @property {Identity[]} identities
+ * @property {Factor[]} [factor_removals]  The second factors whose removal support planned.
  *
  * @typedef {object} SignedIn
  * @property {string} user_id

@@ -1,4 +1,4 @@
-// Removing a second factor that its holder has lost: it is planned, and happens after a day unless it is stopped.
+// Removing a second factor that its holder has lost: it is planned, and happens after some hours unless it is stopped.
 
 import { el } from "../lib/el.mjs";
 import { form } from "../lib/form.mjs";
@@ -54,7 +54,7 @@ function plan(context, account, factor, path) {
   });
   return [
     el("p", {}, "For the holder of account ", context.link(`accounts/${account.account}`, id(account.account)), `, who has lost it: ${kindOf(factor)} `,
-      id(factor.factor_id), " is removed after a day."),
+      id(factor.factor_id), " is removed once the holder has had time to stop it."),
     ...nodes,
   ];
 }

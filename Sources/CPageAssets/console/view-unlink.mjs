@@ -1,4 +1,4 @@
-// Unlinking an identity for the account's holder: it is planned, and happens after a day unless it is stopped.
+// Unlinking an identity for the account's holder: it is planned, and happens after some hours unless it is stopped.
 
 import { el } from "../lib/el.mjs";
 import { form } from "../lib/form.mjs";
@@ -50,7 +50,7 @@ function plan(context, account, link, path) {
   });
   return [
     el("p", {}, "For the holder of account ", context.link(`accounts/${account.account}`, id(account.account)), ", ", link.provider, " ",
-      id(link.identity_id), " is unlinked after a day."),
+      id(link.identity_id), " is unlinked once the holder has had time to stop it."),
     ...nodes,
   ];
 }

@@ -1,6 +1,6 @@
 /// Plans the removal of a second factor that a person lost, for support, stops a planned one, or returns the plan.
 ///
-/// The person has a day to stop it: support can be deceived.
+/// The person has some hours to stop it, as support can be deceived, unless a second person does it at once.
 package struct PlanFactorRemoval: Sendable {
     /// The kind of a change.
     package enum Change: Hashable, Sendable {
@@ -19,10 +19,9 @@ package struct PlanFactorRemoval: Sendable {
         package let due: Timestamp?
         /// Whether the account keeps another second factor, whose removal is not planned.
         package let keepsFactor: Bool
+        /// The caller's request, for a second person to do it at once; nil if the rules have none.
+        package var request: Digest?
     }
-
-    /// The seconds between the plan and the removal.
-    package static let delaySeconds: Int64 = 86_400
 
     package let change: Change
     package let account: AccountID
@@ -30,11 +29,23 @@ package struct PlanFactorRemoval: Sendable {
     package let actor: Actor
     package let reason: String
     package let caseReference: String
+    package let step: UnmergeAccounts.Step
 
-    /// Requests a change.
+    /// The agreement of two persons to a plan.
+    private func confirmation(_ policy: TenantPolicy) -> SupportConfirmation {
+        SupportConfirmation(
+            effect: "remove factor \(factor) of account \(account)", actor: actor,
+            step: step, policy: policy)
+    }
+
+    private var disclosures: [Disclosure] {
+        [Disclosure(.caseReference, caseReference), Disclosure(.reason, reason)]
+    }
+
+    /// Requests a change; `step` is the caller's part in a plan that a second person may do at once.
     package init(
         _ change: Change, of factor: FactorID, of account: AccountID, actor: Actor,
-        reason: String = "", caseReference: String = ""
+        reason: String = "", caseReference: String = "", step: UnmergeAccounts.Step = .alone
     ) {
         self.change = change
         self.account = account
@@ -42,6 +53,7 @@ package struct PlanFactorRemoval: Sendable {
         self.actor = actor
         self.reason = reason
         self.caseReference = caseReference
+        self.step = step
     }
 
     func decide(
@@ -59,7 +71,21 @@ package struct PlanFactorRemoval: Sendable {
         func plan(_ due: Timestamp?) -> Plan {
             Plan(
                 account: account, factor: factor, kind: held.kind, due: due,
-                keepsFactor: !rest.isEmpty)
+                keepsFactor: !rest.isEmpty,
+                request: due.flatMap { confirmation(policy).request(due: $0) })
+        }
+        if case .confirm(let request, let hash) = step {
+            let refusal = confirmation(policy).refusal(
+                of: request, by: hash, due: held.removalDue, known)
+            if let refusal { return .refused(refusal) }
+            let removal = RemoveFactor(factor, by: .planned(account))
+            guard removal.canRemove(from: known, state, policy) else {
+                return .refused(.factorRefused(.sameKind))
+            }
+            let removed = removal.remove(
+                held, of: known, .support, actor, state, disclosures: disclosures)
+            return Decision(
+                .success(.factorRemovalPlanned(plan(nil), nil)), drafts: removed.drafts)
         }
         // A plan that exists stays as it is: what remains is checked again when it is due.
         guard
@@ -68,7 +94,7 @@ package struct PlanFactorRemoval: Sendable {
         else { return .refused(.factorRefused(.sameKind)) }
         // The event may be dated after the clock, if that was set back.
         let recordedAt = max(now, state.ledger.lastRecordedAt)
-        let due = held.removalDue ?? recordedAt.adding(seconds: Self.delaySeconds)
+        let due = held.removalDue ?? policy.supportDue(after: recordedAt)
         let event: Event? =
             switch (change, held.removalDue) {
             case (.plan, nil):
@@ -91,11 +117,7 @@ package struct PlanFactorRemoval: Sendable {
         return Decision(
             .success(.factorRemovalPlanned(plan(change == .plan ? due : nil), nil)),
             drafts: [
-                .init(
-                    event, actor: actor,
-                    disclosures: [
-                        Disclosure(.caseReference, caseReference), Disclosure(.reason, reason),
-                    ], disclosesRequest: false)
+                .init(event, actor: actor, disclosures: disclosures, disclosesRequest: false)
             ], effects: [.factorChanged(factor)])
     }
 }

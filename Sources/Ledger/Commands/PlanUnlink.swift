@@ -1,6 +1,6 @@
 /// Plans the unlink of an identity for the account holder, for support, stops a planned one, or returns the plan.
 ///
-/// The person has a day to stop it: support can be deceived.
+/// The person has some hours to stop it, as support can be deceived, unless a second person does it at once.
 package struct PlanUnlink: Sendable {
     /// The kind of a change.
     package enum Change: Hashable, Sendable {
@@ -19,10 +19,9 @@ package struct PlanUnlink: Sendable {
         package let due: Timestamp?
         /// The providers of the account once all its planned unlinks have happened, in linking order.
         package let linkedProviders: [ProviderName]
+        /// The caller's request, for a second person to do it at once; nil if the rules have none.
+        package var request: Digest?
     }
-
-    /// The seconds between the plan and the unlink.
-    package static let delaySeconds: Int64 = 86_400
 
     package let change: Change
     package let account: AccountID
@@ -30,11 +29,23 @@ package struct PlanUnlink: Sendable {
     package let actor: Actor
     package let reason: String
     package let caseReference: String
+    package let step: UnmergeAccounts.Step
 
-    /// Requests a change.
+    /// The agreement of two persons to a plan.
+    private func confirmation(_ policy: TenantPolicy) -> SupportConfirmation {
+        SupportConfirmation(
+            effect: "unlink identity \(identity) from account \(account)", actor: actor,
+            step: step, policy: policy)
+    }
+
+    private var disclosures: [Disclosure] {
+        [Disclosure(.caseReference, caseReference), Disclosure(.reason, reason)]
+    }
+
+    /// Requests a change; `step` is the caller's part in a plan that a second person may do at once.
     package init(
         _ change: Change, of identity: IdentityID, of account: AccountID, actor: Actor,
-        reason: String = "", caseReference: String = ""
+        reason: String = "", caseReference: String = "", step: UnmergeAccounts.Step = .alone
     ) {
         self.change = change
         self.account = account
@@ -42,6 +53,7 @@ package struct PlanUnlink: Sendable {
         self.actor = actor
         self.reason = reason
         self.caseReference = caseReference
+        self.step = step
     }
 
     func decide(
@@ -58,6 +70,12 @@ package struct PlanUnlink: Sendable {
             other.identity == identity
                 ? change == .stop : state.ledger.identities[other.identity]?.unlinkDue == nil
         }
+        if case .confirm(let request, let hash) = step {
+            let refusal = confirmation(policy).refusal(
+                of: request, by: hash, due: planned, known)
+            if let refusal { return .refused(refusal) }
+            return unlink(link, of: known, keeping: rest, state, policy)
+        }
         // A plan that exists stays as it is: the rules may have changed since.
         guard
             change == .stop || planned != nil
@@ -65,10 +83,11 @@ package struct PlanUnlink: Sendable {
         else { return .refused(.onlyProvider) }
         // The event may be dated after the clock, if that was set back.
         let recordedAt = max(now, state.ledger.lastRecordedAt)
-        let due = planned ?? recordedAt.adding(seconds: Self.delaySeconds)
+        let due = planned ?? policy.supportDue(after: recordedAt)
         let plan = Plan(
             account: account, identity: identity, provider: link.provider,
-            due: change == .stop ? nil : due, linkedProviders: rest.providers)
+            due: change == .stop ? nil : due, linkedProviders: rest.providers,
+            request: change == .plan ? confirmation(policy).request(due: due) : nil)
         let event: Event? =
             switch (change, planned) {
             case (.plan, nil):
@@ -85,11 +104,30 @@ package struct PlanUnlink: Sendable {
         return Decision(
             .success(.unlinkPlanned(plan, nil)),
             drafts: [
+                .init(event, actor: actor, disclosures: disclosures, disclosesRequest: false)
+            ])
+    }
+
+    /// Unlinks at once what was planned; `rest` are the links without planned unlinks.
+    private func unlink(
+        _ link: Account.Link, of known: Account, keeping rest: [Account.Link],
+        _ state: DecisionState, _ policy: TenantPolicy
+    ) -> Decision {
+        let others = known.links.filter { $0.identity != identity }
+        guard state.canSignIn(to: others, with: known.secondFactors, under: policy) else {
+            return .refused(.onlyProvider)
+        }
+        let fact = ProviderUnlinked(
+            account: account, identity: identity, provider: link.provider, cause: .support)
+        let plan = Plan(
+            account: account, identity: identity, provider: link.provider, due: nil,
+            linkedProviders: rest.providers)
+        return Decision(
+            .success(.unlinkPlanned(plan, nil)),
+            drafts: [
                 .init(
-                    event, actor: actor,
-                    disclosures: [
-                        Disclosure(.caseReference, caseReference), Disclosure(.reason, reason),
-                    ], disclosesRequest: false)
+                    .providerUnlinked(fact), actor: actor, disclosures: disclosures,
+                    disclosesRequest: false)
             ])
     }
 }

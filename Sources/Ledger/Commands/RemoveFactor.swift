@@ -80,7 +80,7 @@ package struct RemoveFactor: Sendable {
     }
 
     /// Whether the account can be signed in to with the factors that it keeps, if any.
-    private func canRemove(
+    func canRemove(
         from account: Account, _ state: DecisionState, _ policy: TenantPolicy
     ) -> Bool {
         let rest = account.secondFactors.filter { $0 != factor }
@@ -91,9 +91,10 @@ package struct RemoveFactor: Sendable {
         state.ledger.factors[factor].flatMap { $0.account == account ? $0 : nil }
     }
 
-    private func remove(
+    /// Returns the removal of the factor, and of the recovery codes if it is the last one.
+    func remove(
         _ held: HeldFactor, of account: Account, _ cause: SecondFactorRemoved.Cause,
-        _ actor: Actor, _ state: DecisionState
+        _ actor: Actor, _ state: DecisionState, disclosures: [Disclosure] = []
     ) -> Decision {
         let isLast = account.secondFactors == [factor]
         let codes = isLast ? state.recoveryCodes(of: account.id).map { [$0] } ?? [] : []
@@ -105,7 +106,7 @@ package struct RemoveFactor: Sendable {
                         SecondFactorRemoved(
                             account: account.id, cause: cause, factor: factor.id,
                             kind: factor.kind)),
-                    actor: actor, disclosesRequest: cause == .holder)
+                    actor: actor, disclosures: disclosures, disclosesRequest: cause == .holder)
             })
     }
 }

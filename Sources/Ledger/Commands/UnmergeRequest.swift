@@ -19,7 +19,7 @@ extension UnmergeAccounts {
         }
     }
 
-    /// The part of the caller in an undoing that needs two persons.
+    /// The part of the caller in an undoing, or in a plan of support, that needs two persons.
     package enum Step: Sendable {
         /// The undoing itself, if one person may.
         case alone

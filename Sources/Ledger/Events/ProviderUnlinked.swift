@@ -32,7 +32,7 @@ package struct ProviderUnlinked: EventFact {
         case asked
         /// The account of an anonymous identity got another one.
         case upgraded(Upgrade)
-        /// Support planned it, and it was due.
+        /// Support planned it, and it was due or a second person agreed.
         case support
         /// Another person proved the address that the account had claimed.
         case addressLost

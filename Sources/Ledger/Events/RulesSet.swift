@@ -9,13 +9,14 @@ package struct RulesSet: EventFact {
     /// Providers that the rules no longer have and that have identities: their names stay pinned.
     package let formerProviders: [ProviderName: ProviderPin]
 
-    /// States the rules; nil if they are too long for an entry, or a number is negative.
+    /// States the rules; nil if they are too long for an entry, or a number is out of range.
     package init?(
         version: Int64, policy: TenantPolicy, formerProviders: [ProviderName: ProviderPin] = [:]
     ) {
         let providers = policy.providers.entryText + formerProviders.entryText
         guard providers.utf8.count <= Self.providersBytesMax,
-            Self.numbers(of: policy).allSatisfy({ (0...LogPosition.endMax).contains($0) })
+            Self.numbers(of: policy).allSatisfy({ (0...LogPosition.endMax).contains($0) }),
+            TenantPolicy.supportDelayHoursRange.contains(policy.supportDelayHours)
         else { return nil }
         rulesVersion = version
         self.policy = policy
@@ -39,8 +40,13 @@ package struct RulesSet: EventFact {
         ]
     }
 
-    package static let newestVersion = 4
+    package static let newestVersion = 5
     package var version: Int {
+        if policy.supportNeedsTwo
+            || policy.supportDelayHours != TenantPolicy.supportDelayHoursDefault
+        {
+            return 5
+        }
         if policy.phoneUnusedDays != TenantPolicy.phoneUnusedDaysDefault { return 4 }
         return policy.confirmLater ? 3 : policy.eraseNeedsTwo ? 2 : 1
     }
@@ -69,6 +75,11 @@ package struct RulesSet: EventFact {
             ("sign_in_limit", String(policy.signInBudget.limit)),
             ("sign_in_window_seconds", String(policy.signInBudget.windowSeconds)),
             ("single_use_id_tokens", String(policy.singleUseIDTokens)),
+            (
+                "support_delay_hours",
+                policy.supportDelayHours == TenantPolicy.supportDelayHoursDefault
+                    ? nil : String(policy.supportDelayHours)
+            ), ("support_needs_two", policy.supportNeedsTwo ? "true" : nil),
         ])
     }
 
@@ -102,6 +113,13 @@ package struct RulesSet: EventFact {
         policy.signInBudget = Budget(
             limit: signInLimit, windowSeconds: try reader.integer("sign_in_window_seconds"))
         policy.singleUseIDTokens = try reader.flag("single_use_id_tokens")
+        if let hours = try reader.optionalInteger("support_delay_hours") {
+            guard hours != TenantPolicy.supportDelayHoursDefault,
+                TenantPolicy.supportDelayHoursRange.contains(hours)
+            else { throw .malformed("details.support_delay_hours") }
+            policy.supportDelayHours = hours
+        }
+        policy.supportNeedsTwo = try reader.optionalTrue("support_needs_two")
         policy.eraseNeedsTwo = eraseNeedsTwo
         policy.confirmLater = confirmLater
         self.policy = policy

@@ -4,7 +4,7 @@ package struct SecondFactorRemoved: EventFact {
     package enum Cause: String, Sendable, CaseIterable {
         /// The account holder removed it.
         case holder
-        /// Support planned it for a person who lost it, and it was due.
+        /// Support planned it for a person who lost it, and it was due or a second person agreed.
         case support
         /// Another person proved the address that is all the account can be signed in to with.
         case addressLost = "address_lost"

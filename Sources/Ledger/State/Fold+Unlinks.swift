@@ -19,10 +19,16 @@ extension Fold {
         setUnlinkDue(nil, of: fact.identity)
     }
 
-    /// Requires the plan of an unlink by support, which happens at its time and not while the holder can't stop it.
-    func requireDue(_ fact: ProviderUnlinked, at time: Timestamp) throws(FoldFault) {
+    /// Requires the plan of an unlink by support, which happens at its time or, by a second person, before, and not
+    /// while the holder can't stop it.
+    func requireDue(
+        _ fact: ProviderUnlinked, _ recorded: RecordedEvent
+    ) throws(FoldFault) {
         try requireEnabled(fact.account)
-        guard let due = status(of: fact.identity)?.unlinkDue, due <= time else {
+        let isConfirmed = if case .principal = recorded.actor { true } else { false }
+        guard let due = status(of: fact.identity)?.unlinkDue,
+            isConfirmed || due <= recorded.recordedAt
+        else {
             throw .impossible("the unlink of identity \(fact.identity) is not due")
         }
     }

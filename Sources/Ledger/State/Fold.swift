@@ -161,7 +161,7 @@ extension Fold {
             switch fact.cause {
             case .asked: break
             case .upgraded(let upgrade): try check(upgrade, of: fact)
-            case .support: try requireDue(fact, at: recorded.recordedAt)
+            case .support: try requireDue(fact, recorded)
             case .addressLost: break
             }
             unlink(fact, at: recorded.position)

@@ -16,6 +16,10 @@ package struct Budget: Hashable, Sendable {
 package struct TenantPolicy: Hashable, Sendable {
     /// The ``phoneUnusedDays`` of a tenant that states none.
     package static let phoneUnusedDaysDefault: Int64 = 180
+    /// The ``supportDelayHours`` of a tenant that states none.
+    package static let supportDelayHoursDefault: Int64 = 24
+    /// The possible ``supportDelayHours``: a person has some time to stop what support planned, and at most a week.
+    package static let supportDelayHoursRange: ClosedRange<Int64> = 1...168
 
     /// The providers that can be used to sign in, each with what its name stands for.
     package var providers: [ProviderName: ProviderPin]
@@ -29,6 +33,10 @@ package struct TenantPolicy: Hashable, Sendable {
     package var confirmLater = false
     /// The days without use after which a phone number may be another person's; 0 for never.
     package var phoneUnusedDays = TenantPolicy.phoneUnusedDaysDefault
+    /// The hours between support's plan to remove a second factor or to unlink an identity, and its effect.
+    package var supportDelayHours = TenantPolicy.supportDelayHoursDefault
+    /// Whether a second person may do at once what support planned.
+    package var supportNeedsTwo = false
     /// Link attempts per account.
     package var linkBudget = Budget(limit: 5, windowSeconds: 3600)
     /// Sign-ins per identity.
@@ -45,6 +53,11 @@ package struct TenantPolicy: Hashable, Sendable {
     /// Whether a time, such as of a sign-in, is recent enough for a change of how an account is signed in to.
     func isRecent(_ time: Timestamp, at now: Timestamp) -> Bool {
         time >= now.adding(seconds: -reauthenticationSeconds)
+    }
+
+    /// Returns when a plan that support makes at a time takes effect.
+    func supportDue(after time: Timestamp) -> Timestamp {
+        time.adding(seconds: supportDelayHours &* 3_600)
     }
 
     /// Describes a tenant's rules; everything but the providers has the contract's value.

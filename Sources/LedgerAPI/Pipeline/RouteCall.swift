@@ -203,14 +203,21 @@ final class RouteCall: Sendable {
     ///
     /// - Throws: 401 when it has ended.
     func identities(of caller: Caller) async throws(APIError) -> [LinkedIdentity] {
-        let result: Result<[LinkedIdentity], Refusal>
+        try await linkedAccount(of: caller).identities
+    }
+
+    /// Returns the caller's account if the caller's session is live.
+    ///
+    /// - Throws: 401 when it has ended.
+    func linkedAccount(of caller: Caller) async throws(APIError) -> LinkedAccount {
+        let result: Result<LinkedAccount, Refusal>
         do {
-            result = try await services.accounts.identities(of: caller, in: tenant)
+            result = try await services.accounts.linkedAccount(of: caller, in: tenant)
         } catch {
             throw .faulted(error)
         }
         switch result {
-        case .success(let identities): return identities
+        case .success(let account): return account
         case .failure(let refusal): throw .refused(refusal)
         }
     }

@@ -25,7 +25,7 @@ final class AccountQuery: Sendable {
     private static let list: SelectList = [
         "k.n", "coalesce(p.is_whole OR p.position > a.last_position, false) AS is_folded",
         "u.identity_id", "u.provider", "u.email", "u.linked_at", "u.linked_position",
-        "u.email_verified", "d.unlink_due",
+        "u.email_verified", "d.unlink_due", "f.removal_due",
     ]
     private static let columns = Columns()
 
@@ -39,6 +39,7 @@ final class AccountQuery: Sendable {
         let linkedPosition = list["u.linked_position"]
         let isVerified = list["u.email_verified"]
         let unlinkDue = list["d.unlink_due"]
+        let removalDue = list["f.removal_due"]
     }
 
     // The checkpoint of each tenant is read once and first: `MATERIALIZED`. If it is at the log's
@@ -70,6 +71,11 @@ final class AccountQuery: Sendable {
                 WHERE tenant_id = k.tenant_id AND account_id = k.account_id
                     AND NOT coalesce(p.is_whole, false)
                 OFFSET 0) a ON true
+            LEFT JOIN LATERAL (
+                SELECT removal_due FROM factors
+                WHERE tenant_id = k.tenant_id AND account_id = k.account_id
+                    AND removal_due IS NOT NULL
+                LIMIT 1) f ON true
             LEFT JOIN LATERAL (
                 SELECT * FROM \(table)
                 WHERE tenant_id = k.tenant_id AND user_id = k.account_id
@@ -155,6 +161,7 @@ final class AccountQuery: Sendable {
         private var hasSession = false
         private var isFolded = true
         private var isDamaged = false
+        private var hasPlannedRemoval = false
         private var identities: [LinkedIdentity] = []
         /// The identities' positions, in order.
         private var positions: [Int64] = []
@@ -162,6 +169,7 @@ final class AccountQuery: Sendable {
         mutating func add(_ result: QueryResult, _ row: Int) throws {
             hasSession = true
             isFolded = try result.bool(row, columns.isFolded)
+            hasPlannedRemoval = try !result.isNull(row, columns.removalDue)
             guard let id = try result.optionalUUID(row, columns.identity) else { return }
             guard let provider = ProviderName(try result.text(row, columns.provider)) else {
                 isDamaged = true
@@ -186,7 +194,10 @@ final class AccountQuery: Sendable {
         var answer: AccountReads.Answer {
             guard hasSession else { return .sessionEnded }
             guard isFolded else { return .behind }
-            return isDamaged ? .damaged : .identities(identities)
+            return isDamaged
+                ? .damaged
+                : .account(
+                    LinkedAccount(identities: identities, hasPlannedRemoval: hasPlannedRemoval))
         }
     }
 }

@@ -16,7 +16,7 @@ package final class AccountReads: AccountReader {
     }
 
     enum Answer: Sendable {
-        case identities([LinkedIdentity])
+        case account(LinkedAccount)
         case sessionEnded
         /// The projection has not folded the account's last event yet.
         case behind
@@ -74,9 +74,9 @@ package final class AccountReads: AccountReader {
         }
     }
 
-    package func identities(
+    package func linkedAccount(
         of caller: Caller, in tenant: TenantID
-    ) async throws(LedgerFault) -> Result<[LinkedIdentity], Refusal> {
+    ) async throws(LedgerFault) -> Result<LinkedAccount, Refusal> {
         let start = ContinuousClock.now
         while true {
             let seen = advances.count
@@ -87,7 +87,7 @@ package final class AccountReads: AccountReader {
                 }
             }
             switch try answer.get() {
-            case .identities(let identities): return .success(identities)
+            case .account(let account): return .success(account)
             case .sessionEnded: return .failure(.sessionEnded)
             case .damaged:
                 onFault("a row of user_providers is unreadable")

@@ -13,6 +13,9 @@ extension ProvidersFile {
         var confirmLater = false
         /// Nil for the default.
         var phoneUnusedDays: Int64?
+        /// Nil for the default.
+        var supportDelayHours: Int64?
+        var supportNeedsTwo = false
         var messages = MessageSettings()
         var returnAddresses = ReturnAddresses()
         var tokenSources: [NameSource] = []
@@ -28,8 +31,8 @@ extension ProvidersFile {
     ) throws(ProvidersFileFault) -> TenantSettings {
         try section.allow([
             "providers", "several_per_provider", "single_use_id_tokens", "erase_needs_two",
-            "confirm_later", "phone_unused_days", "messages", "return_to", "app_name",
-            "token_external_ids",
+            "confirm_later", "phone_unused_days", "support_delay_hours", "support_needs_two",
+            "messages", "return_to", "app_name", "token_external_ids",
         ])
         let (value, location) = try section.required("providers")
         guard let entries = value.array else {
@@ -44,6 +47,9 @@ extension ProvidersFile {
         settings.eraseNeedsTwo = try section.optionalFlag("erase_needs_two")
         settings.confirmLater = try section.optionalFlag("confirm_later") ?? false
         settings.phoneUnusedDays = try phoneUnusedDays(section)
+        settings.supportDelayHours = try section.optionalNumber(
+            "support_delay_hours", TenantPolicy.supportDelayHoursRange)
+        settings.supportNeedsTwo = try section.optionalFlag("support_needs_two") ?? false
         if section.has("messages") {
             let (value, location) = try section.required("messages")
             settings.messages = try messages(StrictObject(value, at: location))

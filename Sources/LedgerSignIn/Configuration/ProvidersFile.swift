@@ -45,6 +45,8 @@ package enum ProvidersFile {
             tenantPolicy.eraseNeedsTwo = settings.eraseNeedsTwo ?? policy.eraseNeedsTwo
             tenantPolicy.confirmLater = settings.confirmLater
             tenantPolicy.phoneUnusedDays = settings.phoneUnusedDays ?? policy.phoneUnusedDays
+            tenantPolicy.supportDelayHours = settings.supportDelayHours ?? policy.supportDelayHours
+            tenantPolicy.supportNeedsTwo = settings.supportNeedsTwo
             result[tenant] = TenantConfiguration(
                 providers: settings.providers, policy: tenantPolicy, messages: settings.messages,
                 returnAddresses: settings.returnAddresses, tokenSources: settings.tokenSources)

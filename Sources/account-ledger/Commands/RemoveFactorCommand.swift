@@ -16,8 +16,9 @@ enum RemoveFactorCommand {
         ],
         settings: MergeCase.settings,
         details: """
-            Appends SecondFactorRemovalPlanned: FACTOR is removed after 24 hours by a running server, unless
-            its holder or support stops that, or the holder signs in with it. The addresses of ACCOUNT are told.
+            Appends SecondFactorRemovalPlanned: FACTOR is removed by a running server, after 24 hours or the
+            tenant's support_delay_hours, unless its holder or support stops that, or the holder signs in with it.
+            The addresses of ACCOUNT are told.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {

@@ -199,6 +199,8 @@ extension RulesSet {
             (name: "confirm_later", text: String(policy.confirmLater)),
             (name: "erase_needs_two", text: String(policy.eraseNeedsTwo)),
             (name: "phone_unused_days", text: String(policy.phoneUnusedDays)),
+            (name: "support_delay_hours", text: String(policy.supportDelayHours)),
+            (name: "support_needs_two", text: String(policy.supportNeedsTwo)),
         ]
         return optional
             + written.filter { field in !optional.contains { $0.name == field.name } }

@@ -17,9 +17,9 @@ enum UnlinkIdentityCommand {
         ],
         settings: MergeCase.settings,
         details: """
-            Appends ProviderUnlinkPlanned: IDENTITY is unlinked from ACCOUNT after 24 hours by a running server,
-            unless the holder or support stops that. The addresses of ACCOUNT are told. The last way to sign in
-            is never unlinked.
+            Appends ProviderUnlinkPlanned: IDENTITY is unlinked from ACCOUNT by a running server, after 24 hours or
+            the tenant's support_delay_hours, unless the holder or support stops that. The addresses of ACCOUNT
+            are told. The last way to sign in is never unlinked.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {

@@ -42,6 +42,10 @@ import Testing
                         linkedAt: "t"),
                 ]))
         try expectTwins(AccountAnswer(userID: "u", linkedProviders: [], identities: []))
+        try expectTwins(
+            AccountAnswer(
+                userID: "u", linkedProviders: [], identities: [],
+                factorRemovals: [FactorAnswer(factorID: "f", type: "totp", removalDue: "t")]))
         try expectTwins(StatusAnswer(status: "ok"))
         for code in ErrorCode.allCases {
             try expectTwins(ErrorBody(error: .init(code: code, message: Self.strange)))

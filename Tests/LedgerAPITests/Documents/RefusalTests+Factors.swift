@@ -175,6 +175,22 @@ extension RefusalTests {
                     headers: [("Ledger-Reason", "case 1")])
                 return try await run.send(
                     token: token, body: run.confirming(asked.text("undo_request") ?? ""))
+            },
+            Attempt(options: { $0.supportNeedsTwo = true }) { run in
+                let token = try run.service.audit.key(.admin)
+                let planned = try await run.send(token: token)
+                return try await run.send(
+                    token: token, body: run.confirming(planned.text("confirm_request") ?? ""))
+            },
+        ],
+        "403 ACCOUNT_DISABLED": [
+            Attempt { run in
+                let disabled = try await run.service.send(
+                    "POST", "/v1/accounts/\(run.ada.userID)/disable", #"{"case":"T-1"}"#,
+                    token: try run.service.audit.key(.support),
+                    headers: [("Ledger-Reason", "case 1")])
+                #expect(disabled.status == 200, "\(disabled.body)")
+                return try await run.send(body: run.confirming("x"))
             }
         ],
         "409 SECOND_FACTOR_ENROLLED": [
@@ -187,9 +203,11 @@ extension RefusalTests {
 }
 
 extension ExampleRun {
-    /// The body that confirms a request to undo a merge, or previews that.
+    /// The body that confirms another person's request, or previews that.
     func confirming(_ request: String) -> String {
-        let reference = operation.id == "undo_merge" ? #""case":"T-1","# : ""
-        return "{\(reference)\"undo_request\":\"\(request)\",\"reason\":\"ticket 17\"}"
+        let isPlan = ["plan_factor_removal", "plan_unlink"].contains(operation.id)
+        let reference = isPlan || operation.id == "undo_merge" ? #""case":"T-1","# : ""
+        let name = isPlan ? "confirm_request" : "undo_request"
+        return "{\(reference)\"\(name)\":\"\(request)\",\"reason\":\"ticket 17\"}"
     }
 }

@@ -62,6 +62,26 @@ import Testing
         #expect(try await service.finish(next, ada.factor, code(ada, service)).status == 200)
     }
 
+    @Test func `the account shows the factors whose removal support planned`() async throws {
+        let service = try service()
+        let ada = try await service.enrol(try await service.signIn("google", "ada"))
+        let token = ada.person.accessToken
+        #expect(try await service.account(token).json["factor_removals"] == nil)
+        let planned = try await service.send(
+            "POST", "/v1/accounts/\(ada.person.userID)/factors/\(ada.factor)/removal",
+            #"{"case":"T-7"}"#, token: try service.audit.key(.support),
+            headers: [(name: "Ledger-Reason", value: "lost phone")])
+        #expect(planned.summary == "200 OK", "\(planned.body)")
+        let due = try #require(planned.text("removal_due"))
+        let shown = try await service.account(token).json["factor_removals"]?.array ?? []
+        #expect(shown.map { $0.members?["factor_id"]?.string } == [ada.factor])
+        #expect(shown.map { $0.members?["removal_due"]?.string } == [due])
+        let kept = try await service.send(
+            "POST", "/v1/account/factors/\(ada.factor)/keep", "{}", token: token)
+        #expect(kept.status == 200, "\(kept.body)")
+        #expect(try await service.account(token).json["factor_removals"] == nil)
+    }
+
     @Test func `a sign-in token lasts five minutes, in its tenant`() async throws {
         let other = try #require(TenantID("other"))
         let service = try service { $0.tenants = [.default, other] }

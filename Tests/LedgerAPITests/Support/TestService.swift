@@ -31,6 +31,7 @@ struct TestService {
         var linkAttemptsMax: Int?
         var singleUseIDTokens: [TenantID] = []
         var eraseNeedsTwo = false
+        var supportNeedsTwo = false
         var confirmLater = false
         /// The key of the digests of spent ID tokens.
         var spendingKey = SymmetricKey.generate()
@@ -175,6 +176,7 @@ struct TestService {
                     policy.linkBudget = Budget(limit: limit, windowSeconds: 3600)
                 }
                 policy.eraseNeedsTwo = options.eraseNeedsTwo
+                policy.supportNeedsTwo = options.supportNeedsTwo
                 policy.confirmLater = options.confirmLater
                 policy.singleUseIDTokens = options.singleUseIDTokens.contains(tenant)
                 return (

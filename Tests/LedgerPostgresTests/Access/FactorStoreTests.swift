@@ -26,6 +26,15 @@ import Testing
                         counter: counter, &generator)))
         }
 
+        /// Whether the holder's account shows that a removal is planned.
+        func showsPlannedRemoval() async throws -> Bool {
+            try await database.fold()
+            let holder = Caller(account: account, session: enrolled.newSession)
+            return try await `Account reads`.read(database) { reads in
+                try await reads.linkedAccount(of: holder, in: .default).get().hasPlannedRemoval
+            }
+        }
+
         func rows() async throws -> [String] {
             try await database.asSuperuser.texts("SELECT f::text FROM factors f ORDER BY kind")
         }
@@ -196,7 +205,9 @@ import Testing
                 ).get()
                 return PlanFactorRemoval.success(in: result)?.plan
             }
+            #expect(try await !scene.showsPlannedRemoval())
             let due = try #require(try await change(.plan)?.due)
+            #expect(try await scene.showsPlannedRemoval())
             let finder = DueRemovals(url: scene.database.runtimeURL)
             #expect(try await finder.find(.factor, at: due.adding(seconds: -1)).isEmpty)
             let found = try await finder.find(.factor, at: due)
@@ -209,6 +220,7 @@ import Testing
             #expect(
                 try await scene.fixture.submit(.removeFactor(early)) == .failure(.unknownFactor))
             #expect(try await change(.stop)?.due == nil)
+            #expect(try await !scene.showsPlannedRemoval())
             #expect(try await finder.find(.factor, at: due).isEmpty)
             #expect(try await scene.findings() == [])
             await finder.close()

@@ -89,6 +89,17 @@ struct FactorRemovalTests {
         #expect(try story.when(removal, after: 86_600).isEmpty)
     }
 
+    @Test func `the rules say after how many hours a factor is removed`() throws {
+        var story = try Story()
+        story.scenario.given.policy.supportDelayHours = 2
+        _ = try story.scenario.when(story.change(.plan)).result.get()
+        // A plan that exists keeps its time.
+        story.scenario.given.policy.supportDelayHours = 168
+        let removal = RemoveFactor(story.factor, by: .planned(story.account))
+        #expect(try story.when(removal, after: 7_199).isEmpty)
+        #expect(try story.when(removal, after: 7_300).count == 2)
+    }
+
     @Test func `the holder, support and a sign-in with the factor stop it`() throws {
         let ways: [(inout Story) throws -> [Event]] = [
             { try $0.scenario.when(RemoveFactor($0.factor, by: .keptByHolder($0.holder))).events },

@@ -272,6 +272,23 @@ import Testing
         #expect(RulesSet(version: 1, policy: policy) == nil)
     }
 
+    @Test func `the hours of support's plans are recorded only where they are not the default`()
+        throws
+    {
+        var policy = TenantPolicy(providers: Self.pins)
+        for hours: Int64 in [24, 1, 168] {
+            policy.supportDelayHours = hours
+            let rules = try #require(RulesSet(version: 1, policy: policy))
+            #expect(rules.body.contains("support_delay_hours") == (hours != 24))
+            #expect(rules.version == (hours == 24 ? 1 : 5))
+            #expect(try RulesSet(body: rules.body) == rules)
+        }
+        for hours: Int64 in [-1, 0, 169] {
+            policy.supportDelayHours = hours
+            #expect(RulesSet(version: 1, policy: policy) == nil)
+        }
+    }
+
     @Test func `a version that does not follow is a fault`() throws {
         let ledger = try Self.ledger()
         var state = ledger.state.ledger

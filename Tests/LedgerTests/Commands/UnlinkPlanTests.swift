@@ -114,6 +114,16 @@ struct UnlinkPlanTests {
         #expect(try story.when(story.due, after: 86_600).isEmpty)
     }
 
+    @Test func `the rules say after how many hours an identity is unlinked`() throws {
+        var story = try Story()
+        story.scenario.given.policy.supportDelayHours = 2
+        try story.planned()
+        // A plan that exists keeps its time.
+        story.scenario.given.policy.supportDelayHours = 168
+        #expect(try story.when(story.due, after: 7_199).isEmpty)
+        #expect(try story.when(story.due, after: 7_300).count == 1)
+    }
+
     @Test func `the holder and support stop it, and a sign-in with the identity does not`() throws {
         var kept = try Story()
         try kept.planned()

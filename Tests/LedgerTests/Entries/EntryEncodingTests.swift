@@ -88,6 +88,12 @@ import Testing
         (3, "\"confirm_later\":\"true\",", ""), (3, "\"v\":\"3\"", "\"v\":\"2\""),
         (4, "\"phone_unused_days\":\"0\",", "\"phone_unused_days\":\"180\","),
         (4, "\"phone_unused_days\":\"0\",", ""), (4, "\"v\":\"4\"", "\"v\":\"3\""),
+        (5, ",\"support_delay_hours\":\"48\"", ",\"support_delay_hours\":\"24\""),
+        (5, ",\"support_delay_hours\":\"48\"", ",\"support_delay_hours\":\"169\""),
+        (5, ",\"support_delay_hours\":\"48\"", ",\"support_delay_hours\":\"0\""),
+        (5, "\"support_needs_two\":\"true\"", "\"support_needs_two\":\"false\""),
+        (5, ",\"support_delay_hours\":\"48\",\"support_needs_two\":\"true\"", ""),
+        (5, "\"v\":\"5\"", "\"v\":\"4\""),
     ])
     func `a rule that is off is written in the first version alone`(
         version: Int, from: String, to: String

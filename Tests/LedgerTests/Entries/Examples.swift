@@ -187,6 +187,8 @@ enum Examples {
         policy.eraseNeedsTwo = version == 2
         policy.confirmLater = version == 3
         policy.phoneUnusedDays = version == 4 ? 0 : 180
+        policy.supportDelayHours = version == 5 ? 48 : 24
+        policy.supportNeedsTwo = version == 5
         policy.linkBudget = Budget(limit: 6, windowSeconds: 3601)
         policy.signInBudget = Budget(limit: 61, windowSeconds: 3602)
         policy.reauthenticationSeconds = 601

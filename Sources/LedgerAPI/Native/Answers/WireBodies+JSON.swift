@@ -110,6 +110,9 @@ extension AccountAnswer: JSONWritable {
             .required("user_id", .account, "The stable id of the account"),
             .required("linked_providers", .providers, "In linking order, each named once"),
             .required("identities", .list(Identity.schema), "In linking order"),
+            .optional(
+                "factor_removals", .list(FactorAnswer.schema),
+                "The second factors whose removal support planned"),
         ])
 
     func write(to writer: inout JSONWriter) {
@@ -122,6 +125,11 @@ extension AccountAnswer: JSONWritable {
                 for identity in identities {
                     identity.write(to: &writer)
                 }
+            }
+            guard let factorRemovals else { return }
+            writer.name("factor_removals")
+            writer.array { writer in
+                for factor in factorRemovals { factor.write(to: &writer) }
             }
         }
     }

@@ -209,7 +209,7 @@ extension ErrorAnswer {
             case .secondPersonRequired:
                 Self(
                     403, .secondPersonRequired,
-                    "Another person than the one that asked for it has to confirm the undoing")
+                    "Another person than the one that asked for it has to confirm it")
             case .erasureRequested:
                 Self(
                     409, .erasureRequested,
@@ -235,7 +235,7 @@ extension ErrorAnswer {
             case .tooMuchToMerge:
                 Self(409, .mergeTooLarge, "The accounts are too large for one merge")
             case .mergePlanChanged:
-                Self(409, .mergePlanChanged, "The merge plan has changed: request a new preview")
+                Self(409, .mergePlanChanged, "The plan has changed: request a new one")
             case .mergeSuperseded(let obstacle):
                 Self(
                     409, .mergeSuperseded, "The merge can no longer be undone",

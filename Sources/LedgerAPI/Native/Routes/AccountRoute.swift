@@ -4,7 +4,7 @@ internal import LedgerSignIn
 internal import LedgerWire
 internal import UnicodeText
 
-/// `GET /v1/account`: the identities that can sign in to the caller's account.
+/// `GET /v1/account`: the identities that can sign in to the caller's account, and what support planned.
 struct AccountRoute: Route {
     static let method = "GET"
     static let path = "/v1/account"
@@ -18,9 +18,10 @@ struct AccountRoute: Route {
 }
 
 extension RouteCall {
-    /// Answers with the identities of a caller whose session is live.
+    /// Answers with the account of a caller whose session is live.
     func account(of caller: Caller) async throws(APIError) -> HTTPResponse {
-        let identities = try await identities(of: caller)
+        let linked = try await linkedAccount(of: caller)
+        let identities = linked.identities
         let names = try await names(of: identities)
         var providers: [String] = []
         for identity in identities where !providers.contains(identity.provider.description) {
@@ -37,7 +38,18 @@ extension RouteCall {
                         emailVerified: identity.email?.isVerified,
                         linkedAt: identity.linkedAt.description,
                         unlinkDue: identity.unlinkDue?.description)
-                }))
+                }, factorRemovals: try await factorRemovals(of: caller, linked)))
+    }
+
+    /// Returns the second factors whose removal support planned; nil without one, which costs no read.
+    private func factorRemovals(
+        of caller: Caller, _ linked: LinkedAccount
+    ) async throws(APIError) -> [FactorAnswer]? {
+        guard linked.hasPlannedRemoval else { return nil }
+        let planned = try await factors(of: caller.account).map(\.answer)
+            .filter { $0.removalDue != nil }
+        // It was stopped since.
+        return planned.isEmpty ? nil : planned
     }
 
     /// Returns the names of passkeys; other identities have none, and cost no read.

@@ -37,11 +37,14 @@ struct FactorRemovalRoute: Route {
         id: "plan_factor_removal", tag: .support,
         summary: "Plan the removal of a second factor that a person lost",
         about:
-            "The factor is removed after 24 hours. The person is told, and can stop it; so does a sign-in with"
-            + " the factor. Repeating it answers the same, without an event.",
+            "The factor is removed after 24 hours, or the tenant's `support_delay_hours`. The person is told, and"
+            + " can stop it; so does a sign-in with the factor. Repeating it answers the same, without an event."
+            + " With the request of another person the factor is removed at once.",
         access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
-        body: CaseBody.self, answers: .json(FactorRemovalAnswer.schema),
+        body: SupportPlanBody.self, answers: .json(FactorRemovalAnswer.schema),
         refusals: [APIError].ofFactorRemoval + [
+            .refused(.accountDisabled), .refused(.mergePlanChanged),
+            .refused(.secondPersonRequired),
             .refused(.factorRefused(.sameKind)), .faulted(.rulesDiffer),
         ])
 
@@ -81,13 +84,23 @@ extension RouteCall {
         let request = try await auditRequest(action, account: namedAccount)
         let account = try account()
         let factor = try factor()
-        let reference = try CaseReference.read(try body())
+        let body = try body()
+        let reference = try CaseReference.read(body)
+        var confirmed: UndoRequest?
+        if change == .plan { confirmed = try UndoRequest(body, SupportPlanBody.request) }
+        var details = ["case": reference, "factor": factor.description]
+        details["asked_by"] = confirmed?.asker?.description
         let changed = try await request.execute(
             PlanFactorRemoval(
                 change, of: factor, of: account, actor: .principal(request.principal),
-                reason: try request.requiredReason(), caseReference: reference),
-            details: ["case": reference, "factor": factor.description])
-        return .json(FactorRemovalAnswer(plan: changed.plan, event: changed.event))
+                reason: try request.requiredReason(), caseReference: reference,
+                step: change == .plan ? step(after: confirmed, of: account) : .alone),
+            details: details)
+        return .json(
+            FactorRemovalAnswer(
+                plan: changed.plan, event: changed.event,
+                confirmRequest: confirmRequest(
+                    changed.plan.request, by: request.principal, for: account)))
     }
 }
 
@@ -96,16 +109,17 @@ private struct FactorRemovalAnswer: JSONWritable {
     let plan: PlanFactorRemoval.Plan
     /// Nil for a preview, and when nothing changed.
     let event: EventID?
+    var confirmRequest: String?
 
     static let schema = Schema.object(
         "FactorRemoval", [.optional("event", .event, "The event, unless nothing changed")],
-        members)
+        members, [.confirmRequest])
     static let planSchema = Schema.object("FactorRemovalPlan", members)
 
     private static let members: [Property] = [
         .required("user_id", .account), .required("factor_id", .factor),
         .required("type", .choice(FactorKind.allCases.filter(\.isRequired).map(\.rawValue))),
-        .optional("removal_due", .time, "When it is removed; absent once that is stopped"),
+        .optional("removal_due", .time, "When it is removed; absent once that is stopped or done"),
         .required(
             "keeps_factor", .flag(false),
             "Whether the account has another second factor, whose removal is not planned"),
@@ -120,6 +134,7 @@ private struct FactorRemovalAnswer: JSONWritable {
             writer.member("removal_due", plan.due?.description)
             writer.name("keeps_factor")
             writer.flag(plan.keepsFactor)
+            writer.member("confirm_request", confirmRequest)
         }
     }
 }

@@ -296,6 +296,16 @@ extension HeldFactor {
     }
 }
 
+extension ShownFactor {
+    /// The factor as its holder sees it.
+    var answer: FactorAnswer {
+        FactorAnswer(
+            factorID: factor.id.description, type: factor.kind.rawValue, hint: hint,
+            enrolledAt: factor.id.madeAt.description, codesLeft: factor.codesLeft,
+            removalDue: factor.removalDue?.description)
+    }
+}
+
 extension RouteCall {
     /// Returns the factor that the path names.
     ///
@@ -311,13 +321,7 @@ extension RouteCall {
     fileprivate func listedFactors(of caller: Caller) async throws(APIError) -> HTTPResponse {
         .json(
             FactorsAnswer(
-                factors: try await factors(of: caller.account).map { shown in
-                    let factor = shown.factor
-                    return FactorAnswer(
-                        factorID: factor.id.description, type: factor.kind.rawValue,
-                        hint: shown.hint, enrolledAt: factor.id.madeAt.description,
-                        codesLeft: factor.codesLeft, removalDue: factor.removalDue?.description)
-                }))
+                factors: try await factors(of: caller.account).map(\.answer)))
     }
 
     /// Enrols a factor; with nil, replaces the recovery codes.

@@ -33,11 +33,16 @@ struct PlanUnlinkRoute: Route {
     static let operation = Operation(
         id: "plan_unlink", tag: .support, summary: "Plan to unlink an identity",
         about:
-            "The identity is unlinked after 24 hours. The person is told, and can stop it; a sign-in with the"
-            + " identity does not. Repeating it answers the same, without an event.",
+            "The identity is unlinked after 24 hours, or the tenant's `support_delay_hours`. The person is told,"
+            + " and can stop it; a sign-in with the identity does not. Repeating it answers the same, without an"
+            + " event. With the request of another person the identity is unlinked at once.",
         access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
-        body: CaseBody.self, answers: .json(PlannedUnlinkAnswer.schema),
-        refusals: [APIError].ofPlannedUnlink + [.refused(.onlyProvider)])
+        body: SupportPlanBody.self, answers: .json(PlannedUnlinkAnswer.schema),
+        refusals: [APIError].ofPlannedUnlink + [
+            .refused(.accountDisabled), .refused(.mergePlanChanged),
+            .refused(.secondPersonRequired),
+            .refused(.onlyProvider),
+        ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         try await call.changePlannedUnlink(.plan, as: .planUnlink)
@@ -118,13 +123,23 @@ extension RouteCall {
         let request = try await auditRequest(action, account: namedAccount)
         let account = try account()
         let identity = try namedIdentity()
-        let reference = try CaseReference.read(try body())
+        let body = try body()
+        let reference = try CaseReference.read(body)
+        var confirmed: UndoRequest?
+        if change == .plan { confirmed = try UndoRequest(body, SupportPlanBody.request) }
+        var details = ["case": reference, "identity": identity.description]
+        details["asked_by"] = confirmed?.asker?.description
         let changed = try await request.execute(
             PlanUnlink(
                 change, of: identity, of: account, actor: .principal(request.principal),
-                reason: try request.requiredReason(), caseReference: reference),
-            details: ["case": reference, "identity": identity.description])
-        return .json(PlannedUnlinkAnswer(plan: changed.plan, event: changed.event))
+                reason: try request.requiredReason(), caseReference: reference,
+                step: change == .plan ? step(after: confirmed, of: account) : .alone),
+            details: details)
+        return .json(
+            PlannedUnlinkAnswer(
+                plan: changed.plan, event: changed.event,
+                confirmRequest: confirmRequest(
+                    changed.plan.request, by: request.principal, for: account)))
     }
 }
 
@@ -135,10 +150,11 @@ private struct PlannedUnlinkAnswer: JSONWritable {
     let event: EventID?
     /// The sessions that end; nil except for a preview.
     var sessions: [Session]?
+    var confirmRequest: String?
 
     static let schema = Schema.object(
         "PlannedUnlink", [.optional("event", .event, "The event, unless nothing changed")],
-        members)
+        members, [.confirmRequest])
     static let planSchema = Schema.object(
         "UnlinkPlan", members,
         [
@@ -150,7 +166,7 @@ private struct PlannedUnlinkAnswer: JSONWritable {
     private static let members: [Property] = [
         .required("user_id", .account), .required("identity_id", .identity),
         .required("provider", .provider),
-        .optional("unlink_due", .time, "When it is unlinked; absent once that is stopped"),
+        .optional("unlink_due", .time, "When it is unlinked; absent once that is stopped or done"),
         .required(
             "linked_providers", .providers,
             "The providers that remain once every planned unlink has happened, in linking order"),
@@ -165,6 +181,7 @@ private struct PlannedUnlinkAnswer: JSONWritable {
             writer.member("unlink_due", plan.due?.description)
             writer.name("linked_providers")
             writer.texts(plan.linkedProviders.map(\.description))
+            writer.member("confirm_request", confirmRequest)
             guard let sessions else { return }
             writer.name("session_count")
             writer.number(Int64(sessions.count))

@@ -1,7 +1,8 @@
 import JSON
 internal import Ledger
 
-/// A person's request to undo a merge, as the text that the next person presents: `<principal>.<digest>`.
+/// A person's request to undo a merge, or to do at once what support planned, as the text that the next person
+/// presents: `<principal>.<digest>`.
 ///
 /// The digest is that of ``MergePlanDigests``, over a plan that covers the principal, so the ledger stores nothing.
 struct UndoRequest {
@@ -23,8 +24,10 @@ struct UndoRequest {
     /// Reads the request of a body; nil without one.
     ///
     /// - Throws: 400 for a text that is too long.
-    init?(_ body: RequestBody) throws(APIError) {
-        guard let text = try body.text(Self.member) else { return nil }
+    init?(
+        _ body: RequestBody, _ member: OptionalText = UndoRequest.member
+    ) throws(APIError) {
+        guard let text = try body.text(member) else { return nil }
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         // Any role asks for undoings that may confirm them.
         asker = parts.first.flatMap { Principal.named(String($0), role: .support) }
@@ -35,16 +38,46 @@ struct UndoRequest {
 }
 
 extension RouteCall {
-    /// Returns the step of a principal in undoing a merge, with the request of another person or without one.
+    /// Returns the step of a principal in what needs two persons, with the request of another person or without one.
     func step(
-        after request: UndoRequest?, of survivor: AccountID
+        after request: UndoRequest?, of account: AccountID
     ) -> UnmergeAccounts.Step {
         guard let request else { return .ask(planDigest) }
         let shown = services.mergePlans.read(
-            request.digest, for: survivor, in: tenant, at: now,
+            request.digest, for: account, in: tenant, at: now,
             lifetime: UnmergeAccounts.requestLifetimeSeconds)
         guard let asker = request.asker, let shown else { return .confirm(nil, planDigest) }
         return .confirm(UnmergeAccounts.Request(asker: asker, digest: shown.plan), planDigest)
+    }
+}
+
+/// The body of what support plans and a second person may do at once.
+enum SupportPlanBody: BodyForm {
+    static let name = "SupportPlanRequest"
+    static let request = OptionalText(
+        name: "confirm_request", bytesMax: 256,
+        about: "The `confirm_request` of the answer to another person, to do it at once",
+        example: ExampleValue.undoRequest)
+    static let members: [any BodyMember] = [CaseReference.member, request, ReasonHeader.member]
+}
+
+extension Property {
+    /// The request of a principal that plans, in its answer.
+    static let confirmRequest = optional(
+        "confirm_request", .text(ExampleValue.undoRequest),
+        "For another person, to do it at once within the hour, where the tenant has `support_needs_two`"
+    )
+}
+
+extension RouteCall {
+    /// Issues the request of a principal whose plan a second person may do at once; nil without one.
+    func confirmRequest(
+        _ digest: Digest?, by asker: Principal, for account: AccountID
+    ) -> String? {
+        digest.map {
+            let issued = services.mergePlans.issue($0, for: account, in: tenant, at: now)
+            return UndoRequest(asker: asker, digest: issued).text
+        }
     }
 }
 
