@@ -358,10 +358,10 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "BlockingCalls", "ChildProcesses", "Cryptography", "Ledger", "LedgerAudit",
-                "LedgerEngine", "LedgerMessages", "LedgerPostgres", "LedgerTestSupport",
-                "LedgerWire", "LoopbackServers", "Postgres", "SoftwareAuthenticators", "Sockets",
-                "TransparencyLog",
+                "BlockingCalls", "ChildProcesses", "Cryptography", "HTTP", "JSON", "Ledger",
+                "LedgerAudit", "LedgerEngine", "LedgerMessages", "LedgerPostgres",
+                "LedgerTestSupport", "LedgerWire", "LoopbackServers", "Postgres",
+                "SoftwareAuthenticators", "Sockets", "TransparencyLog",
             ], exclude: ["Verifiers"]),
         .testTarget(
             name: "PageTests", dependencies: ["LedgerTestSupport"],

@@ -5,29 +5,13 @@ import Testing
 /// Races of identities that addresses find, over HTTP against two processes on one database.
 @Suite(.timeLimit(.minutes(10))) struct AddressRaceTests {
     private static let trials = 8
-    fileprivate static let password = "correct horse battery staple"
+    private static let password = TwoServers.password
     private static let other = "another horse battery staple"
-
-    /// A deployment with two servers in development mode, which keeps messages.
-    private func withTwoServers(
-        _ body: (Stage) async throws -> Void
-    ) async throws {
-        let settings = ["LEDGER_MODE": "development", "LEDGER_TRUSTED_PROXIES": "127.0.0.1"]
-        try await Deployment.with(settings: settings) { deployment in
-            try deployment.addAddressProviders()
-            let servers = [try await deployment.serve(), try await deployment.serve()]
-            try await body(
-                Stage(
-                    deployment: deployment, first: servers[0].client, second: servers[1].client))
-            for server in servers { #expect(try await server.stop() == 0) }
-            try await expectVerified(deployment)
-        }
-    }
 
     @Test func `two sign-ups of one address that are confirmed at once open one account`()
         async throws
     {
-        try await withTwoServers { stage in
+        try await TwoServers.with { stage in
             let (first, second) = (stage.first, stage.second)
             for trial in 0..<Self.trials {
                 let address = "ada-\(trial)@example.com"
@@ -56,47 +40,10 @@ import Testing
         }
     }
 
-    @Test func `the last two ways to sign in, of every pair of types, never end together`()
-        async throws
-    {
-        try await withTwoServers { stage in
-            let (deployment, first, second) = (stage.deployment, stage.first, stage.second)
-            for (trial, pair) in [
-                ["password", "email"], ["password", "google"], ["email", "google"],
-            ].enumerated() {
-                let address = "bob-\(trial)@example.com"
-                let device =
-                    if pair[0] == "password" {
-                        try await stage.signUp(address, at: first, network: trial)
-                    } else {
-                        try await stage.signInByCode(address, at: first, network: trial)
-                    }
-                if pair[1] == "email" {
-                    let answer = try await stage.code(
-                        "/v1/account/codes/email", ["address": address],
-                        token: device.accessToken, to: address, by: first, network: trial)
-                    let linked = try await stage.post(
-                        "/v1/auth/link/email", answer, token: device.accessToken, to: first,
-                        network: trial)
-                    #expect(linked.status == 200, "\(linked)")
-                } else {
-                    let linked = try await device.link(deployment.google, as: "bob-\(trial)")
-                    #expect(linked.status == 200, "\(linked)")
-                }
-                let token = device.accessToken
-                async let one = first.call("DELETE", "/v1/auth/link/\(pair[0])", token: token)
-                async let two = second.call("DELETE", "/v1/auth/link/\(pair[1])", token: token)
-                let statuses = try await [one, two].map(\.status).sorted()
-                // The loser learns that it is the last one, or that its session went with the other.
-                #expect(statuses == [200, 400] || statuses == [200, 401], "\(pair): \(statuses)")
-            }
-        }
-    }
-
     @Test func `no session that the former password opened outlives a change of it`()
         async throws
     {
-        try await withTwoServers { stage in
+        try await TwoServers.with { stage in
             let (first, second) = (stage.first, stage.second)
             for trial in 0..<Self.trials {
                 let address = "eve-\(trial)@example.com"
@@ -128,7 +75,7 @@ import Testing
     }
 
     @Test func `of two changes to one address one succeeds, and of two returns`() async throws {
-        try await withTwoServers { stage in
+        try await TwoServers.with { stage in
             let clients = [stage.first, stage.second]
             for trial in 0..<Self.trials {
                 let new = "new-\(trial)@example.com"
@@ -178,7 +125,7 @@ import Testing
     }
 
     @Test func `no session outlives a disabling`() async throws {
-        try await withTwoServers { stage in
+        try await TwoServers.with { stage in
             let (deployment, first, second) = (stage.deployment, stage.first, stage.second)
             for trial in 0..<Self.trials {
                 var ada = Device(first)
@@ -203,82 +150,5 @@ import Testing
                 }
             }
         }
-    }
-}
-
-/// Two servers on one database.
-private struct Stage: Sendable {
-    let deployment: Deployment
-    let first: WireClient
-    let second: WireClient
-
-    /// Sends a request from a client network of its own, since a network gets few codes an hour.
-    func post(
-        _ path: String, _ body: [String: any Sendable], token: String? = nil, to client: WireClient,
-        network: Int
-    ) async throws -> WireClient.Answer {
-        var headers = [
-            "Content-Type": "application/json", "X-Forwarded-For": "10.1.\(network).1",
-        ]
-        if let token { headers["Authorization"] = "Bearer \(token)" }
-        return try await client.send(
-            "POST", path, headers: headers, body: JSONSerialization.data(withJSONObject: body))
-    }
-
-    /// Requests a code and returns the members that answer it.
-    func code(
-        _ path: String, _ body: [String: any Sendable], token: String? = nil, to address: String,
-        by client: WireClient, network: Int
-    ) async throws -> [String: String] {
-        struct Outbox: Decodable {
-            struct Message: Decodable {
-                let to: String
-                let text: String
-                let message_id: String
-            }
-            let messages: [Message]
-        }
-        func outbox() async throws -> [Outbox.Message] {
-            // Each process keeps what it has sent, whichever wrote it.
-            var messages: [Outbox.Message] = []
-            for server in [first, second] {
-                let page = try await server.call("GET", "/dev/outbox")
-                messages += try JSONDecoder().decode(Outbox.self, from: page.body).messages
-            }
-            return messages.filter { $0.to == address && $0.text.contains(/[0-9]{6}/) }
-        }
-        let before = Set(try await outbox().map(\.message_id))
-        let asked = try await post(path, body, token: token, to: client, network: network)
-        #expect(asked.status == 200, "\(asked)")
-        let text = try await eventually("a code to \(address)") {
-            try await outbox().first { !before.contains($0.message_id) }?.text
-        }
-        let found = try #require(text.firstMatch(of: /[0-9]{6}/)?.output)
-        return ["challenge_id": asked.text("challenge_id") ?? "", "code": String(found)]
-    }
-
-    func signUp(
-        _ address: String, at client: WireClient, network: Int
-    ) async throws -> Device {
-        let answer = try await code(
-            "/v1/auth/sign-up/password", ["email": address, "password": AddressRaceTests.password],
-            to: address, by: client, network: network)
-        var device = Device(client)
-        device.keep(
-            try await post("/v1/auth/sign-in/password", answer, to: client, network: network))
-        try #require(!device.userID.isEmpty)
-        return device
-    }
-
-    func signInByCode(
-        _ address: String, at client: WireClient, network: Int
-    ) async throws -> Device {
-        let answer = try await code(
-            "/v1/auth/codes/email", ["address": address], to: address, by: client, network: network)
-        var device = Device(client)
-        device.keep(
-            try await post("/v1/auth/sign-in/email", answer, to: client, network: network))
-        try #require(!device.userID.isEmpty)
-        return device
     }
 }

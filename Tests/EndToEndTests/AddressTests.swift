@@ -12,7 +12,7 @@ import Testing
         _ body: (Deployment, ServerProcess) async throws -> Void
     ) async throws {
         try await Deployment.with(settings: ["LEDGER_MODE": "development"]) { deployment in
-            try deployment.addAddressProviders()
+            try deployment.configure(providers: Deployment.addressProviders)
             let server = try await deployment.serve()
             try await body(deployment, server)
             #expect(try await server.stop() == 0)

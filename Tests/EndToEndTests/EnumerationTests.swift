@@ -13,12 +13,20 @@ import Testing
     private static let bcrypt = "$2a$10$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"
     private static let md5Crypt = "$1$abc$Kb85XxsXB.VXinPhbS4431"
 
+    private enum Addresses {
+        case email
+        case phone
+    }
+
     /// A request of a stranger about an address.
     private struct Probe: Sendable, CustomTestStringConvertible {
         let path: String
         let status: Int
         /// The tries at a time: those that wait for the floor of wrong passwords take half a second each.
         let concurrency: Int
+        var addresses = Addresses.email
+        /// Whether the stranger has an account, with which the request is sent.
+        var isSignedIn = false
         let body: @Sendable (String) -> [String: String]
 
         var testDescription: String { path }
@@ -38,6 +46,17 @@ import Testing
         Probe(path: "/v1/auth/address-returns/email", status: 200, concurrency: 1) {
             ["address": $0]
         },
+        Probe(path: "/v1/auth/codes/phone", status: 200, concurrency: 1, addresses: .phone) {
+            ["address": $0]
+        },
+        // An address gets five codes an hour: these are the fifth of the one kind and the second of the other.
+        Probe(path: "/v1/account/codes/email", status: 200, concurrency: 1, isSignedIn: true) {
+            ["address": $0]
+        },
+        Probe(
+            path: "/v1/account/codes/phone", status: 200, concurrency: 1, addresses: .phone,
+            isSignedIn: true
+        ) { ["address": $0] },
     ]
 
     /// The answer to a try.
@@ -48,47 +67,71 @@ import Testing
     }
 
     /// Runs a body with a server that trusts the client's address in `X-Forwarded-For`, and half of whose addresses
-    /// have accounts with imported passwords of two schemes.
-    private func with(_ body: (ServerProcess) async throws -> Void) async throws {
+    /// have imported accounts: those of e-mail with passwords of two schemes.
+    private func with(
+        _ body: (Deployment, ServerProcess) async throws -> Void
+    ) async throws {
         let settings = [
             "LEDGER_MODE": "development", "LEDGER_TRUSTED_PROXIES": "127.0.0.1",
         ]
         try await Deployment.with(settings: settings) { deployment in
-            try deployment.addAddressProviders()
+            try deployment.configure(
+                providers: Deployment.addressProviders + #",{"name":"phone","type":"phone"}"#,
+                members: #""messages":{"product":"Example","sms_countries":["DE"]},"#)
             let server = try await deployment.serve()
-            let lines = (0..<Self.addressCount).map { number in
+            let passwords = (0..<Self.addressCount).map { number in
                 let hash = number.isMultiple(of: 2) ? Self.bcrypt : Self.md5Crypt
                 let address = Self.address(number, isKnown: true)
                 return #"{"email":"\#(address)","email_verified":true,"hash":"\#(hash)"}"#
             }
-            let path = try deployment.write(
-                lines.joined(separator: "\n"), to: "passwords.jsonl")
-            let imported = try await deployment.tool.run([
-                "import", "passwords", path, "--reason", "the move",
-            ])
-            #expect(imported.status == 0, "\(imported)")
-            try await body(server)
+            try await load(passwords, as: "passwords", into: deployment)
+            let numbers = (0..<Self.addressCount).map { number in
+                let phone = Self.address(number, isKnown: true, .phone)
+                let identity = #"{"user_id":"\#(number)","provider":"sms"}"#
+                return #"{"user_id":"sms|\#(number)","phone_number":"\#(phone)","#
+                    + #""phone_verified":true,"identities":[\#(identity)]}"#
+            }
+            try await load(numbers, as: "auth0", into: deployment)
+            try await body(deployment, server)
             #expect(try await server.stop() == 0)
         }
     }
 
+    private func load(
+        _ lines: [String], as format: String, into deployment: Deployment
+    ) async throws {
+        let path = try deployment.write(
+            lines.joined(separator: "\n"), to: "\(format).jsonl")
+        let imported = try await deployment.tool.run([
+            "import", format, path, "--reason", "the move",
+        ])
+        #expect(imported.status == 0, "\(imported)")
+    }
+
     /// Returns an address; those with and without an account have the same length.
-    private static func address(_ number: Int, isKnown: Bool) -> String {
-        "\(isKnown ? "a" : "z")-person-\(1_000 + number)@example.com"
+    private static func address(
+        _ number: Int, isKnown: Bool, _ addresses: Addresses = .email
+    ) -> String {
+        switch addresses {
+        case .email: "\(isKnown ? "a" : "z")-person-\(1_000 + number)@example.com"
+        case .phone: "+49151\(isKnown ? 2 : 3)\(3_451_000 + number)"
+        }
     }
 
     private func attempt(
-        _ probe: Probe, _ number: Int, isKnown: Bool, of server: ServerProcess, network: Int
+        _ probe: Probe, _ number: Int, isKnown: Bool, of server: ServerProcess, network: Int,
+        token: String?
     ) async throws -> Try {
+        var headers = [
+            "Content-Type": "application/json",
+            "X-Forwarded-For": "10.\(network).\(number).\(isKnown ? 1 : 2)",
+        ]
+        if let token { headers["Authorization"] = "Bearer \(token)" }
+        let address = Self.address(number, isKnown: isKnown, probe.addresses)
         let begin = ContinuousClock.now
         let answer = try await server.client.send(
-            "POST", probe.path,
-            headers: [
-                "Content-Type": "application/json",
-                "X-Forwarded-For": "10.\(network).\(number).\(isKnown ? 1 : 2)",
-            ],
-            body: JSONSerialization.data(
-                withJSONObject: probe.body(Self.address(number, isKnown: isKnown))))
+            "POST", probe.path, headers: headers,
+            body: JSONSerialization.data(withJSONObject: probe.body(address)))
         let seconds = (ContinuousClock.now - begin) / .seconds(1)
         #expect(answer.status == probe.status, "\(answer)")
         let fields = answer.headers.keys.map { $0.lowercased() }.sorted()
@@ -102,7 +145,7 @@ import Testing
 
     /// Sends all tries in random order.
     private func tries(
-        _ probe: Probe, of server: ServerProcess, network: Int
+        _ probe: Probe, of server: ServerProcess, network: Int, token: String?
     ) async throws -> [Try] {
         var left = (0..<Self.addressCount).flatMap { [($0, true), ($0, false)] }.shuffled()
         return try await withThrowingTaskGroup(of: Try.self) { group in
@@ -110,7 +153,8 @@ import Testing
                 guard let (number, isKnown) = left.popLast() else { return }
                 group.addTask {
                     try await attempt(
-                        probe, number, isKnown: isKnown, of: server, network: network)
+                        probe, number, isKnown: isKnown, of: server, network: network,
+                        token: token)
                 }
             }
             for _ in 0..<probe.concurrency { next() }
@@ -139,9 +183,16 @@ import Testing
     @Test func `addresses with and without an account have the same answers, and times`()
         async throws
     {
-        try await with { server in
+        try await with { deployment, server in
             for (network, probe) in Self.probes.enumerated() {
-                let tries = try await tries(probe, of: server, network: network + 1)
+                var stranger = Device(server.client)
+                if probe.isSignedIn {
+                    #expect(
+                        try await stranger.signIn(deployment.google, as: "stranger").status == 200)
+                }
+                let tries = try await tries(
+                    probe, of: server, network: network + 1,
+                    token: probe.isSignedIn ? stranger.accessToken : nil)
                 #expect(tries.count == 2 * Self.addressCount)
                 #expect(Set(tries.map(\.form)).count == 1, "\(probe.path)")
                 let deviation = deviation(of: tries)

@@ -28,6 +28,8 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case intakeOutsideTransaction
     /// The session of an upgraded account keeps its anonymous identity, so that it ends with it.
     case upgradeNotWritten
+    /// The anonymous identity of an upgraded account stays linked to it.
+    case upgradeWithoutUnlink
     /// A challenge that was used stays, so that its code works again.
     case challengeNotEnded
     /// An account with a second factor is stored without it, so that sign-ins skip it.

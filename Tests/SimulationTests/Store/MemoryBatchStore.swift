@@ -47,6 +47,9 @@ final class MemoryBatchStore: BatchStore {
         if world.bug == .upgradeNotWritten {
             for index in writes.indices { writes[index].upgraded = [] }
         }
+        if world.bug == .upgradeWithoutUnlink {
+            for index in writes.indices { writes[index].keepUpgradedLinks() }
+        }
         if world.bug == .challengeNotEnded {
             for index in writes.indices { writes[index].spent = [] }
         }

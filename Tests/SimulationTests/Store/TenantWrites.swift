@@ -154,6 +154,17 @@ struct TenantWrites: Sendable {
     }
 }
 
+extension TenantWrites {
+    /// Leaves the rows of the anonymous identities that an upgrade unlinks as they are, for a planted bug.
+    mutating func keepUpgradedLinks() {
+        let unlinked = recordings.compactMap { recording -> IdentityID? in
+            guard case .providerUnlinked(let fact) = recording.recorded.event else { return nil }
+            return fact.upgrade == nil ? nil : fact.identity
+        }
+        identities.removeAll { !$0.isNew && unlinked.contains($0.identity.id) }
+    }
+}
+
 /// A row count that is not the expected one, or a duplicate key.
 struct BrokenExpectation: Error {
     let table: String
