@@ -1,5 +1,6 @@
 import JSON
 import Ledger
+import LedgerAPI
 import LedgerSignIn
 import LedgerTestSupport
 import Testing

@@ -149,7 +149,7 @@ struct TestService {
                 settings: .password(
                     PasswordSettings(rule: $0, noticesNewDevices: options.noticesNewDevices)))
         }
-        let passkeys = try [("passkey", options.passkeys), ("again", options.morePasskeys)]
+        let passkeyProviders = try [("passkey", options.passkeys), ("again", options.morePasskeys)]
             .compactMap { name, settings in
                 try settings.map {
                     ProviderConfiguration(
@@ -162,7 +162,7 @@ struct TestService {
                     displayName: options.displayName, nonce: options.nonce,
                     nonceRequired: options.nonceRequired)
             } + [anonymous].compactMap(\.self)
-            + [passwords].compactMap(\.self) + passkeys
+            + [passwords].compactMap(\.self) + passkeyProviders
             + options.codes.map { kind in
                 ProviderConfiguration(
                     name: try #require(ProviderName(kind.rawValue)),
