@@ -12,7 +12,7 @@ actor SessionKeeper {
     private var opening: Task<Bool, Never>?
     private var isOpen = false
     /// The access token that this process got last, and when it expires by the clock that cannot be set.
-    private var expiry: (token: String, monotonic: Duration)?
+    private var expiry: TokenExpiry?
     private(set) var challenge: SecondFactorChallenge?
     var unsaved: UnsavedState?
 
@@ -93,7 +93,8 @@ actor SessionKeeper {
         let offset = await sender.clock.offset ?? 0
         let now = await sender.clock.now(storedOffset: offset)
         // From the moment of the request: the token is no older.
-        expiry = (answer.accessToken, began + .seconds(answer.expiresIn))
+        expiry = TokenExpiry(
+            token: answer.accessToken, monotonic: began + .seconds(answer.expiresIn))
         var session = StoredState.Session(
             profile: Profile(userID: answer.userID, linkedProviders: answer.linkedProviders),
             accessToken: answer.accessToken, refreshToken: answer.refreshToken,
