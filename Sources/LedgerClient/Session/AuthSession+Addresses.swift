@@ -64,7 +64,7 @@ extension AuthSession {
     ) async throws(LedgerError) -> SentCode {
         try await following { keeper throws(LedgerError) in
             var body: [String: BodyValue] = ["address": .text(address)]
-            body["device_token"] = try await keeper.deviceToken()
+            body["device_token"] = await keeper.deviceToken()
             return try await keeper.sender.send(
                 APICall(route: .returnAddress, segments: [provider], body: body),
                 as: SentCode.self)
@@ -87,7 +87,7 @@ extension AuthSession {
         try await following { keeper throws(LedgerError) in
             var body = Proof.code(sent, code).body
             if let password { body["password"] = .text(password) }
-            body["device_token"] = try await keeper.deviceToken()
+            body["device_token"] = await keeper.deviceToken()
             return try await keeper.recover(
                 APICall(route: .completeReturn, segments: [provider], body: body))
         }

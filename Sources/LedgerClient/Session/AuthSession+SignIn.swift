@@ -19,7 +19,7 @@ extension AuthSession {
         try await following { keeper throws(LedgerError) in
             var body = proof.body
             if !createsAccount { body["create_account"] = .flag(false) }
-            if proof.usesDeviceToken { body["device_token"] = try await keeper.deviceToken() }
+            if proof.usesDeviceToken { body["device_token"] = await keeper.deviceToken() }
             return try await keeper.signIn(
                 APICall(route: .signIn, segments: [provider], body: body))
         }
@@ -90,7 +90,7 @@ extension AuthSession {
     ) async throws(LedgerError) -> SentCode {
         try await following { keeper throws(LedgerError) in
             var body: [String: BodyValue] = ["address": .text(address)]
-            body["device_token"] = try await keeper.deviceToken()
+            body["device_token"] = await keeper.deviceToken()
             return try await keeper.sender.send(
                 APICall(route: .sendCode, segments: [provider], body: body), as: SentCode.self)
         }
@@ -129,7 +129,7 @@ extension AuthSession {
     ) async throws(LedgerError) -> SentCode {
         try await following { keeper throws(LedgerError) in
             var body: [String: BodyValue] = ["email": .text(email)]
-            body["device_token"] = try await keeper.deviceToken()
+            body["device_token"] = await keeper.deviceToken()
             return try await keeper.sender.send(
                 APICall(route: .resetPassword, segments: [provider], body: body),
                 as: SentCode.self)
@@ -152,7 +152,7 @@ extension AuthSession {
     ) async throws(LedgerError) -> [String] {
         try await following { keeper throws(LedgerError) in
             var body = Proof.newPassword(sent, code: code, password: password).body
-            body["device_token"] = try await keeper.deviceToken()
+            body["device_token"] = await keeper.deviceToken()
             return try await keeper.recover(
                 APICall(route: .completeReset, segments: [provider], body: body))
         }
@@ -211,9 +211,10 @@ extension SessionKeeper {
         return try await load().session?.anonymousSecret
     }
 
-    /// Returns the token of this device as a member of a body, if there is one.
-    func deviceToken() async throws(LedgerError) -> BodyValue? {
-        try await load().deviceToken.map { .text($0) }
+    /// Returns the token of this device as a member of a body, if there is one: a store that cannot be read locks no
+    /// person out.
+    func deviceToken() async -> BodyValue? {
+        (try? await load())?.deviceToken.map { .text($0) }
     }
 
     /// Sends a code that proves an address and opens no session; returns the providers of the account.
@@ -234,7 +235,7 @@ extension SessionKeeper {
         var body: [String: BodyValue] = [
             "sign_in_token": .text(challenge.token), "factor_id": .text(factor.id),
         ]
-        body["device_token"] = try await deviceToken()
+        body["device_token"] = await deviceToken()
         return body
     }
 }
