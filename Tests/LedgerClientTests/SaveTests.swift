@@ -114,6 +114,7 @@ import Testing
         store.fail(.none)
         await store.inner.save(
             .signedIn(as: "bob", token: 7, expiresAt: time.wall.addingTimeInterval(600)))
+        try await session.start()
         #expect(try await session.accessToken() == "access-7")
         #expect(await store.inner.load()?.session?.accessToken == "access-7")
     }

@@ -170,13 +170,14 @@ extension AuthSession {
     public func changePassword(
         to password: String, current: (email: String, password: String)? = nil
     ) async throws(LedgerError) -> SignIn {
-        try await following { keeper throws(LedgerError) in
+        try await acting { keeper, shown throws(LedgerError) in
             var body: [String: BodyValue] = ["password": .text(password)]
             if let current {
                 body["email"] = .text(current.email)
                 body["current_password"] = .text(current.password)
             }
-            return try await keeper.replaceSession(APICall(route: .changePassword, body: body))
+            return try await keeper.replaceSession(
+                APICall(route: .changePassword, body: body), for: shown)
         }
     }
 
@@ -185,9 +186,11 @@ extension AuthSession {
     /// It proves the anonymous account in a merge into the account of an identity that turned out to have one.
     ///
     /// - Returns: The secret.
-    /// - Throws: ``LedgerError/Code/gateClosed``, ``LedgerError/Code/storeFailed``.
+    /// - Throws: ``LedgerError/Code/gateClosed``, ``LedgerError/Code/noSession``, ``LedgerError/Code/storeFailed``.
     public func anonymousSecret() async throws(LedgerError) -> String? {
-        try await keeper.anonymousSecret()
+        try await acting { keeper, shown throws(LedgerError) in
+            try await keeper.anonymousSecret(for: shown)
+        }
     }
 }
 
@@ -205,10 +208,16 @@ extension SessionKeeper {
     }
 
     /// Returns the secret of an anonymous account, which the gate guards like a token.
-    func anonymousSecret() async throws(LedgerError) -> String? {
-        guard try await load().session?.anonymousSecret != nil else { return nil }
+    func anonymousSecret(for subject: CallSubject) async throws(LedgerError) -> String? {
+        guard try await heldSecret(for: subject) != nil else { return nil }
         try await openGate()
-        return try await load().session?.anonymousSecret
+        return try await heldSecret(for: subject)
+    }
+
+    private func heldSecret(for subject: CallSubject) async throws(LedgerError) -> String? {
+        let session = try await load().session
+        guard session.map(subject.includes) ?? true else { throw Self.noSession }
+        return session?.anonymousSecret
     }
 
     /// Returns the token of this device as a member of a body, if there is one: a store that cannot be read locks no
