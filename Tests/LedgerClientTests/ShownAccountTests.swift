@@ -29,8 +29,8 @@ import Testing
             MergePlan.self,
             from: Data(
                 """
-                {"plan_digest":"d","expires_in":600,"user_id":"ada","absorbed_user_id":"x","kept":[],
-                 "moved":[],"left_behind":[],"choices":[],"linked_providers":[]}
+                {"plan_digest":"d","expires_in":600,"user_id":"ada","absorbed_user_id":"x",
+                 "kept":[],"moved":[],"left_behind":[],"choices":[],"linked_providers":[]}
                 """.utf8))
     }
 
