@@ -25,6 +25,10 @@ public final class LinkedAccountsModel {
         case merge(MergePlan, provider: String)
         /// To sign in again, because the last sign-in is too old for a change.
         case signInAgain
+        /// For the second factor of that sign-in.
+        case secondFactor(SecondFactorChallenge)
+        /// What to do after the person has signed in again to another account, which is the one that is shown now.
+        case otherAccount
     }
 
     /// The rows, in the order of the providers' names.
@@ -37,11 +41,16 @@ public final class LinkedAccountsModel {
     public private(set) var isBusy = false
     /// The open question.
     public var question: Question?
+    /// The phone to which a code of the second factor was sent.
+    public private(set) var codeReceiver: SecondFactor?
 
     private let session: AuthSession
     private let browser: any WebAuthenticator
     private let language: Language
     private var providers: [Provider] = []
+    private var sentCode: SentCode?
+    /// The account whose holder signs in again.
+    private var account: String?
 
     /// Creates the model of a session.
     public init(
@@ -95,15 +104,54 @@ public final class LinkedAccountsModel {
 
     /// Signs in again with a provider, after which the person repeats the change.
     public func signInAgain(at provider: String) async {
+        guard !isBusy else { return }
         question = nil
+        (sentCode, codeReceiver) = (nil, nil)
+        account = session.state.profile?.userID ?? account
         await perform { model throws(LedgerError) in
-            try await model.session.signInInBrowser(
+            let result = try await model.session.signInInBrowser(
                 at: provider, with: model.browser, createsAccount: false)
+            switch result {
+            case .needsSecondFactor(let challenge): model.question = .secondFactor(challenge)
+            case .signedIn(let signIn): try await model.accept(signIn)
+            }
         }
+    }
+
+    /// Sends a code to a phone that is a second factor.
+    public func sendSecondFactorCode(to factor: SecondFactor) async {
+        await perform { model throws(LedgerError) in
+            model.sentCode = try await model.session.sendSecondFactorCode(to: factor)
+            model.codeReceiver = factor
+        }
+    }
+
+    /// Completes the sign-in with a code; after a wrong one the question stays.
+    public func completeSecondFactor(_ factor: SecondFactor, code: String) async {
+        await perform { model throws(LedgerError) in
+            let sent = factor == model.codeReceiver ? model.sentCode : nil
+            try await model.accept(
+                try await model.session.completeSecondFactor(factor, code: code, sent: sent))
+        }
+    }
+
+    /// Abandons the sign-in; the former one stays.
+    public func cancelSecondFactor() async {
+        question = nil
+        await session.cancelSecondFactor()
+        show()
+    }
+
+    /// Tells a person who has signed in to another account, and shows that.
+    private func accept(_ signIn: SignIn) async throws(LedgerError) {
+        let isOther = account != nil && account != signIn.profile.userID
+        question = isOther ? .otherAccount : nil
+        if isOther { try await session.reload() }
     }
 
     /// Ends the session.
     public func signOut(everywhere: Bool = false) async {
+        question = nil
         await perform { model throws(LedgerError) in
             try await model.session.signOut(everywhere: everywhere)
         }
@@ -129,6 +177,8 @@ public final class LinkedAccountsModel {
     }
 
     private func show() {
+        // The former account is still signed in.
+        if case .needsSecondFactor = session.state { return }
         let identities = session.state.profile?.identities ?? []
         rows = providers.filter(\.hasFlow).map { provider in
             Row(

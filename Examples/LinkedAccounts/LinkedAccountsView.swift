@@ -6,6 +6,7 @@
     public struct LinkedAccountsView: View {
         @State private var model: LinkedAccountsModel
         @State private var unlinking: Identity?
+        @State private var code = ""
 
         /// Shows a model.
         public init(_ model: LinkedAccountsModel) {
@@ -59,6 +60,13 @@
             } message: {
                 Text("Your last sign-in is too long ago for this change. Then repeat the change.")
             }
+            .sheet(isPresented: isCompleting) { secondFactorView }
+            .alert("Another account", isPresented: isOtherAccount) {
+                Button("Sign out") { Task { await model.signOut() } }
+                Button("Stay signed in", role: .cancel) { model.question = nil }
+            } message: {
+                Text("You have signed in to another account, which is shown now.")
+            }
         }
 
         private func rowView(_ row: LinkedAccountsModel.Row) -> some View {
@@ -92,6 +100,63 @@
             }
         }
 
+        /// The fields of a second step by codes: this example has no authenticator of passkeys.
+        @ViewBuilder private var secondFactorView: some View {
+            if case .secondFactor(let challenge) = model.question {
+                Form {
+                    TextField("Code", text: $code)
+                    ForEach(challenge.factors.filter { $0.kind != .passkey }) { factor in
+                        if factor.kind == .phone, model.codeReceiver != factor {
+                            Button("Send a code to the number ending in \(factor.hint ?? "")") {
+                                Task { await model.sendSecondFactorCode(to: factor) }
+                            }
+                        } else {
+                            Button("Continue with \(Self.name(of: factor))") {
+                                Task {
+                                    await model.completeSecondFactor(factor, code: code)
+                                    code = ""
+                                }
+                            }
+                        }
+                    }
+                    if let failure = model.failure {
+                        Text(failure).foregroundStyle(.red)
+                    }
+                    Button("Cancel", role: .cancel) {
+                        Task { await model.cancelSecondFactor() }
+                    }
+                }
+                .disabled(model.isBusy)
+            }
+        }
+
+        private static func name(of factor: SecondFactor) -> String {
+            switch factor.kind {
+            case .authenticatorApp: "the authenticator app"
+            case .phone: "the code of the text message"
+            case .recoveryCodes: "a recovery code"
+            default: factor.kind.rawValue
+            }
+        }
+
+        private var isCompleting: Binding<Bool> {
+            Binding {
+                if case .secondFactor = model.question { true } else { false }
+            } set: {
+                if !$0, case .secondFactor = model.question {
+                    Task { await model.cancelSecondFactor() }
+                }
+            }
+        }
+
+        private var isOtherAccount: Binding<Bool> {
+            Binding {
+                model.question == .otherAccount
+            } set: {
+                if !$0, model.question == .otherAccount { model.question = nil }
+            }
+        }
+
         private var isUnlinking: Binding<Bool> {
             Binding {
                 unlinking != nil
@@ -112,7 +177,7 @@
             Binding {
                 if case .merge = model.question { true } else { false }
             } set: {
-                if !$0 { model.question = nil }
+                if !$0, case .merge = model.question { model.question = nil }
             }
         }
     }

@@ -114,8 +114,59 @@ import Testing
         store.fail(.none)
         await store.inner.save(
             .signedIn(as: "bob", token: 7, expiresAt: time.wall.addingTimeInterval(600)))
+        try await session.start()
         #expect(try await session.accessToken() == "access-7")
         #expect(await store.inner.load()?.session?.accessToken == "access-7")
+    }
+
+    @Test(arguments: [Fault.save, .lock])
+    func `a sign-in that could not be saved comes after a renewal of the session before it`(
+        _ fault: Fault
+    ) async throws {
+        let store = FaultyStore(stored())
+        let transport = TestTransport { request, _ in
+            request.method == "GET"
+                ? .answer(.account("bob"))
+                : .answer(
+                    request.url.lastPathComponent == "refresh"
+                        ? .session(3) : .session(2, user: "bob"))
+        }
+        let session = try app(transport, store: store, time: time)
+        store.fail(fault)
+        try await session.signIn(at: "apple", with: .idToken("t"))
+        store.fail(.none)
+        let other = try app(transport, store: store.inner, time: time)
+        try await other.refresh()
+        #expect(await store.inner.load()?.session?.refreshToken == "refresh-3")
+
+        try await session.start()
+        #expect(session.state.profile?.userID == "bob")
+        #expect(try await session.accessToken() == "access-2")
+        #expect(await store.inner.load()?.session?.refreshToken == "refresh-2")
+    }
+
+    @Test(arguments: [true, false])
+    func `a sign-in that could not be saved gives way to a later one, and to no sign-out`(
+        _ signsIn: Bool
+    ) async throws {
+        let store = FaultyStore(stored())
+        let transport = TestTransport { request, number in
+            .answer(
+                request.url.lastPathComponent == "sign-out"
+                    ? .json(200, "{}") : .session(number + 1, user: "bob"))
+        }
+        let session = try app(transport, store: store, time: time)
+        store.fail(.save)
+        try await session.signIn(at: "apple", with: .idToken("t"))
+        store.fail(.none)
+        let other = try app(transport, store: store.inner, time: time)
+        if signsIn {
+            try await other.signIn(at: "apple", with: .idToken("t"))
+        } else {
+            try await other.signOut()
+        }
+        #expect(try await session.accessToken() == (signsIn ? "access-3" : "access-2"))
+        #expect(session.state.profile?.userID == "bob")
     }
 
     @Test(arguments: [Fault.save, .lock, .all], [true, false])

@@ -149,6 +149,21 @@ import Testing
         #expect(other.proof == nil)
     }
 
+    @Test func `no dump of a session has its tokens`() async throws {
+        let transport = TestTransport { _, number in
+            .answer(.session(number, device: "device-secret", secret: "anonymous-secret"))
+        }
+        let session = try app(transport, time: time)
+        try await session.signIn(at: "anonymous", with: .anonymous())
+        try await session.refresh()
+        var text = "\(String(reflecting: session))"
+        dump(session, to: &text)
+        #expect(text.contains("SessionKeeper"))
+        for secret in ["access-", "refresh-", "device-secret", "anonymous-secret"] {
+            #expect(!text.contains(secret))
+        }
+    }
+
     @Test func `a second step that is given up leaves the former state`() async throws {
         let details = #"{"sign_in_token":"t","expires_in":300,"factors":[]}"#
         let session = try app(

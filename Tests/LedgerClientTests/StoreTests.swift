@@ -103,6 +103,43 @@ struct StoreTests {
         }
     }
 
+    @Test(arguments: ["truncated", "readable by others"])
+    func `a damaged store locks no person out of codes and passwords`(
+        _ damage: String
+    ) async throws {
+        try await withFolder { folder in
+            let url = folder.appending(path: "session")
+            let transport = TestTransport { request, _ in
+                request.text("code") == nil && request.text("password") == nil
+                    ? .answer(.json(200, #"{"challenge_id":"c","expires_in":600}"#))
+                    : request.url.lastPathComponent == "complete"
+                        ? .answer(.json(200, #"{"linked_providers":["password"]}"#))
+                        : .answer(.session(1))
+            }
+            let app = try await app(transport, store: FileTokenStore(url))
+            func ruin() throws {
+                try Data((damage == "truncated" ? "{" : "{}").utf8).write(to: url)
+                try FileManager.default.setAttributes(
+                    [.posixPermissions: damage == "truncated" ? 0o600 : 0o644],
+                    ofItemAtPath: url.path)
+                #expect(throws: StoreError.self) { try FileTokenStore(url).load() }
+            }
+            try ruin()
+            let sent = try await app.sendCode(to: "a@example.com", by: "email")
+            _ = try await app.sendPasswordReset(email: "a@example.com")
+            _ = try await app.sendAddressReturn(to: "a@example.com", by: "email")
+            try await app.resetPassword(sent, code: "1", password: "p")
+            try await app.returnAddress(sent, code: "1", at: "email")
+            #expect(throws: StoreError.self) { try FileTokenStore(url).load() }
+            for proof in [Proof.password(email: "a@example.com", password: "p"), .code(sent, "1")] {
+                try ruin()
+                try await app.signIn(at: "email", with: proof)
+                #expect(try FileTokenStore(url).load()?.session?.accessToken == "access-1")
+            }
+            #expect(transport.requests.count == 7)
+        }
+    }
+
     @Test func `work with a store is done one at a time`() async throws {
         try await withFolder { folder in
             let url = folder.appending(path: "session")

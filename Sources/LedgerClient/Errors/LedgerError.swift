@@ -170,7 +170,7 @@ extension LedgerError.Code {
     public static let cancelled = Self("CANCELLED")
     /// The person cancelled the sign-in in the browser; nothing was changed.
     public static let cancelledByPerson = Self("CANCELLED_BY_PERSON")
-    /// There is no session, or it was replaced by another one during the call.
+    /// There is no session, or one of another account took the place of the one that is shown.
     public static let noSession = Self("NO_SESSION")
     /// The gate refused the use of the session, such as for want of a fingerprint.
     public static let gateClosed = Self("GATE_CLOSED")

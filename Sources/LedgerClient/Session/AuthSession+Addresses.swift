@@ -9,11 +9,12 @@ extension AuthSession {
     public func sendAddressCode(
         to address: String, by provider: String
     ) async throws(LedgerError) -> SentCode {
-        try await following { keeper throws(LedgerError) in
+        try await acting { keeper, shown throws(LedgerError) in
             try await keeper.send(
                 APICall(
                     route: .sendAccountCode, segments: [provider],
-                    body: ["address": .text(address), "change": .flag(true)]), as: SentCode.self)
+                    body: ["address": .text(address), "change": .flag(true)]), as: SentCode.self,
+                for: shown)
         }
     }
 
@@ -37,7 +38,7 @@ extension AuthSession {
         from address: String, _ sent: SentCode, code: String, at provider: String,
         current: (email: String, password: String)? = nil
     ) async throws(LedgerError) -> SignIn {
-        try await following { keeper throws(LedgerError) in
+        try await acting { keeper, shown throws(LedgerError) in
             var body = Proof.code(sent, code).body
             body["current_address"] = .text(address)
             if let current {
@@ -45,9 +46,9 @@ extension AuthSession {
                 body["current_password"] = .text(current.password)
             }
             var signIn = try await keeper.replaceSession(
-                APICall(route: .changeAddress, segments: [provider], body: body))
+                APICall(route: .changeAddress, segments: [provider], body: body), for: shown)
             // The identities that are known have the former address.
-            if let profile = try? await Self.profile(keeper) { signIn.profile = profile }
+            if let profile = try? await Self.profile(keeper, shown) { signIn.profile = profile }
             return signIn
         }
     }
@@ -64,7 +65,7 @@ extension AuthSession {
     ) async throws(LedgerError) -> SentCode {
         try await following { keeper throws(LedgerError) in
             var body: [String: BodyValue] = ["address": .text(address)]
-            body["device_token"] = try await keeper.deviceToken()
+            body["device_token"] = await keeper.deviceToken()
             return try await keeper.sender.send(
                 APICall(route: .returnAddress, segments: [provider], body: body),
                 as: SentCode.self)
@@ -87,7 +88,7 @@ extension AuthSession {
         try await following { keeper throws(LedgerError) in
             var body = Proof.code(sent, code).body
             if let password { body["password"] = .text(password) }
-            body["device_token"] = try await keeper.deviceToken()
+            body["device_token"] = await keeper.deviceToken()
             return try await keeper.recover(
                 APICall(route: .completeReturn, segments: [provider], body: body))
         }
@@ -106,8 +107,9 @@ extension AuthSession {
         var query: [(name: String, value: String)] = []
         if let before { query.append(("before", before)) }
         if let limit { query.append(("limit", "\(limit)")) }
-        return try await following { [query] keeper throws(LedgerError) in
-            try await keeper.send(APICall(route: .activity, query: query), as: ActivityPage.self)
+        return try await acting { [query] keeper, shown throws(LedgerError) in
+            try await keeper.send(
+                APICall(route: .activity, query: query), as: ActivityPage.self, for: shown)
         }
     }
 }

@@ -46,14 +46,14 @@ extension AuthSession {
     ) async throws(LedgerError) -> Proof {
         let secret = FlowSecret()
         let returnAddress = browser.returnAddress
-        let address = try await following { keeper throws(LedgerError) in
+        let address = try await acting { keeper, shown throws(LedgerError) in
             let call = APICall(
                 route: .beginFlow,
                 body: purpose.body(provider, returnAddress, challenge: secret.challenge))
             let answer =
                 purpose == .signIn
                 ? try await keeper.sender.send(call, as: FlowAnswer.self)
-                : try await keeper.send(call, as: FlowAnswer.self)
+                : try await keeper.send(call, as: FlowAnswer.self, for: shown)
             guard let url = URL(string: answer.authorizeURL) else {
                 throw LedgerError(.unexpectedAnswer, message: "The flow has no address")
             }

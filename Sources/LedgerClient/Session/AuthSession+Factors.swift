@@ -22,9 +22,10 @@ extension AuthSession {
         var body: [String: BodyValue] = ["type": .text(SecondFactor.Kind.authenticatorApp.rawValue)]
         if let issuer { body["issuer"] = .text(issuer) }
         if let accountName { body["account_name"] = .text(accountName) }
-        return try await following { [body] keeper throws(LedgerError) in
+        return try await acting { [body] keeper, shown throws(LedgerError) in
             try await keeper.send(
-                APICall(route: .beginFactor, body: body), as: AuthenticatorAppSecret.self)
+                APICall(route: .beginFactor, body: body), as: AuthenticatorAppSecret.self,
+                for: shown)
         }
     }
 
@@ -35,13 +36,13 @@ extension AuthSession {
     /// - Throws: ``LedgerError/Code/unsupportedProvider`` for a tenant without codes to phones,
     ///   ``LedgerError/Code/invalidRequest``, ``LedgerError/Code/rateLimited``.
     public func sendFactorCode(to phone: String) async throws(LedgerError) -> SentCode {
-        try await following { keeper throws(LedgerError) in
+        try await acting { keeper, shown throws(LedgerError) in
             try await keeper.send(
                 APICall(
                     route: .beginFactor,
                     body: [
                         "type": .text(SecondFactor.Kind.phone.rawValue), "phone": .text(phone),
-                    ]), as: SentCode.self)
+                    ]), as: SentCode.self, for: shown)
         }
     }
 
@@ -57,9 +58,9 @@ extension AuthSession {
     public func enrolFactor(
         _ confirmation: FactorConfirmation
     ) async throws(LedgerError) -> FactorEnrolment {
-        try await following { keeper throws(LedgerError) in
+        try await acting { keeper, shown throws(LedgerError) in
             try await keeper.enrol(
-                APICall(route: .enrolFactor, body: confirmation.body))
+                APICall(route: .enrolFactor, body: confirmation.body), for: shown)
         }
     }
 
@@ -91,26 +92,29 @@ extension AuthSession {
     /// - Returns: The new codes, which are shown here alone.
     /// - Throws: ``LedgerError/Code/reauthenticationRequired``, ``LedgerError/Code/factorRefused`` without a factor.
     public func renewRecoveryCodes() async throws(LedgerError) -> [String] {
-        try await following { keeper throws(LedgerError) in
+        try await acting { keeper, shown throws(LedgerError) in
             try await keeper.send(
-                APICall(route: .renewRecoveryCodes, body: [:]), as: RecoveryCodesAnswer.self
+                APICall(route: .renewRecoveryCodes, body: [:]), as: RecoveryCodesAnswer.self,
+                for: shown
             ).recoveryCodes
         }
     }
 
     /// Sends a call whose answer is the list of factors.
     private func listed(_ call: APICall) async throws(LedgerError) -> [EnrolledFactor] {
-        try await following { keeper throws(LedgerError) in
-            try await keeper.send(call, as: FactorsAnswer.self).factors
+        try await acting { keeper, shown throws(LedgerError) in
+            try await keeper.send(call, as: FactorsAnswer.self, for: shown).factors
         }
     }
 }
 
 extension SessionKeeper {
     /// Sends an enrolment, and stores the session of its answer, if it has one.
-    fileprivate func enrol(_ call: APICall) async throws(LedgerError) -> FactorEnrolment {
+    fileprivate func enrol(
+        _ call: APICall, for subject: CallSubject
+    ) async throws(LedgerError) -> FactorEnrolment {
         let began = sender.time.monotonic
-        let answer = try await send(call, as: EnrolmentAnswer.self)
+        let answer = try await send(call, as: EnrolmentAnswer.self, for: subject)
         if let session = answer.session { _ = await open(session, began) }
         return FactorEnrolment(
             factorID: answer.factorID, recoveryCodes: answer.recoveryCodes ?? [])

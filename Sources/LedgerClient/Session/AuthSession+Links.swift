@@ -77,13 +77,16 @@ extension AuthSession {
     private func changeLinks(
         _ call: APICall
     ) async throws(LedgerError) -> (Profile, LinkedProvidersAnswer) {
-        try await following { keeper throws(LedgerError) in
-            guard var profile = try await keeper.load().session?.profile else {
+        try await acting { keeper, shown throws(LedgerError) in
+            guard let session = try await keeper.load().session, shown.includes(session) else {
                 throw SessionKeeper.noSession
             }
-            let answer = try await keeper.send(call, as: LinkedProvidersAnswer.self)
+            var profile = session.profile
+            let subject = CallSubject.account(profile.userID)
+            let answer = try await keeper.send(
+                call, as: LinkedProvidersAnswer.self, for: subject)
             do throws(LedgerError) {
-                return (try await Self.profile(keeper), answer)
+                return (try await Self.profile(keeper, subject), answer)
             } catch {
                 // The change has happened, also if the account cannot be read now, or the session is over by it.
                 profile.linkedProviders = answer.linkedProviders
@@ -105,12 +108,12 @@ extension AuthSession {
     public func sendLinkCode(
         to address: String, by provider: String, agreeingTo plan: MergePlan? = nil
     ) async throws(LedgerError) -> SentCode {
-        try await following { keeper throws(LedgerError) in
+        try await acting { keeper, shown throws(LedgerError) in
             var body: [String: BodyValue] = ["address": .text(address)]
             if let plan { body["plan_digest"] = .text(plan.digest) }
             return try await keeper.send(
                 APICall(route: .sendAccountCode, segments: [provider], body: body),
-                as: SentCode.self)
+                as: SentCode.self, for: shown)
         }
     }
 
@@ -128,10 +131,10 @@ extension AuthSession {
     public func previewMerge(
         of provider: String, with proof: Proof, keep: [String: MergeSide] = [:]
     ) async throws(LedgerError) -> MergePlan {
-        try await following { keeper throws(LedgerError) in
+        try await acting { keeper, shown throws(LedgerError) in
             try await keeper.send(
                 APICall(route: .previewMerge, body: Self.merge(of: provider, proof, keep)),
-                as: MergePlan.self)
+                as: MergePlan.self, for: shown)
         }
     }
 
@@ -153,14 +156,15 @@ extension AuthSession {
         _ plan: MergePlan, _ provider: String, with proof: Proof,
         keep: [String: MergeSide] = [:], key: String? = nil
     ) async throws(LedgerError) -> Merge {
-        try await following { keeper throws(LedgerError) in
+        try await acting { keeper, shown throws(LedgerError) in
             var body = Self.merge(of: provider, proof, keep)
             // The ledger expects the digest there.
             body["nonce"] = nil
             body["plan_digest"] = .text(plan.digest)
             let merge = try await keeper.send(
-                APICall(route: .merge, body: body, idempotencyKey: key), as: Merge.self)
-            _ = try? await Self.profile(keeper)
+                APICall(route: .merge, body: body, idempotencyKey: key), as: Merge.self,
+                for: shown)
+            _ = try? await Self.profile(keeper, shown)
             return merge
         }
     }

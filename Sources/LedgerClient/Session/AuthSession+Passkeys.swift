@@ -83,8 +83,8 @@ extension AuthSession {
         var body: [String: BodyValue] = [:]
         if let userName { body["user_name"] = .text(userName) }
         if let displayName { body["display_name"] = .text(displayName) }
-        return try await following {
-            [body] keeper throws(LedgerError) -> PasskeyChallenge<PasskeyCreationOptions> in
+        return try await acting {
+            [body] keeper, shown throws(LedgerError) -> PasskeyChallenge<PasskeyCreationOptions> in
             switch use {
             case .signUp:
                 return try await keeper.sender.send(
@@ -93,10 +93,11 @@ extension AuthSession {
             case .link:
                 return try await keeper.send(
                     APICall(route: .createAccountPasskey, segments: [provider], body: body),
-                    as: PasskeyChallenge.self)
+                    as: PasskeyChallenge.self, for: shown)
             case .secondFactor:
                 return try await keeper.send(
-                    APICall(route: .createPasskeyFactor, body: body), as: PasskeyChallenge.self)
+                    APICall(route: .createPasskeyFactor, body: body), as: PasskeyChallenge.self,
+                    for: shown)
             }
         }
     }
@@ -112,17 +113,18 @@ extension AuthSession {
     public func beginPasskey(
         _ use: PasskeyUse, at provider: String = "passkey"
     ) async throws(LedgerError) -> PasskeyChallenge<PasskeyRequestOptions> {
-        try await following {
-            keeper throws(LedgerError) -> PasskeyChallenge<PasskeyRequestOptions> in
+        try await acting {
+            keeper, shown throws(LedgerError) -> PasskeyChallenge<PasskeyRequestOptions> in
             switch use {
             case .signIn:
                 return try await keeper.sender.send(
                     APICall(route: .getPasskey, segments: [provider], body: [:]),
                     as: PasskeyChallenge.self)
-            case .mergePreview: return try await keeper.mergePasskey(at: provider, [:])
+            case .mergePreview:
+                return try await keeper.mergePasskey(at: provider, [:], for: shown)
             case .merge(let plan):
                 return try await keeper.mergePasskey(
-                    at: provider, ["plan_digest": .text(plan.digest)])
+                    at: provider, ["plan_digest": .text(plan.digest)], for: shown)
             case .secondFactor(let factor):
                 return try await keeper.sender.send(
                     APICall(
@@ -174,18 +176,18 @@ extension AuthSession {
 
     /// Sends a call whose answer is the account.
     private func changeAccount(_ call: APICall) async throws(LedgerError) -> Profile {
-        try await following { keeper throws(LedgerError) in
-            try await Self.profile(keeper, call)
+        try await acting { keeper, shown throws(LedgerError) in
+            try await Self.profile(keeper, shown, call)
         }
     }
 }
 
 extension SessionKeeper {
     fileprivate func mergePasskey(
-        at provider: String, _ body: [String: BodyValue]
+        at provider: String, _ body: [String: BodyValue], for subject: CallSubject
     ) async throws(LedgerError) -> PasskeyChallenge<PasskeyRequestOptions> {
         try await send(
             APICall(route: .getAccountPasskey, segments: [provider], body: body),
-            as: PasskeyChallenge.self)
+            as: PasskeyChallenge.self, for: subject)
     }
 }

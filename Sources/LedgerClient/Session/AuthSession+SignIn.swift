@@ -19,7 +19,7 @@ extension AuthSession {
         try await following { keeper throws(LedgerError) in
             var body = proof.body
             if !createsAccount { body["create_account"] = .flag(false) }
-            if proof.usesDeviceToken { body["device_token"] = try await keeper.deviceToken() }
+            if proof.usesDeviceToken { body["device_token"] = await keeper.deviceToken() }
             return try await keeper.signIn(
                 APICall(route: .signIn, segments: [provider], body: body))
         }
@@ -90,7 +90,7 @@ extension AuthSession {
     ) async throws(LedgerError) -> SentCode {
         try await following { keeper throws(LedgerError) in
             var body: [String: BodyValue] = ["address": .text(address)]
-            body["device_token"] = try await keeper.deviceToken()
+            body["device_token"] = await keeper.deviceToken()
             return try await keeper.sender.send(
                 APICall(route: .sendCode, segments: [provider], body: body), as: SentCode.self)
         }
@@ -129,7 +129,7 @@ extension AuthSession {
     ) async throws(LedgerError) -> SentCode {
         try await following { keeper throws(LedgerError) in
             var body: [String: BodyValue] = ["email": .text(email)]
-            body["device_token"] = try await keeper.deviceToken()
+            body["device_token"] = await keeper.deviceToken()
             return try await keeper.sender.send(
                 APICall(route: .resetPassword, segments: [provider], body: body),
                 as: SentCode.self)
@@ -152,7 +152,7 @@ extension AuthSession {
     ) async throws(LedgerError) -> [String] {
         try await following { keeper throws(LedgerError) in
             var body = Proof.newPassword(sent, code: code, password: password).body
-            body["device_token"] = try await keeper.deviceToken()
+            body["device_token"] = await keeper.deviceToken()
             return try await keeper.recover(
                 APICall(route: .completeReset, segments: [provider], body: body))
         }
@@ -170,13 +170,14 @@ extension AuthSession {
     public func changePassword(
         to password: String, current: (email: String, password: String)? = nil
     ) async throws(LedgerError) -> SignIn {
-        try await following { keeper throws(LedgerError) in
+        try await acting { keeper, shown throws(LedgerError) in
             var body: [String: BodyValue] = ["password": .text(password)]
             if let current {
                 body["email"] = .text(current.email)
                 body["current_password"] = .text(current.password)
             }
-            return try await keeper.replaceSession(APICall(route: .changePassword, body: body))
+            return try await keeper.replaceSession(
+                APICall(route: .changePassword, body: body), for: shown)
         }
     }
 
@@ -185,9 +186,11 @@ extension AuthSession {
     /// It proves the anonymous account in a merge into the account of an identity that turned out to have one.
     ///
     /// - Returns: The secret.
-    /// - Throws: ``LedgerError/Code/gateClosed``, ``LedgerError/Code/storeFailed``.
+    /// - Throws: ``LedgerError/Code/gateClosed``, ``LedgerError/Code/noSession``, ``LedgerError/Code/storeFailed``.
     public func anonymousSecret() async throws(LedgerError) -> String? {
-        try await keeper.anonymousSecret()
+        try await acting { keeper, shown throws(LedgerError) in
+            try await keeper.anonymousSecret(for: shown)
+        }
     }
 }
 
@@ -205,15 +208,22 @@ extension SessionKeeper {
     }
 
     /// Returns the secret of an anonymous account, which the gate guards like a token.
-    func anonymousSecret() async throws(LedgerError) -> String? {
-        guard try await load().session?.anonymousSecret != nil else { return nil }
+    func anonymousSecret(for subject: CallSubject) async throws(LedgerError) -> String? {
+        guard try await heldSecret(for: subject) != nil else { return nil }
         try await openGate()
-        return try await load().session?.anonymousSecret
+        return try await heldSecret(for: subject)
     }
 
-    /// Returns the token of this device as a member of a body, if there is one.
-    func deviceToken() async throws(LedgerError) -> BodyValue? {
-        try await load().deviceToken.map { .text($0) }
+    private func heldSecret(for subject: CallSubject) async throws(LedgerError) -> String? {
+        let session = try await load().session
+        guard session.map(subject.includes) ?? true else { throw Self.noSession }
+        return session?.anonymousSecret
+    }
+
+    /// Returns the token of this device as a member of a body, if there is one: a store that cannot be read locks no
+    /// person out.
+    func deviceToken() async -> BodyValue? {
+        (try? await load())?.deviceToken.map { .text($0) }
     }
 
     /// Sends a code that proves an address and opens no session; returns the providers of the account.
@@ -234,7 +244,7 @@ extension SessionKeeper {
         var body: [String: BodyValue] = [
             "sign_in_token": .text(challenge.token), "factor_id": .text(factor.id),
         ]
-        body["device_token"] = try await deviceToken()
+        body["device_token"] = await deviceToken()
         return body
     }
 }

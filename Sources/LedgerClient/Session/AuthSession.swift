@@ -5,6 +5,9 @@ public import Observation
 /// Make one for the whole app, and call ``start()`` first. Calls renew the access token by themselves, together with
 /// all others that wait for it, and with other processes that have the same store.
 ///
+/// A call of the account is meant for the one that is shown: if a sign-in of another one has taken its place, nothing
+/// is done to that, the error is ``LedgerError/Code/noSession``, and ``state`` shows the other account.
+///
 /// Every call throws ``LedgerError``. A call that is cancelled may still take effect.
 @MainActor @Observable
 public final class AuthSession {
@@ -12,6 +15,8 @@ public final class AuthSession {
     public private(set) var state = AuthState.signedOut
 
     @ObservationIgnored let keeper: SessionKeeper
+    /// The account that was shown last, also while a second factor is awaited: calls of the account are meant for it.
+    @ObservationIgnored private var account: String?
 
     /// Creates a session, without a request and without reading the store.
     ///
@@ -40,7 +45,7 @@ public final class AuthSession {
     ///
     /// - Throws: ``LedgerError/Code/storeFailed``.
     public func start() async throws(LedgerError) {
-        state = try await keeper.state()
+        show(try await keeper.state())
     }
 
     /// Reads the account from the ledger.
@@ -50,8 +55,8 @@ public final class AuthSession {
     ///   ended.
     @discardableResult
     public func reload() async throws(LedgerError) -> Profile {
-        try await following { keeper throws(LedgerError) in
-            try await Self.profile(keeper)
+        try await acting { keeper, shown throws(LedgerError) in
+            try await Self.profile(keeper, shown)
         }
     }
 
@@ -61,8 +66,8 @@ public final class AuthSession {
     /// - Throws: ``LedgerError/Code/noSession``, or ``LedgerError/Code/invalidRefreshToken`` for a session that has
     ///   ended.
     public func accessToken() async throws(LedgerError) -> String {
-        try await following { keeper throws(LedgerError) in
-            try await keeper.session().accessToken
+        try await acting { keeper, shown throws(LedgerError) in
+            try await keeper.session(for: shown).accessToken
         }
     }
 
@@ -70,7 +75,9 @@ public final class AuthSession {
     ///
     /// - Throws: ``LedgerError/Code/invalidRefreshToken`` for a session that has ended.
     public func refresh() async throws(LedgerError) {
-        try await following { keeper throws(LedgerError) in try await keeper.refresh() }
+        try await acting { keeper, shown throws(LedgerError) in
+            try await keeper.refresh(for: shown)
+        }
     }
 
     /// Reads the ways to sign in that the tenant offers.
@@ -96,8 +103,9 @@ public final class AuthSession {
     public func signOut(
         everywhere: Bool = false, forgetsDevice: Bool = false
     ) async throws(LedgerError) {
-        try await following { keeper throws(LedgerError) in
-            try await keeper.signOut(everywhere: everywhere, forgetsDevice: forgetsDevice)
+        try await acting { keeper, shown throws(LedgerError) in
+            try await keeper.signOut(
+                everywhere: everywhere, forgetsDevice: forgetsDevice, of: shown)
         }
     }
 
@@ -116,15 +124,36 @@ public final class AuthSession {
         } catch {
             result = .failure(error)
         }
-        if let state = try? await keeper.state(), state != self.state { self.state = state }
+        if let state = try? await keeper.state() { show(state) }
         return try result.get()
+    }
+
+    /// Runs work of the keeper for the account that is shown, and shows the state that it leaves.
+    func acting<Value: Sendable>(
+        _ work: @Sendable (SessionKeeper, CallSubject) async throws(LedgerError) -> Value
+    ) async throws(LedgerError) -> Value {
+        let shown = CallSubject.account(account)
+        return try await following { keeper throws(LedgerError) in
+            try await work(keeper, shown)
+        }
+    }
+
+    private func show(_ next: AuthState) {
+        switch next {
+        case .signedOut: account = nil
+        case .signedIn(let profile): account = profile.userID
+        case .expired(let ended): account = ended.profile.userID
+        case .needsSecondFactor: break
+        }
+        if next != state { state = next }
     }
 
     /// Reads the account, or sends a call whose answer is the account, and stores it.
     nonisolated static func profile(
-        _ keeper: SessionKeeper, _ call: APICall = APICall(route: .account)
+        _ keeper: SessionKeeper, _ subject: CallSubject,
+        _ call: APICall = APICall(route: .account)
     ) async throws(LedgerError) -> Profile {
-        let answer = try await keeper.send(call, as: AccountAnswer.self)
+        let answer = try await keeper.send(call, as: AccountAnswer.self, for: subject)
         guard let profile = answer.profile else {
             throw LedgerError(.unexpectedAnswer, message: "A time of the answer is malformed")
         }

@@ -12,7 +12,7 @@ actor SessionKeeper {
     private var opening: Task<Bool, Never>?
     private var isOpen = false
     /// The access token that this process got last, and when it expires by the clock that cannot be set.
-    private var expiry: (token: String, monotonic: Duration)?
+    private var expiry: TokenExpiry?
     private(set) var challenge: SecondFactorChallenge?
     var unsaved: UnsavedState?
 
@@ -57,9 +57,11 @@ actor SessionKeeper {
     }
 
     /// Sends a call of the account whose answer is another session, and stores that.
-    func replaceSession(_ call: APICall) async throws(LedgerError) -> SignIn {
+    func replaceSession(
+        _ call: APICall, for subject: CallSubject
+    ) async throws(LedgerError) -> SignIn {
         let began = sender.time.monotonic
-        return await open(try await send(call, as: SessionAnswer.self), began)
+        return await open(try await send(call, as: SessionAnswer.self, for: subject), began)
     }
 
     /// Stores the session of an answer.
@@ -93,7 +95,8 @@ actor SessionKeeper {
         let offset = await sender.clock.offset ?? 0
         let now = await sender.clock.now(storedOffset: offset)
         // From the moment of the request: the token is no older.
-        expiry = (answer.accessToken, began + .seconds(answer.expiresIn))
+        expiry = TokenExpiry(
+            token: answer.accessToken, monotonic: began + .seconds(answer.expiresIn))
         var session = StoredState.Session(
             profile: Profile(userID: answer.userID, linkedProviders: answer.linkedProviders),
             accessToken: answer.accessToken, refreshToken: answer.refreshToken,
@@ -105,24 +108,31 @@ actor SessionKeeper {
     }
 
     /// Returns the session with an access token that has not expired.
-    func session(isGated: Bool = true) async throws(LedgerError) -> StoredState.Session {
+    func session(
+        for subject: CallSubject, isGated: Bool = true
+    ) async throws(LedgerError) -> StoredState.Session {
         // A session that the store did not take is saved as soon as possible.
         if unsaved != nil { try? await change { _ in } }
-        guard let session = try await load().session else { throw Self.noSession }
+        let session = try await stored(for: subject)
         if isGated { try await openGate() }
-        if session.isRefreshing { return try await renewed(session) }
-        return await isExpiring(session) ? try await renewed(session) : session
+        if session.isRefreshing { return try await renewed(session, for: subject) }
+        return await isExpiring(session) ? try await renewed(session, for: subject) : session
+    }
+
+    private func stored(
+        for subject: CallSubject
+    ) async throws(LedgerError) -> StoredState.Session {
+        guard let session = try await load().session, subject.includes(session) else {
+            throw Self.noSession
+        }
+        return session
     }
 
     /// Sends a call for the account holder, with a renewed token if the ledger refuses the present one.
-    ///
-    /// With `only`, it is not sent for a later sign-in, even of the same person.
     func send<Answer: Decodable & Sendable>(
-        _ call: APICall, as type: Answer.Type, isGated: Bool = true,
-        for only: StoredState.Session? = nil
+        _ call: APICall, as type: Answer.Type, for subject: CallSubject, isGated: Bool = true
     ) async throws(LedgerError) -> Answer {
-        let session = try await session(isGated: isGated)
-        guard only.map(session.isOfSignIn) ?? true else { throw Self.noSession }
+        let session = try await session(for: subject, isGated: isGated)
         let wasLost: Bool
         do {
             return try await sender.send(call, token: session.accessToken, as: type)
@@ -132,8 +142,7 @@ actor SessionKeeper {
         }
         let renewed: StoredState.Session
         do throws(LedgerError) {
-            renewed = try await self.renewed(session)
-            guard only.map(renewed.isOfSignIn) ?? true else { throw Self.noSession }
+            renewed = try await self.renewed(session, for: subject)
         } catch {
             var error = error
             error.followsLostAnswer = wasLost
@@ -143,10 +152,10 @@ actor SessionKeeper {
     }
 
     /// Exchanges the refresh token now.
-    func refresh() async throws(LedgerError) {
-        guard let session = try await load().session else { throw Self.noSession }
+    func refresh(for subject: CallSubject) async throws(LedgerError) {
+        let session = try await stored(for: subject)
         try await openGate()
-        _ = try await renewed(session)
+        _ = try await renewed(session, for: subject)
     }
 
     func openGate() async throws(LedgerError) {
@@ -174,13 +183,14 @@ actor SessionKeeper {
     ///
     /// It goes on when a caller is cancelled, because the former refresh token may be used up.
     private func renewed(
-        _ stale: StoredState.Session
+        _ stale: StoredState.Session, for subject: CallSubject
     ) async throws(LedgerError) -> StoredState.Session {
         let task = renewal ?? Task { await renew(stale) }
         renewal = task
         let session = try await task.value.get()
-        // Nothing that was asked of one account is done to another.
-        guard session.profile.userID == stale.profile.userID else { throw Self.noSession }
+        guard session.profile.userID == stale.profile.userID, subject.includes(session) else {
+            throw Self.noSession
+        }
         return session
     }
 
@@ -251,16 +261,19 @@ actor SessionKeeper {
     }
 
     /// Ends the session at the ledger, and forgets it in any case.
-    func signOut(everywhere: Bool, forgetsDevice: Bool) async throws(LedgerError) {
+    func signOut(
+        everywhere: Bool, forgetsDevice: Bool, of subject: CallSubject
+    ) async throws(LedgerError) {
         var session: StoredState.Session?
         var failure: LedgerError?
         do throws(LedgerError) {
-            session = try await load().session
-            if let session {
+            if let stored = try await load().session {
+                guard subject.includes(stored) else { throw Self.noSession }
+                session = stored
                 // No gate: a person can always leave.
                 _ = try await send(
                     APICall(route: .signOut, body: ["everywhere": .flag(everywhere)]),
-                    as: EmptyAnswer.self, isGated: false, for: session)
+                    as: EmptyAnswer.self, for: .signIn(stored), isGated: false)
             }
         } catch {
             // After a lost answer, the refusal shows that the sessions have ended.

@@ -1,6 +1,10 @@
 public import Foundation
 
 /// A lock that processes share by the name of a file: it ends with its holder, even by a crash.
+///
+/// iOS terminates an app or an extension that is suspended while it holds the lock of a file in the container of an app
+/// group (`0xdead10cc`). Hold a background task around the calls of a session with such a lock:
+/// `UIApplication.beginBackgroundTask` in an app, `ProcessInfo.performExpiringActivity` in an extension.
 public struct FileLock: Sendable {
     private static let pause = Duration.milliseconds(10)
 

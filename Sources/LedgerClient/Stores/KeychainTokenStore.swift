@@ -7,6 +7,7 @@
     /// An app and its extensions share it by an access group, and exclude each other by the lock file, which has no
     /// contents and belongs in the container of their app group. Without a lock, two processes may refresh at a time;
     /// both get the same new token as long as their requests are less than ten seconds apart.
+    /// ``FileLock`` tells how an app stays running while it holds the lock.
     public struct KeychainTokenStore: TokenStore {
         private let service: String
         private let account: String
