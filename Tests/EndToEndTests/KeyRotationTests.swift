@@ -110,7 +110,7 @@ import Testing
             let removal = ["keys", "remove", "encryption", old]
             let inUse = try await deployment.tool.run(removal)
             for part in [
-                "key \(old) is needed in tenant default by keys of accounts (run account-ledger keys",
+                "\(old) is needed in tenant default by keys of accounts (run account-ledger keys",
                 "and by repeated requests of the last day (wait for their end)",
             ] {
                 #expect(inUse.status == 1 && inUse.errors.contains(part), "\(inUse.errors)")
