@@ -3,16 +3,31 @@ package import Postgres
 
 /// The remaining uses of encryption keys in one tenant.
 package enum WrappingKeyUse {
-    /// Data that needs an encryption key.
-    package enum Kind: String, CaseIterable, Sendable {
-        case webhookSecrets = "secrets of webhooks"
-        case accountKeys = "keys of accounts"
-        case passwords
-        case secondFactors = "second factors"
+    /// Data that needs an encryption key, by the table that names the key.
+    package enum Kind: String, Sendable {
+        case webhookSecrets = "webhook_secrets"
+        case accountKeys = "account_keys"
+        case passwords = "credentials"
+        case secondFactors = "factors"
         case addresses
-        case challenges = "open codes"
-        case messages = "messages that are unsent or of the last day"
-        case requests = "repeated requests of the last day"
+        case challenges
+        case messages
+        /// Answers, or attempts in `accounts`.
+        case requests = "idempotency_records"
+
+        /// The words for operators.
+        package var name: String {
+            switch self {
+            case .webhookSecrets: "secrets of webhooks"
+            case .accountKeys: "keys of accounts"
+            case .passwords: "passwords"
+            case .secondFactors: "second factors"
+            case .addresses: "addresses"
+            case .challenges: "open codes"
+            case .messages: "messages that are unsent or of the last day"
+            case .requests: "repeated requests of the last day"
+            }
+        }
 
         /// Whether `keys rewrap` changes it to the key in use; the others end by themselves.
         package var isRewrapped: Bool {
@@ -21,47 +36,44 @@ package enum WrappingKeyUse {
             case .challenges, .messages, .requests: false
             }
         }
-
-        /// The column that names the key, its table, and the condition under which the key is needed.
-        fileprivate var place: (key: String, table: String, condition: String) {
-            switch self {
-            case .webhookSecrets: ("wrapping_key", "webhook_secrets", "true")
-            case .accountKeys: ("wrapping_key", "account_keys", "true")
-            case .passwords: ("wrapping_key", "credentials", "true")
-            case .secondFactors: ("wrapping_key", "factors", "true")
-            case .addresses: ("key_id", "addresses", "true")
-            case .challenges:
-                (
-                    "k.needed", Self.each(of: "key_id", "wrapping_key", in: "challenges"),
-                    "expires_at > statement_timestamp()"
-                )
-            case .messages:
-                (
-                    "k.needed", Self.each(of: "wrapping_key", "recipient_key", in: "messages"),
-                    "(sealed IS NOT NULL OR created_at > \(Self.dayAgo))"
-                )
-            case .requests: ("key_id", "idempotency_records", "answered_at > \(Self.dayAgo)")
-            }
-        }
-
-        private static let dayAgo =
-            "statement_timestamp() - make_interval(hours => \(IdempotencyKey.hours))"
-
-        private static func each(of one: String, _ other: String, in table: String) -> String {
-            "\(table) t CROSS JOIN LATERAL (VALUES (t.\(one)), (t.\(other))) AS k (needed)"
-        }
     }
 
     /// Finds one of some keys in each kind of data that needs one.
     private static let statement = Statement(
         "uses_wrapping_keys",
-        Kind.allCases.map { kind -> String in
-            let (key, table, condition) = kind.place
-            return """
-                (SELECT '\(kind.rawValue)' AS kind, \(key) AS needed FROM \(table)
-                WHERE tenant_id = $1::text AND \(key) = ANY ($2::text[]) AND \(condition) LIMIT 1)
-                """
-        }.joined(separator: "\nUNION ALL\n"))
+        """
+        SELECT u.kind, u.needed FROM (
+            (SELECT 'webhook_secrets' AS kind, wrapping_key AS needed FROM webhook_secrets
+            WHERE tenant_id = $1::text AND wrapping_key = ANY ($2::text[]) LIMIT 1)
+            UNION ALL
+            (SELECT 'account_keys' AS kind, wrapping_key AS needed FROM account_keys
+            WHERE tenant_id = $1::text AND wrapping_key = ANY ($2::text[]) LIMIT 1)
+            UNION ALL
+            (SELECT 'credentials' AS kind, wrapping_key AS needed FROM credentials
+            WHERE tenant_id = $1::text AND wrapping_key = ANY ($2::text[]) LIMIT 1)
+            UNION ALL
+            (SELECT 'factors' AS kind, wrapping_key AS needed FROM factors
+            WHERE tenant_id = $1::text AND wrapping_key = ANY ($2::text[]) LIMIT 1)
+            UNION ALL
+            (SELECT 'addresses' AS kind, key_id AS needed FROM addresses
+            WHERE tenant_id = $1::text AND key_id = ANY ($2::text[]) LIMIT 1)
+            UNION ALL
+            (SELECT 'challenges' AS kind, k.id AS needed FROM challenges c
+            CROSS JOIN LATERAL (VALUES (c.wrapping_key), (c.key_id)) AS k (id)
+            WHERE c.tenant_id = $1::text AND k.id = ANY ($2::text[])
+                AND c.expires_at > statement_timestamp() LIMIT 1)
+            UNION ALL
+            (SELECT 'messages' AS kind, k.id AS needed FROM messages m
+            CROSS JOIN LATERAL (VALUES (m.wrapping_key), (m.recipient_key)) AS k (id)
+            WHERE m.tenant_id = $1::text AND k.id = ANY ($2::text[])
+                AND (m.sealed IS NOT NULL OR m.created_at > statement_timestamp()
+                    - make_interval(hours => \(IdempotencyKey.hours))) LIMIT 1)
+            UNION ALL
+            (SELECT 'idempotency_records' AS kind, key_id AS needed FROM idempotency_records
+            WHERE tenant_id = $1::text AND key_id = ANY ($2::text[])
+                AND answered_at > statement_timestamp()
+                    - make_interval(hours => \(IdempotencyKey.hours)) LIMIT 1)) u
+        """)
 
     /// The migration with which the digests of requests got keys, whatever its number.
     private static let keyedDigests = Statement(

@@ -78,7 +78,7 @@ enum KeysRemoveCommand {
     private static func needs(_ kinds: [WrappingKeyUse.Kind]) -> String? {
         let advice = [true: "run \(Syntax.program) keys rewrap", false: "wait for their end"]
         let parts = [true, false].compactMap { isRewrapped -> String? in
-            let names = kinds.filter { $0.isRewrapped == isRewrapped }.map(\.rawValue)
+            let names = kinds.filter { $0.isRewrapped == isRewrapped }.map(\.name)
             guard !names.isEmpty, let advice = advice[isRewrapped] else { return nil }
             return "\(names.joined(separator: ", ")) (\(advice))"
         }
