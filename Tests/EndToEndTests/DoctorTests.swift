@@ -22,6 +22,9 @@ import Testing
             try FileManager.default.createDirectory(
                 atPath: deployment.path("sealer"), withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
+            let seal = CommandLineTool(
+                environment: deployment.tool.environment.merging(sealer) { $1 })
+            #expect(try await seal.run(["seal", "--once"]).status == 0)
             let (status, text) = try await diagnose(deployment, sealer)
             // The tests' own cluster may do without fsync, which is a problem like any other.
             let problems = text.split(separator: "\n").filter { $0.hasPrefix("problem") }
@@ -31,10 +34,52 @@ import Testing
                 "ok       settings: are valid", "ok       files: ", "ok       keys: are those",
                 "ok       server: Postgres 1", "ok       clock: ", "ok       schema: ",
                 "ok       projections: ", "ok       rules: ",
-                "ok       sealer's record: agrees with the",
+                "ok       sealer's record: agrees with the 1 logs that are signed",
                 "ok       provider: google of default: its keys can be fetched",
             ] {
                 #expect(text.contains(line), "\(line) in\n\(text)")
+            }
+        }
+    }
+
+    @Test func `a sealer that never signed or no longer signs is a warning`() async throws {
+        try await Deployment.with { deployment in
+            let server = try await deployment.serve()
+            let sealer = [
+                "LEDGER_SEALER_STATE": deployment.path("sealer"), "LEDGER_ORIGIN": "a.example",
+            ]
+            func line(_ settings: [String: String], _ expected: String) async throws {
+                let (_, text) = try await diagnose(deployment, settings, ["--offline"])
+                #expect(text.contains(expected), "\(expected) in\n\(text)")
+            }
+            try await line([:], "warning  sealer: LEDGER_SEALER_STATE is not set\n")
+            try await line(
+                sealer, "warning  sealer's record: no event of tenant default was ever signed\n")
+            let seal = CommandLineTool(
+                environment: deployment.tool.environment.merging(sealer) { $1 })
+            #expect(try await seal.run(["seal", "--once"]).status == 0)
+            try await line([:], "ok       sealer: LEDGER_SEALER_STATE is not set, and another")
+            var ada = Device(server.client)
+            #expect(try await ada.signIn(deployment.google, as: "ada").status == 200)
+            // An event that has only just been recorded is no sign of a sealer that stopped.
+            try await line(sealer, "ok       sealer's record: agrees with the 1 logs")
+            #expect(try await seal.run(["seal", "--once"]).status == 0)
+            let head = "SELECT next_position FROM ledger_head WHERE tenant_id = 'default'"
+            try await deployment.asSuperuser(
+                """
+                INSERT INTO events (tenant_id, position, event_id, type, schema_version,
+                    recorded_at, account_id, account_seq, command_id, request_id, actor, entry, mac)
+                SELECT tenant_id, (\(head)), gen_random_uuid(), type, schema_version,
+                    recorded_at - interval '11 minutes', account_id, account_seq, command_id,
+                    request_id, actor, entry, mac
+                FROM events WHERE tenant_id = 'default' AND position = (\(head)) - 1
+                """)
+            try await deployment.asSuperuser(
+                "UPDATE ledger_head SET next_position = next_position + 1")
+            for settings in [sealer, [:]] {
+                let (_, text) = try await diagnose(deployment, settings, ["--offline"])
+                #expect(text.contains("warning  sealer's record: the event "), "\(text)")
+                #expect(text.contains(/of tenant default has waited 1\d minutes/), "\(text)")
             }
         }
     }

@@ -24,9 +24,10 @@ enum KeysRemoveCommand {
         settings: [.databaseURL, .keys],
         details: """
             Refuses a key that is in use or next, or that a log of this database names last, a token key
-            within an hour of its last use, an encryption key that still wraps the key of an account or a
-            webhook's secret, or by which requests of the last day are recognised, and a MAC key that the last
-            marker of a log names or that authenticates a row; 'protect' gives such rows new MACs. A backup
+            within an hour of its last use, an encryption key that is needed by keys of accounts, secrets of
+            webhooks, passwords, second factors or addresses, which 'keys rewrap' renews, or by open codes,
+            unsent messages, or requests and messages of the last day; and a MAC key that the last marker of a
+            log names or that authenticates a row; 'protect' gives such rows new MACs. A backup
             made before 'keys rewrap' holds account keys that only the former encryption key unwraps: keep a
             copy of that key as long as such a backup, or its disclosures are lost. Servers refuse the tokens
             of a removed key within 5 s.
@@ -59,12 +60,11 @@ enum KeysRemoveCommand {
         case .mac:
             try refuseUsedMACKey(id, book, url: url)
         case .encryption:
-            for tenant in book.tenants
-            where try book.usedKey(of: tenant, among: [id]) != nil {
-                throw Fault(
-                    "encryption key \(id) still wraps account keys or webhook secrets of tenant \(tenant)"
-                        + " (run \(Syntax.program) keys rewrap), or recognises repeated requests of the"
-                        + " last day")
+            for tenant in book.tenants {
+                let kinds = try book.usedKeys(of: tenant, among: [id]).map(\.kind)
+                if let text = needs(kinds) {
+                    throw Fault("encryption key \(id) is needed in tenant \(tenant) by \(text)")
+                }
             }
         }
         try directory.checkFormer(kind, id, now: now)
@@ -72,6 +72,17 @@ enum KeysRemoveCommand {
         try directory.remove(kind, id, now: now)
         Terminal.print("\(kind.rawValue) key \(Arguments.quoted(id)) was deleted\n")
         return .success
+    }
+
+    /// Names data that needs an encryption key, with what ends the need; nil without any.
+    private static func needs(_ kinds: [WrappingKeyUse.Kind]) -> String? {
+        let advice = [true: "run \(Syntax.program) keys rewrap", false: "wait for their end"]
+        let parts = [true, false].compactMap { isRewrapped -> String? in
+            let names = kinds.filter { $0.isRewrapped == isRewrapped }.map(\.name)
+            guard !names.isEmpty, let advice = advice[isRewrapped] else { return nil }
+            return "\(names.joined(separator: ", ")) (\(advice))"
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: " and by ")
     }
 
     /// Refuses the last key that a log names, without which no server starts.

@@ -4,6 +4,7 @@ import Ledger
 import LedgerAudit
 import LedgerEngine
 import LedgerPostgres
+import Postgres
 import TransparencyLog
 
 /// The checks of `doctor` about directories: the sealer's record, and the space that is left.
@@ -12,6 +13,16 @@ enum FileDiagnosis {
     private static let spaceProblem: Int64 = 100 << 20
     /// The number of unsigned events from which on a sealer is no longer only busy.
     private static let unsignedMax: Int64 = 100_000
+    /// The time for which an event waits from which on no sealer is at work, in seconds.
+    private static let waitMax: Int64 = 600
+    private static let subject = "sealer's record"
+
+    private static let firstUnsigned = Statement(
+        "doctor_first_unsigned",
+        """
+        SELECT extract(epoch FROM statement_timestamp() - recorded_at)::bigint AS seconds
+        FROM events WHERE tenant_id = $1::text AND position = $2::bigint
+        """)
 
     /// Checks the space that is left where a directory is, or will be made.
     static func space(_ name: String, _ path: String) -> Diagnosis {
@@ -31,63 +42,99 @@ enum FileDiagnosis {
                 ? .warning("disk of \(name)", text, advice) : .good("disk of \(name)", text)
     }
 
-    /// Compares the sealer's record with the logs and the checkpoints in the database.
+    /// Compares the sealer's record with the logs and the checkpoints in the database, and finds events that wait.
     static func sealer(_ configuration: ServeConfiguration) async -> [Diagnosis] {
-        guard let directory = configuration.sealerDirectory else {
-            return [
-                .warning(
-                    "sealer", "\(Setting.sealerState.name) is not set",
-                    "one process has to seal: docs/sealing.md")
-            ]
-        }
+        let directory = configuration.sealerDirectory
         var found: [Diagnosis] = []
         var signed = 0
         let reads = ProofReads(url: configuration.databaseURL) { _ in }
         do {
             let tenants = Tenants(url: configuration.databaseURL)
             let moves = try await tenants.moves()
+            var behind: [(tenant: TenantID, size: Int64)] = []
             // A log that has gone on elsewhere is signed there.
             for (tenant, next) in try await tenants.list() where moves[tenant] == nil {
-                let published = try await reads.latestCheckpoint(of: tenant) != nil
-                let diagnosis = record(of: tenant, upTo: next, published, in: directory)
-                if let diagnosis { found.append(diagnosis) }
-                if published { signed += 1 }
+                let published = try await reads.latestCheckpoint(of: tenant)
+                if published != nil { signed += 1 }
+                if let directory,
+                    let diagnosis = record(of: tenant, upTo: next, published != nil, in: directory)
+                {
+                    found.append(diagnosis)
+                } else if let published, published.size < next {
+                    behind.append((tenant, published.size))
+                }
             }
+            found += try waiting(behind, url: configuration.databaseURL)
         } catch {
-            found.append(.problem("sealer's record", "\(error)", "see docs/sealing.md"))
+            found.append(.problem(subject, "\(error)", "see docs/sealing.md"))
         }
         await reads.close()
+        guard let directory else {
+            let unset = "\(Setting.sealerState.name) is not set"
+            if !found.isEmpty { return found }
+            return [
+                signed == 0
+                    ? .warning("sealer", unset, "one process has to seal: docs/sealing.md")
+                    : .good("sealer", "\(unset), and another process has signed \(signed) logs")
+            ]
+        }
         if found.isEmpty {
-            found = [.good("sealer's record", "agrees with the \(signed) logs that are signed")]
+            found = [.good(subject, "agrees with the \(signed) logs that are signed")]
         }
         return found + [space("the sealer's record", directory.path)]
+    }
+
+    /// Returns the logs whose first unsigned event has waited for longer than a sealer at work needs.
+    private static func waiting(
+        _ logs: [(tenant: TenantID, size: Int64)], url: String
+    ) throws(Fault) -> [Diagnosis] {
+        guard !logs.isEmpty else { return [] }
+        return try SchemaCheck.withConnection(to: url) { connection in
+            var found: [Diagnosis] = []
+            for (tenant, size) in logs {
+                let rows = try connection.query(
+                    firstUnsigned, [.text(tenant.description), .int8(size)])
+                guard rows.rowCount > 0 else { continue }
+                let seconds = try rows.int8(0, rows.column("seconds"))
+                guard seconds > waitMax else { continue }
+                found.append(
+                    .warning(
+                        subject,
+                        "the event \(size) of tenant \(tenant) has waited \(seconds / 60) minutes"
+                            + " for a signature",
+                        "see whether a sealer runs, and what it refuses: docs/sealing.md#refusals"))
+            }
+            return found
+        }
     }
 
     private static func record(
         of tenant: TenantID, upTo next: Int64, _ isPublished: Bool, in directory: SealerDirectory
     ) -> Diagnosis? {
-        let name = "sealer's record"
         do throws(SealerRecordFault) {
             guard let last = try directory.lastSigned(of: tenant) else {
                 return isPublished
                     ? .problem(
-                        name,
+                        subject,
                         "\(directory.path) has no signature of tenant \(tenant), whose log is signed",
                         "it is another sealer's directory, or lost: docs/sealing.md#the-directory")
-                    : nil
+                    : next > 0
+                        ? .warning(
+                            subject, "no event of tenant \(tenant) was ever signed",
+                            "run a process that seals: docs/sealing.md") : nil
             }
             let unsigned = next - Int64(clamping: last.checkpoint.size)
             return unsigned < 0
                 ? .problem(
-                    name, "tenant \(tenant) has \(-unsigned) events less than were signed",
+                    subject, "tenant \(tenant) has \(-unsigned) events less than were signed",
                     "stop all servers: docs/restore.md")
                 : unsigned > unsignedMax
                     ? .warning(
-                        name, "tenant \(tenant) has \(unsigned) unsigned events",
+                        subject, "tenant \(tenant) has \(unsigned) unsigned events",
                         "see why sealing is behind: docs/sealing.md#refusals") : nil
         } catch {
             return .problem(
-                name, "tenant \(tenant): \(error)",
+                subject, "tenant \(tenant): \(error)",
                 "restore the directory from its backup: docs/sealing.md#the-directory")
         }
     }

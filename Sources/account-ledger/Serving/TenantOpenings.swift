@@ -187,10 +187,10 @@ struct TenantOpenings: Sendable {
                     "encryption key \(last)"
                 } else if let token, !keys.tokenIDs.contains(token) {
                     "token key \(token)"
-                } else if let used = try usedKey(
-                    of: tenant, among: Set(wrapping).subtracting(keys.wrapping.ids))
-                {
-                    "encryption key \(used)"
+                } else if let used = try usedKeys(
+                    of: tenant, among: Set(wrapping).subtracting(keys.wrapping.ids)
+                ).first {
+                    "encryption key \(used.key)"
                 } else {
                     String?.none
                 }
@@ -198,12 +198,13 @@ struct TenantOpenings: Sendable {
         }
     }
 
-    /// Returns one of these keys that the tenant still needs: it wraps an account key or a webhook secret, or
-    /// its digests name answers or attempts of the last day.
-    func usedKey(of tenant: TenantID, among ids: Set<String>) throws(Fault) -> String? {
-        guard !ids.isEmpty else { return nil }
+    /// Returns the kinds of a tenant's data that need one of these keys, each with a key.
+    func usedKeys(
+        of tenant: TenantID, among ids: Set<String>
+    ) throws(Fault) -> [(key: String, kind: WrappingKeyUse.Kind)] {
+        guard !ids.isEmpty else { return [] }
         return try SchemaCheck.withConnection(to: url) { connection in
-            try WrappingKeyUse.first(of: ids, in: tenant, on: connection)
+            try WrappingKeyUse.all(of: ids, in: tenant, on: connection)
         }
     }
 }

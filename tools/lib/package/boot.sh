@@ -19,6 +19,8 @@ metric() { curl --silent http://127.0.0.1:9090/metrics | awk -v name="$1{tenant=
 
 is_signed() { [[ $(metric ledger_signed_size) == "$(metric ledger_head_position)" ]]; }
 
+is_sealing() { journalctl --unit account-ledger-seal --output cat --no-pager | grep -q '"msg":"sealing"'; }
+
 is_another() { [[ $(main_process) != "$1" ]] && is_ready; }
 
 main_process() { systemctl show --property MainPID --value account-ledger; }
@@ -35,8 +37,10 @@ as_postgres() { runuser -u postgres -- "$@"; }
 
 dpkg --install /root/account-ledger.deb
 systemctl start postgresql
-[[ $(systemctl is-enabled account-ledger || true) == disabled ]] || fail "the installation enabled the service"
-[[ $(systemctl is-active account-ledger || true) == inactive ]] || fail "the installation started the service"
+for unit in account-ledger account-ledger-seal; do
+    [[ $(systemctl is-enabled "$unit" || true) == disabled ]] || fail "the installation enabled $unit"
+    [[ $(systemctl is-active "$unit" || true) == inactive ]] || fail "the installation started $unit"
+done
 as_postgres createuser account-ledger
 as_postgres psql --quiet --command "CREATE ROLE account_ledger_owner LOGIN SUPERUSER PASSWORD 'owner'"
 as_postgres createdb --owner account_ledger_owner account_ledger
@@ -58,6 +62,13 @@ curl --silent --fail --output /dev/null --header 'Content-Type: application/json
 eventually is_signed
 systemctl start account-ledger-verify.service || fail "the verification failed"
 
+# Beside the server, with its record: two sealers take turns.
+sed -i -e 's|^#DATABASE_URL=.*|DATABASE_URL=postgresql:///account_ledger?host=/var/run/postgresql|' \
+    -e 's/^#\(LEDGER_ORIGIN\)/\1/' /etc/account-ledger/seal.env
+systemctl enable --now account-ledger-seal.service
+eventually is_sealing
+[[ $(systemctl show --property NRestarts --value account-ledger-seal) -eq 0 ]] || fail "the sealer ended by itself"
+
 kill -KILL "$process"
 eventually is_another "$process"
 systemctl restart account-ledger || fail "no restart"
@@ -65,7 +76,9 @@ eventually is_ready
 [[ $(systemctl show --property NRestarts --value account-ledger) -le 1 ]] || fail "the server ended by itself"
 
 dpkg --remove account-ledger
-[[ $(systemctl is-active account-ledger || true) == inactive ]] || fail "the removal left the server running"
+for unit in account-ledger account-ledger-seal; do
+    [[ $(systemctl is-active "$unit" || true) == inactive ]] || fail "the removal left $unit running"
+done
 ! compgen -G '/etc/systemd/system/*.wants/account-ledger*' >/dev/null || fail "the removal left the service enabled"
 dpkg --purge account-ledger
 compgen -G '/var/lib/account-ledger/keys/*.key' >/dev/null || fail "the purge destroyed the keys"

@@ -28,9 +28,10 @@ check_units() {
     for unit in basic sysinit network-online shutdown multi-user timers time-sync time-set; do
         install -D -m 644 "/lib/systemd/system/$unit.target" "$root/lib/systemd/system/$unit.target"
     done
-    found=$(systemd-analyze --root="$root" verify --man=no account-ledger.service account-ledger-verify.timer 2>&1)
+    found=$(systemd-analyze --root="$root" verify --man=no account-ledger.service account-ledger-seal.service \
+        account-ledger-verify.timer 2>&1)
     [[ -z $found ]] || fail "systemd-analyze verify: $found"
-    for unit in account-ledger account-ledger-verify; do
+    for unit in account-ledger account-ledger-seal account-ledger-verify; do
         systemd-analyze --offline=true --root="$root" --threshold=15 --no-pager security "$unit.service" |
             tail -n 1 >&2 || fail "$unit.service is exposed more than 1.5 of 10"
     done

@@ -28,7 +28,7 @@ place_files() {
     install -D -m 755 "$packaging/healthcheck" "$root/usr/lib/account-ledger/healthcheck"
     install -D -m 644 -t "$root/lib/systemd/system" "$packaging"/*.service "$packaging"/*.timer
     install -d -m 755 "$root/etc/account-ledger"
-    install -m 600 "$packaging/environment" "$packaging/operator" "$root/etc/account-ledger"
+    install -m 600 "$packaging"/{environment,operator,seal.env} "$root/etc/account-ledger"
     install -m 644 "$packaging/providers.json" "$root/etc/account-ledger"
     install -d -m 755 "$root/usr/share/man/man1" "$root/usr/share/man/man8" \
         "$root/usr/share/doc/account-ledger/examples"
@@ -85,7 +85,7 @@ CONTROL
     for script in postinst prerm postrm; do
         install -m 755 "$repository/packaging/$script" "$root/DEBIAN"
     done
-    printf '/etc/account-ledger/%s\n' environment operator providers.json >"$root/DEBIAN/conffiles"
+    printf '/etc/account-ledger/%s\n' environment operator providers.json seal.env >"$root/DEBIAN/conffiles"
     (cd "$root" && find usr lib -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
 }
 
