@@ -5,7 +5,7 @@ import Testing
 
 /// `import auth0`, `firebase`, `keycloak` and `supabase`, with a server and its database.
 @Suite(.timeLimit(.minutes(5))) struct ImportAccountsTests {
-    private static let bcrypt = "$2b$10$CCCCCCCCCCCCCCCCCCCCC.KgQljzbljH4iwhlg3oTf8buusOTZRX6"
+    static let bcrypt = "$2b$10$CCCCCCCCCCCCCCCCCCCCC.KgQljzbljH4iwhlg3oTf8buusOTZRX6"
 
     func with(
         _ body: (Deployment, ServerProcess) async throws -> Void
