@@ -5,9 +5,9 @@ import Testing
 
 /// `import auth0`, `firebase`, `keycloak` and `supabase`, with a server and its database.
 @Suite(.timeLimit(.minutes(5))) struct ImportAccountsTests {
-    private static let bcrypt = "$2b$10$CCCCCCCCCCCCCCCCCCCCC.KgQljzbljH4iwhlg3oTf8buusOTZRX6"
+    static let bcrypt = "$2b$10$CCCCCCCCCCCCCCCCCCCCC.KgQljzbljH4iwhlg3oTf8buusOTZRX6"
 
-    private func with(
+    func with(
         _ body: (Deployment, ServerProcess) async throws -> Void
     ) async throws {
         try await Deployment.with(settings: ["LEDGER_MODE": "development"]) { deployment in
@@ -28,7 +28,7 @@ import Testing
             .map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    private static let auth0 = """
+    static let auth0 = """
         {"user_id":"google-oauth2|ada","email":"ada@x.test","email_verified":true,"name":"Ada","identities":[{"user_id":"ada","provider":"google-oauth2"}]}
         {"user_id":"auth0|bob","email":"bob@x.test","email_verified":true,"identities":[{"user_id":"bob","provider":"auth0"},{"user_id":"bob-a","provider":"apple"}],"password_hash":"\(bcrypt)"}
         {"user_id":"auth0|eve","email":"eve@x.test","email_verified":false,"identities":[{"user_id":"eve","provider":"auth0"}]}
@@ -312,64 +312,6 @@ import Testing
             await session.close()
             let verified = try await deployment.tool.run(["verify"])
             #expect(verified.status == 0, "\(verified)")
-        }
-    }
-
-    /// Returns the accounts by what signs in to them, without their ids.
-    private func users(_ deployment: Deployment) async throws -> [String] {
-        let session = Session(url: deployment.superuserURL, applicationName: "test")
-        let statement = Statement(
-            "test_users",
-            """
-            SELECT string_agg(provider || ' ' || CASE WHEN provider IN ('password', 'email')
-                THEN coalesce(c.version::boolean::text, 'codes') ELSE provider_id END, ', '
-                ORDER BY provider, provider_id)
-                || CASE WHEN a.disabled_position IS NULL THEN '' ELSE ' disabled' END
-            FROM accounts a JOIN identities i USING (tenant_id, account_id)
-            LEFT JOIN (SELECT identity_id, 1 AS version FROM credentials) c USING (identity_id)
-            GROUP BY a.account_id, a.disabled_position ORDER BY 1
-            """)
-        let users = try await session.run { connection in
-            let rows = try connection.query(statement)
-            return try (0..<rows.rowCount).map { try rows.text($0, 0) }
-        }
-        await session.close()
-        return users
-    }
-
-    @Test(arguments: ["auth0", "firebase"])
-    func `the import of an own export makes the same users`(format: String) async throws {
-        var exported = ""
-        var former: [String] = []
-        try await with { deployment, server in
-            let path = try deployment.write(Self.auth0, to: "auth0.json")
-            _ = try await deployment.tool.run(["import", "auth0", path, "--reason", "the move"])
-            let file = deployment.path("users.json")
-            let written = try await deployment.tool.run([
-                "export", "--format", format, "--all", "--output", file, "--disclose",
-                "--reason", "we leave",
-            ])
-            #expect(written.status == 0, "\(written)")
-            exported = try String(contentsOfFile: file, encoding: .utf8)
-            former = try await users(deployment)
-            let accesses = try await deployment.tool.run(["access-log"])
-            #expect(accesses.output.contains("account.export"), "\(accesses.output)")
-            let silent = try await deployment.tool.run([
-                "export", "--format", format, "--all", "--output", deployment.path("x"),
-            ])
-            #expect(silent.status == 64, "\(silent)")
-        }
-        #expect(former.count == 5, "\(former)")
-        try await with { deployment, server in
-            let path = try deployment.write(exported, to: "users.json")
-            let imported = try await deployment.tool.run([
-                "import", format, path, "--reason", "the move",
-            ])
-            #expect(imported.output.contains("accounts \(former.count),"), "\(imported)")
-            #expect(try await users(deployment) == former)
-            let bob = try await server.client.call(
-                "POST", "/v1/auth/sign-in/password", ["email": "bob@x.test", "password": "U*U"])
-            #expect(bob.status == 200, "\(bob)")
         }
     }
 

@@ -65,9 +65,10 @@ import Testing
     }
 
     private static func mapped(
-        _ account: SourceAccount?, providers: [(String, ProviderType)]
+        _ account: SourceAccount?, providers: [(String, ProviderType)], confirmLater: Bool = false
     ) throws -> AccountMapper.Mapped {
         var policy = TenantPolicy(providers: [])
+        policy.confirmLater = confirmLater
         for (name, type) in providers {
             policy.providers[try #require(ProviderName(name))] = ProviderPin(
                 type: type, issuers: [])
@@ -103,6 +104,33 @@ import Testing
         }
         let unverified = try Self.mapped(accounts.last, providers: both)
         #expect(unverified.command == nil && unverified.losses == [.unverifiedAddress])
+    }
+
+    @Test func `an unverified address with a hash is a claim where addresses are confirmed later`()
+        throws
+    {
+        let accounts = Self.accounts(
+            try Self.records(
+                """
+                id,email,encrypted_password,phone
+                u1,a@x.test,\(Self.bcrypt),
+                u2,b@x.test,$9$unknown,
+                u3,,,4930123456
+
+                """))
+        let all: [(String, ProviderType)] = [
+            ("password", .password), ("email", .email), ("phone", .phone),
+        ]
+        let mapped = try accounts.map {
+            try Self.mapped($0, providers: all, confirmLater: true)
+        }
+        let claim = try #require(mapped.first?.command?.addresses.first)
+        #expect(claim.isClaimed && claim.ways.map(\.provider.description) == ["password"])
+        #expect(mapped.first?.losses == [])
+        #expect(mapped.count == 3)
+        for other in mapped.dropFirst() {
+            #expect(other.command == nil && other.losses == [.unverifiedAddress])
+        }
     }
 
     @Test func `the subject is the provider's, in each release`() throws {

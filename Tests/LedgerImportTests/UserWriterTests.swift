@@ -79,8 +79,22 @@ import Testing
         let hash = "$2b$10$abc"
         let password = try Self.identity("password", address: "a@x.test", hash: hash)
         let (read, _, _) = try Self.written(Self.account([id], [password]))
-        #expect(read.id == "google-oauth2|1" && read.federated == [])
+        #expect(read.id == id && read.federated == [])
         #expect(read.email == .init(text: "a@x.test", isVerified: true) && read.hash == hash)
+    }
+
+    @Test(arguments: ["auth0|1", "google-oauth2|1", "1"])
+    func `an external id comes back with its prefix`(id: String) throws {
+        let password = try Self.identity("password", address: "a@x.test", hash: "$2b$10$abc")
+        let google = try Self.identity("google")
+        for identities in [[password], [google]] {
+            let (read, omissions, text) = try Self.written(Self.account([id], identities))
+            #expect(read.id == id && omissions == [], "\(text)")
+            // Auth0 puts the prefix before it.
+            #expect(text.contains("\"user_id\":\"auth0|") == false, "\(text)")
+        }
+        let unnamed = try Self.written(Self.account([], [google]))
+        #expect(unnamed.account.id == AccountID(bits: 7).description)
     }
 
     @Test func `a second external id and a second own address are counted`() throws {
@@ -88,7 +102,7 @@ import Testing
         let password = try Self.identity("password", address: "a@x.test", hash: "$2b$10$abc")
         let (read, omissions, text) = try Self.written(
             Self.account(["auth0|1", "auth0|2"], [codes, password]))
-        #expect(read.id == "1" && read.email?.text == "a@x.test" && !read.hasCodes)
+        #expect(read.id == "auth0|1" && read.email?.text == "a@x.test" && !read.hasCodes)
         #expect(omissions == [.address, .name], "\(text)")
         let same = try Self.identity("email", address: "a@x.test")
         #expect(try Self.written(Self.account(["auth0|1"], [same, password])).omissions == [])

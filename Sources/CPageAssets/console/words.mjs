@@ -46,7 +46,7 @@ const verbs = {
   AccountsMerged: () => "absorbed", AccountsUnmerged: () => "gave back",
   AccountDisabled: () => "was disabled", AccountEnabled: () => "was enabled", AccountErased: () => "was erased",
   LegalHoldSet: () => "was put under a legal hold", LegalHoldLifted: () => "was released from a legal hold",
-  AddressClaimed: ({ kind }) => `claimed ${things[kind] ?? "an address"}`,
+  AddressClaimed: ({ kind, cause }) => `${cause === "imported" ? "was imported with a claim to" : "claimed"} ${things[kind] ?? "an address"}`,
   AddressConfirmed: ({ kind, cause }) => `${cause === "imported" ? "was imported with" : "confirmed"} ${things[kind] ?? "an address"}`,
   AddressChanged: ({ kind, cause }) => (cause === "taken_back" ? `took ${things[kind] ?? "an address"} back` : `changed ${things[kind] ?? "an address"}`),
   AddressReleased: () => "lost an address",

@@ -32,15 +32,18 @@ package struct ImportAccount: Sendable {
         }
     }
 
-    /// An address that was proved to the other system, and the ways to sign in with it.
+    /// An address, and the ways to sign in with it.
     package struct Address: Sendable {
         package let address: ProvedAddress
         package let ways: [Way]
+        /// Whether it was not proved to the other system: the account claims it, by its password.
+        package let isClaimed: Bool
 
         /// Describes an address.
-        package init(_ address: ProvedAddress, ways: [Way]) {
+        package init(_ address: ProvedAddress, ways: [Way], isClaimed: Bool = false) {
             self.address = address
             self.ways = ways
+            self.isClaimed = isClaimed
         }
     }
 
@@ -114,7 +117,7 @@ package struct ImportAccount: Sendable {
         let importing = Importing(self, standings, policy)
         var success = importing.success
         success.standings = standings
-        return (success, importing.subjects, importing.confirmed)
+        return (success, importing.subjects, importing.held)
     }
 
     private func standings(
@@ -158,7 +161,7 @@ private struct Importing {
     private(set) var effects: [Decision.Effect] = []
     private var linked: [ProviderName] = []
     private(set) var subjects: Set<Subject> = []
-    private(set) var confirmed: [ProvedAddress] = []
+    private(set) var held: [ProvedAddress] = []
     private var passwordCount = 0
     private var problems: [ImportAccount.Problem] = []
 
@@ -184,7 +187,7 @@ private struct Importing {
     var success: ImportAccount.Success {
         ImportAccount.Success(
             linked.isEmpty ? .refused : .opened, identities: linked.count,
-            addresses: confirmed.count, passwords: passwordCount, problems: problems)
+            addresses: held.count, passwords: passwordCount, problems: problems)
     }
 
     private mutating func add(
@@ -213,11 +216,17 @@ private struct Importing {
         _ address: ImportAccount.Address, _ standing: ImportAccount.Standing
     ) {
         let proved = address.address
+        guard policy.confirmLater || !address.isClaimed else {
+            return fail(.unsupportedProvider, address.ways.first?.provider)
+        }
         var claim: HeldAddress?
         switch standing {
         case .held(let holder):
             return fail(.addressHeld, address.ways.first?.provider, holder: holder)
         case .givenUp: return fail(.addressGivenUp, address.ways.first?.provider)
+        // A claim prevents other claims, also while its account does not use it.
+        case .unproved where address.isClaimed:
+            return fail(.addressGivenUp, address.ways.first?.provider)
         case .unproved(let former): claim = former
         case .free: break
         }
@@ -227,6 +236,7 @@ private struct Importing {
             let type = policy.providers[way.provider]?.type
             guard type?.addressKind == proved.kind,
                 (type == .password) == (way.password != nil),
+                type == .password || !address.isClaimed,
                 let subject = Subject(
                     provider: way.provider, providerID: proved.newID.description)
             else {
@@ -242,7 +252,7 @@ private struct Importing {
         }
         guard linked.count > before else { return }
         if let claim { drafts.append(claim.release(by: command.actor)) }
-        confirm(proved)
+        hold(proved, isClaimed: address.isClaimed)
         for (identity, password) in passwords {
             passwordCount += 1
             let fact = PasswordSet(
@@ -265,14 +275,18 @@ private struct Importing {
         linked.append(subject.provider)
     }
 
-    private mutating func confirm(_ address: ProvedAddress) {
-        confirmed.append(address)
-        let fact = AddressConfirmed(
-            account: command.newAccount, address: address.newID, kind: address.kind,
-            cause: .imported)
+    private mutating func hold(_ address: ProvedAddress, isClaimed: Bool) {
+        held.append(address)
+        let (account, id, kind) = (command.newAccount, address.newID, address.kind)
+        let event: Event =
+            isClaimed
+            ? .addressClaimed(
+                AddressClaimed(account: account, address: id, kind: kind, cause: .imported))
+            : .addressConfirmed(
+                AddressConfirmed(account: account, address: id, kind: kind, cause: .imported))
         drafts.append(
             .init(
-                .addressConfirmed(fact), actor: command.actor,
+                event, actor: command.actor,
                 disclosures: [Disclosure(address.kind.disclosure, address.text)]))
         effects.append(.addressNamed(address.newName, address.newID))
     }
@@ -345,7 +359,7 @@ extension ImportAccount: LedgerRequest {
     /// The result of the import of an account.
     package struct Success: Hashable, Sendable {
         package let effect: Effect
-        /// The numbers of linked identities, confirmed addresses and passwords.
+        /// The numbers of linked identities, addresses and passwords.
         package let identities: Int
         package let addresses: Int
         package let passwords: Int

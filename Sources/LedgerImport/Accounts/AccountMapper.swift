@@ -125,7 +125,9 @@ package struct AccountMapper: Sendable {
     private func ways(
         of account: inout SourceAccount, at now: Timestamp, newID: () -> UInt128
     ) -> [ImportAccount.Way] {
-        guard account.email?.isVerified == true else { return [] }
+        guard account.email?.isVerified == true else {
+            return claim(of: account, at: now, newID: newID)
+        }
         var ways: [ImportAccount.Way] = []
         var adopted: NewPassword?
         if let hash = account.hash {
@@ -149,6 +151,18 @@ package struct AccountMapper: Sendable {
         return ways
     }
 
+    /// Returns the password with which the account claims an address that was not verified, if the tenant has claims.
+    private func claim(
+        of account: SourceAccount, at now: Timestamp, newID: () -> UInt128
+    ) -> [ImportAccount.Way] {
+        guard policy.confirmLater, let passwordProvider, let adopted = account.hash.flatMap(adopt)
+        else { return [] }
+        return [
+            ImportAccount.Way(
+                passwordProvider, newID: IdentityID(at: now, random: newID()), password: adopted)
+        ]
+    }
+
     private func adopt(_ hash: String) -> NewPassword? {
         if isPreview { return (try? PasswordHash(hash)).map { NewPassword(hash: $0.text) } }
         return (try? hasher.adopt(hash)).map { NewPassword(hash: $0.text) }
@@ -158,7 +172,7 @@ package struct AccountMapper: Sendable {
         _ own: SourceAccount.Own, _ kind: AddressKind, _ ways: [ImportAccount.Way],
         of account: inout SourceAccount, at now: Timestamp, newID: () -> UInt128
     ) -> [ImportAccount.Address] {
-        guard own.isVerified else {
+        guard own.isVerified || ways.contains(where: { $0.password != nil }) else {
             account.lose(.unverifiedAddress)
             return []
         }
@@ -176,7 +190,8 @@ package struct AccountMapper: Sendable {
             ImportAccount.Address(
                 ProvedAddress(
                     kind: kind, text: text, names: names,
-                    newID: AddressID(at: now, random: newID())), ways: ways)
+                    newID: AddressID(at: now, random: newID())), ways: ways,
+                isClaimed: !own.isVerified)
         ]
     }
 

@@ -144,12 +144,15 @@ package struct UserWriter: Sendable {
             let isLost = !emails.isEmpty && hash.flatMap(Self.scheme) == nil
             let hasCodes = isLost || emails.contains { type($0) == .email }
             // Without them, an import would read a provider from the prefix of the id.
-            guard !federated.isEmpty || hasCodes || id.contains("|") else { return }
+            guard !federated.isEmpty || hasCodes || id.contains("|") || id != external else {
+                return
+            }
             // Auth0 imports no identities of other providers: they are kept beside the user.
             writer.name("app_metadata")
             writer.object { writer in
                 writer.name("account_ledger")
                 writer.object { writer in
+                    if id != external { writer.member("external_id", external) }
                     if hasCodes {
                         writer.name("codes")
                         writer.flag(true)

@@ -66,7 +66,8 @@ enum Auth0User {
         guard let user = JSONValue(parsing: bytes)?.members else { return .flaw(.malformed) }
         let named = user.id("user_id") ?? user.id("id")
         guard let id = named ?? hashedID(of: user) else { return .flaw(.noID) }
-        var account = SourceAccount(id: id)
+        // An export of this program has to leave out Auth0's prefix of the id, and keeps the whole.
+        var account = SourceAccount(id: carried(by: user)?.text("external_id") ?? id)
         // Ids in files for an import have no prefix; those files have no identities.
         account.lose(
             .identitiesNotInFile,
@@ -95,9 +96,11 @@ enum Auth0User {
         account.lose(.secondFactors, if: user.has("multifactor") || user.has("mfa_factors"))
         let profile = [
             "name", "given_name", "family_name", "nickname", "picture", "user_metadata",
-            "app_metadata",
         ]
-        account.lose(.profile, if: profile.contains(where: user.has))
+        let metadataCount = user["app_metadata"]?.members?.count ?? 0
+        account.lose(
+            .profile,
+            if: profile.contains(where: user.has) || metadataCount > (isCarried(user) ? 1 : 0))
         return .account(account)
     }
 
@@ -137,9 +140,14 @@ enum Auth0User {
         user["app_metadata"]?.members?.has("account_ledger") == true
     }
 
+    /// Returns what an export of this program has put beside the parts that Auth0 imports.
+    private static func carried(by user: JSONMembers) -> JSONMembers? {
+        user["app_metadata"]?.members?["account_ledger"]?.members
+    }
+
     /// Adds the identities that an export of this program has put beside those that Auth0 imports.
     private static func addCarried(by user: JSONMembers, to account: inout SourceAccount) {
-        let carried = user["app_metadata"]?.members?["account_ledger"]?.members
+        let carried = carried(by: user)
         for identity in carried?["identities"]?.array?.compactMap(\.members) ?? [] {
             guard let provider = identity.text("provider"), let subject = identity.id("user_id")
             else {

@@ -8,7 +8,7 @@ package enum Loss: String, Hashable, Sendable, CaseIterable {
     case username
     /// Second factors: the person enrols them again.
     case secondFactors = "second_factors"
-    /// An address that was never verified finds no account.
+    /// An address that was never verified, and that the account does not claim, finds no account.
     case unverifiedAddress = "unverified_address"
     /// An address that the ledger's rules refuse.
     case invalidAddress = "invalid_address"

@@ -109,7 +109,10 @@ enum Examples {
                     plan: digest(Array(repeating: 3, count: 32))))
         case .rulesSet: .rulesSet(rules(version: kind.version))
         case .addressClaimed:
-            .addressClaimed(AddressClaimed(account: account, address: id(15), kind: .email))
+            .addressClaimed(
+                AddressClaimed(
+                    account: account, address: id(15), kind: .email,
+                    cause: isFirst ? .claimed : .imported))
         case .addressConfirmed:
             .addressConfirmed(AddressConfirmed(account: account, address: id(15), kind: .email))
         case .passwordSet:
