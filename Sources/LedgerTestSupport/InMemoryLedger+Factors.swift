@@ -9,7 +9,11 @@ extension InMemoryLedger: FactorStore {
         return state.ledger.factors.values.filter { $0.account == account }
             .sorted { $0.position < $1.position }
             .compactMap { factor in
-                secrets[factor.id].map { StoredFactor(factor: factor, secret: $0.secret) }
+                secrets[factor.id].map {
+                    StoredFactor(
+                        factor: factor, secret: $0.secret,
+                        counter: state.factorCounters[factor.id] ?? 0)
+                }
             }
     }
 }

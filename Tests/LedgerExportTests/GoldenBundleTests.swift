@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "f079f4b297da52ff494ff9ebc1870ea4502035d4fe9a9fd464de90c225f591b4"),
+        (nil, false, "43645edb7b6f8990d4ba84dc2e20d0c5d44392d62ea2758cb7493d46c801f31e"),
         (
             ExampleLog.accounts[0], true,
-            "68cae675888b14a12fa053ff03ec7ee19055181cf1a3d9a506205ddb38176c6d"
+            "3238059d50b30847ce9fa9b35b96645781fd0d3e7b4afff3a3d5bd73e959940f"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

@@ -43,6 +43,14 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {boolean | null} [email_verified]
  * @property {string} [unlink_due]  When it is unlinked, because support planned it.
  *
+ * @typedef {object} Factor
+ * @property {string} factor_id
+ * @property {"totp" | "phone" | "passkey" | "recovery_codes"} type
+ * @property {string} [hint]  The last digits of a phone number.
+ * @property {string} [enrolled_at]
+ * @property {number} [codes_left]  Of recovery codes.
+ * @property {string} [removal_due]  When it is removed, because support planned it.
+ *
  * @typedef {object} Account
  * @property {string} user_id
  * @property {string[]} linked_providers  In linking order.
@@ -57,14 +65,6 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {string} [device_token]  After a sign-in with a code, a password or a second factor. Keep it, and
  *   send it with later ones.
  * @property {string} [challenge_id]  After a sign-up whose address is confirmed later, by `signIn` with the code.
- *
- * @typedef {object} Factor
- * @property {string} factor_id
- * @property {"totp" | "phone" | "passkey" | "recovery_codes"} type
- * @property {string} [hint]  The last digits of a phone number.
- * @property {string} [enrolled_at]
- * @property {number} [codes_left]  Of recovery codes.
- * @property {string} [removal_due]  When it is removed, because support planned it.
  *
  * @typedef {object} Activity
  * @property {string} event_id

@@ -3,11 +3,14 @@ package struct StoredFactor: Sendable {
     package let factor: HeldFactor
     /// As in ``NewFactor``.
     package let secret: [UInt8]
+    /// As in ``NewFactor``, since the last use.
+    package let counter: Int64
 
     /// Describes a factor.
-    package init(factor: HeldFactor, secret: [UInt8]) {
+    package init(factor: HeldFactor, secret: [UInt8], counter: Int64) {
         self.factor = factor
         self.secret = secret
+        self.counter = counter
     }
 }
 

@@ -26,7 +26,7 @@ extension PostgresCredentialStore: FactorStore {
                 let stored = try Self.factorColumns.read(result, row)
                 return keyring.openSecret(
                     stored.sealed, wrappingKey: stored.wrappingKey, of: stored.factor, in: tenant
-                ).map { StoredFactor(factor: stored.factor, secret: $0) }
+                ).map { StoredFactor(factor: stored.factor, secret: $0, counter: stored.counter) }
             }
         }
     }

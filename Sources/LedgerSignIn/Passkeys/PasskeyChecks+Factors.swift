@@ -45,11 +45,13 @@ extension PasskeyChecks {
             let response = try? AssertionResponse(body.credential),
             let use = try? opened.ceremony.verify(response, of: record.passkey)
         else { return nil }
-        if use.hasCounterGoneBack {
+        let count = Int64(use.signatureCount)
+        // The record has the counter of the enrolment, the factor that of the last use.
+        if use.hasCounterGoneBack || (count <= factor.counter && factor.counter > 0) {
             onCounterFault(tenant, factor.factor.account)
             return nil
         }
-        return Int64(use.signatureCount)
+        return count
     }
 }
 
