@@ -110,6 +110,18 @@ import Testing
         {"_id":{"$oid":"5ded"},"email_verified":true,"email":"d@x.test","tenant":"t","connection":"Users"}
         """
 
+    @Test func `the mark of an own export without identities leaves the e-mail of the user`() throws {
+        let account = try #require(
+            try Self.accounts(
+                #"""
+                {"user_id":"auth0|1","email":"a@x.test","email_verified":true,"identities":
+                [{"provider":"auth0","user_id":"1","connection":"db"}],"app_metadata":
+                {"account_ledger":{"external_id":"auth0|1","identities":[]}}}
+                """#.replacing("\n", with: "")
+            ).first)
+        #expect(account.id == "auth0|1" && account.email?.text == "a@x.test")
+    }
+
     @Test func `the export of hashes is one of users`() throws {
         let accounts = try Self.accounts(Self.hashes)
         #expect(accounts.map(\.id) == ["auth0|5dea", "auth0|euclid", "auth0|5dec", "auth0|5ded"])

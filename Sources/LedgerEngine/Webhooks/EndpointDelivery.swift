@@ -243,7 +243,11 @@ struct EndpointDelivery: Sendable {
         }
         for one in state.ended {
             if one.item.isEarly {
-                if changes.delivered.contains(one.item.position) { state.earlyCount += 2 }
+                if changes.delivered.contains(one.item.position) {
+                    // The maximum bounds the attempts at events that are refused for themselves.
+                    state.earlyCount = min(
+                        state.earlyCount + 2, 2 * configuration.inFlightMax)
+                }
                 state.queue.requeue(one.item)
             }
             switch one.outcome {

@@ -167,8 +167,9 @@ enum Auth0User {
     ) throws(ImportFault) {
         addPhone(of: own, to: &account)
         // Beside carried identities, the e-mail may be that of another provider.
+        let hasOthers = carried(by: user)?["identities"]?.array?.isEmpty == false
         let hasHash = user.has("password_hash") || user.has("custom_password_hash")
-        guard !isCarried(user) || hasHash || account.hasCodes else { return }
+        guard !hasOthers || hasHash || account.hasCodes else { return }
         let withEmail = own.filter { $0.provider != smsCodes && $0.email != nil }
         let verified = withEmail.filter { $0.email?.isVerified == true }
         let ranked = [verified, withEmail].flatMap { identities in
