@@ -101,7 +101,7 @@ import Testing
                 let again = try await signIn(server)
                 return again.status == 200 && again.text("user_id") == ada.userID ? true : nil
             }
-            // What messages and digests of requests have of the key expires after a day.
+            // Messages and digests of requests need the key for a day.
             let used = try await deployment.tool.run(["keys", "remove", "encryption", old])
             #expect(used.errors.contains("messages that are unsent or of the last day"))
             #expect(!used.errors.contains("keys rewrap"), "\(used.errors)")

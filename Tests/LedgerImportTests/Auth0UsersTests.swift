@@ -110,7 +110,8 @@ import Testing
         {"_id":{"$oid":"5ded"},"email_verified":true,"email":"d@x.test","tenant":"t","connection":"Users"}
         """
 
-    @Test func `the mark of an own export without identities leaves the e-mail of the user`() throws {
+    @Test func `the mark of an own export without identities leaves the e-mail of the user`() throws
+    {
         let account = try #require(
             try Self.accounts(
                 #"""

@@ -10,6 +10,10 @@ import Testing
         try await run(["link", "combine", "methods", "factors", "languages"])
     }
 
+    @Test func `phone numbers are changed and confirmed again`() async throws {
+        try await run(["numbers"])
+    }
+
     @Test func `the page is safe from other sites, strangers and scripts`() async throws {
         try await run(["security"])
     }

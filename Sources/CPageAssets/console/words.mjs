@@ -101,7 +101,7 @@ export function reasonWords(type, reason) {
 /** Codes that the verb says: they need no words of their own. */
 export const saidByVerb = [
   "sign_up", "link", "relink", "change", "reset", "proved", "holder", "used", "same_kind", "support", "totp", "phone", "passkey",
-  "recovery_codes", "anonymous", "imported", "upgraded", "taken_back", "only_provider",
+  "recovery_codes", "anonymous", "imported", "upgraded", "taken_back", "only_provider", "claimed",
 ];
 
 /**

@@ -72,7 +72,8 @@ package struct PlanFactorRemoval: Sendable {
             Plan(
                 account: account, factor: factor, kind: held.kind, due: due,
                 keepsFactor: !rest.isEmpty,
-                request: due.flatMap { confirmation(policy).request(due: $0) })
+                request: held.removalDue == nil
+                    ? due.flatMap { confirmation(policy).request(due: $0) } : nil)
         }
         if case .confirm(let request, let hash) = step {
             let refusal = confirmation(policy).refusal(

@@ -87,7 +87,8 @@ package struct PlanUnlink: Sendable {
         let plan = Plan(
             account: account, identity: identity, provider: link.provider,
             due: change == .stop ? nil : due, linkedProviders: rest.providers,
-            request: change == .plan ? confirmation(policy).request(due: due) : nil)
+            request: change == .plan && planned == nil
+                ? confirmation(policy).request(due: due) : nil)
         let event: Event? =
             switch (change, planned) {
             case (.plan, nil):

@@ -1,7 +1,7 @@
 /// The agreement of two persons to what support planned for a person, which then takes effect at once.
 ///
 /// The first person's request is stored nowhere: it is the digest of the plan and of that person, which the second one
-/// presents.
+/// presents. Only a new plan has one, so that the person is the one of its event.
 struct SupportConfirmation {
     /// The planned effect in words and ids, which differ for any other plan.
     let effect: String

@@ -207,6 +207,8 @@ package struct BatchKeys {
             identities.add(tenant, intent.account, intent.identity)
         case .changePassword(let intent):
             add(intent.renewal, tenant)
+            // With the accounts that it absorbed, whose codes end, too.
+            accounts.add(tenant, intent.renewal.caller.account)
         case .changeAddress(let intent):
             add(intent.renewal, tenant)
             addAddress(intent.proof, tenant)

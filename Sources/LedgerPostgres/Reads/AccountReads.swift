@@ -74,6 +74,7 @@ package final class AccountReads: AccountReader {
         }
     }
 
+    /// Returns the account of a caller with its identities, and whether support planned to remove second factors.
     package func linkedAccount(
         of caller: Caller, in tenant: TenantID
     ) async throws(LedgerFault) -> Result<LinkedAccount, Refusal> {

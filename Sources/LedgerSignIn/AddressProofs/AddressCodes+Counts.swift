@@ -17,10 +17,16 @@ extension AddressCodes {
         if case .secondStep(_, let factor) = use {
             let device = token.flatMap { self.device($0, of: factor.account, in: tenant) }
             isKnown = true
+            let digest = Self.digest(of: factor)
             counts = [
                 counted(
-                    "factor sent to", Self.digest(of: factor), device ?? "", Self.sendsPerAddress,
-                    tenant, .address)
+                    "factor sent to", digest, device ?? "", Self.sendsPerAddress, tenant, .address),
+                // An account holder can have any number of known devices.
+                device == nil
+                    ? nil
+                    : counted(
+                        "factor sent to devices", digest, "", Self.sendsToDevices, tenant,
+                        .address),
             ]
         } else if let account = use.account?.description {
             // Sessions are free where anybody may sign up, so an account is no known client.
@@ -43,7 +49,7 @@ extension AddressCodes {
             isKnown = false
             counts = [counted(use.group, digest, "", Self.sendsPerAddress, tenant, .address)]
         }
-        counts += textCounts(of: challenge, isKnown: isKnown)
+        counts += textCounts(of: challenge, for: use, isKnown: isKnown)
         counts.append(
             counted("sent for", .zero, network, Self.sendsPerNetwork, tenant, .network))
         return counts.compactMap { $0 }
@@ -54,13 +60,21 @@ extension AddressCodes {
     /// Whether an account has the number is not asked, since no answer may depend on it. So a fifth of the tenant's
     /// messages, and ranges with many unanswered codes, are for known devices and second factors: their numbers
     /// were confirmed. A session alone confirms no number.
-    private func textCounts(of challenge: StoredChallenge, isKnown: Bool) -> [CodeCount?] {
+    private func textCounts(
+        of challenge: StoredChallenge, for use: Use, isKnown: Bool
+    ) -> [CodeCount?] {
         guard challenge.name.kind == .phone else { return [] }
         let tenant = challenge.tenant
         let limit = textsMax(tenant)
+        // Most are never sent, so none comes back: they must not use up the limits of the others.
+        if case .takeBack = use {
+            return [counted("texts of returns", .zero, "", max(1, limit / 5), tenant, .tenant)]
+        }
         return [
             counted("texts", .zero, "", isKnown ? limit : limit - limit / 5, tenant, .tenant),
-            unanswered(of: challenge, limit: isKnown ? .max : Self.unansweredPerPrefix),
+            unanswered(
+                of: challenge,
+                limit: isKnown ? 10 * Self.unansweredPerPrefix : Self.unansweredPerPrefix),
         ]
     }
 

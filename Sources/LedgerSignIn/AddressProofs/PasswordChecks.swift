@@ -274,7 +274,8 @@ package final class PasswordChecks: Sendable {
     ) async throws(CodeFailure) -> Checked {
         let address = PasswordSettings.canonical(typed) ?? "@"
         let device = device.flatMap { codes.device($0, of: address, .email, in: tenant) }
-        let client = device.map { BlockingPool.Client($0, isKnown: true) } ?? .init(network)
+        // Known by its network: one person may have any number of devices.
+        let client = BlockingPool.Client(network, isKnown: device != nil)
         let admission: BlockingPool.Admission
         do { admission = try pool.admit(for: client) } catch { throw .faulted(.overloaded) }
         let names = codes.names(of: address, .email, in: tenant)

@@ -19,10 +19,12 @@ struct Server: Sendable {
     /// The most client connections; fewer where the system allows fewer.
     private static let connectionsMax = 16_384
     private static let headerBytesMax = 8_192
-    /// The most passwords that wait to be hashed, half of them of one client network; further requests are refused.
-    private static let passwordsWaitingMax = 128
-    /// The number of those places that only devices known to the addresses may take.
-    private static let passwordsKeptForKnown = 32
+    /// The most passwords that wait to be hashed; further requests are refused.
+    private static let passwordsWaitingMax = 256
+    /// The most of one client network's strangers, and of its devices known to the addresses.
+    private static let passwordsWaitingMaxPerClient = 64
+    /// The number of places that only known devices may take.
+    private static let passwordsKeptForKnown = 64
     /// The most tenants whose damage is logged at the start: an attacker can invent any number.
     private static let alarmsMax = 100
     /// The most tenants whose rules are recorded at a time.
@@ -138,7 +140,7 @@ struct Server: Sendable {
         BlockingPool(
             label: "account-ledger passwords",
             threads: ProcessInfo.processInfo.activeProcessorCount,
-            waitingMax: passwordsWaitingMax, waitingMaxPerClient: passwordsWaitingMax / 2,
+            waitingMax: passwordsWaitingMax, waitingMaxPerClient: passwordsWaitingMaxPerClient,
             keptForKnown: passwordsKeptForKnown)
     }
 

@@ -87,7 +87,7 @@ private struct Person: Sendable {
     private var idToken: [String: String] { ["id_token": google.token(subject: name)] }
     private var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
-    /// Takes a step, which must succeed, and keeps the access token of the answer if it has one.
+    /// Performs a step, which must succeed, and keeps the access token of the answer if it has one.
     @discardableResult
     private mutating func post(
         _ path: String, _ body: [String: any Sendable], _ client: WireClient

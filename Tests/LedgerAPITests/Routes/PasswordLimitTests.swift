@@ -237,8 +237,8 @@ import Testing
         async throws
     {
         let pool = BlockingPool(
-            label: "passwords", threads: 1, waitingMax: 2, waitingMaxPerClient: 0,
-            keptForKnown: 1)
+            label: "passwords", threads: 1, waitingMax: 3, waitingMaxPerClient: 0,
+            keptForKnown: 2)
         let service = try service { $0.passwordPool = pool }
         let device = try await signUp(service)
         let first = try pool.admit(for: .init(Self.network))
@@ -252,8 +252,13 @@ import Testing
         // The token of another address does not identify the device.
         let others = credential("bob@example.com", device: device)
         #expect(try await signIn(service, others).code == "UNAVAILABLE")
+        // Any number of devices has the share of their network.
+        let third = try pool.admit(for: .init(Self.network, isKnown: true))
+        #expect(try await signIn(service, known, from: Self.network).code == "UNAVAILABLE")
+        #expect(try await signIn(service, known).status == 200)
         await first.run {}
         await second.run {}
+        await third.run {}
     }
 
     @Test func `a full pool refuses known and unknown addresses alike`() async throws {

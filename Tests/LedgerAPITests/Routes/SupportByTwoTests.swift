@@ -3,7 +3,7 @@ import Ledger
 import LedgerTestSupport
 import Testing
 
-/// What support planned, done at once by a second person.
+/// A plan of support that a second person carries out at once.
 @Suite(.overBothTransports) struct SupportByTwoTests {
     /// The plans that two persons may do at once.
     enum Kind: CaseIterable, Sendable {
@@ -67,6 +67,9 @@ import Testing
         #expect(planned.summary == "200 OK", "\(planned.body)")
         #expect(planned.text(kind.due) != nil && !scene.isDone)
         let request = try #require(planned.text("confirm_request"))
+        // The log names the person of a new plan alone.
+        let repeated = try await scene.plan(by: scene.kim)
+        #expect(repeated.text(kind.due) != nil && repeated.json["confirm_request"] == nil)
         #expect(
             try await scene.plan(request, by: scene.sam).summary == "403 SECOND_PERSON_REQUIRED")
         #expect(!scene.isDone)

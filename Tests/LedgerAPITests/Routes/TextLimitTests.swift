@@ -70,6 +70,19 @@ import Testing
         #expect(try await ask(service, "+4915123459998").status == 200)
     }
 
+    @Test func `requests to take numbers back use up no limit of other codes`() async throws {
+        let service = try service { $0.smsPerHour = 100 }
+        for number in 0..<60 {
+            let answer = try await service.send(
+                "POST", "/v1/auth/address-returns/phone",
+                "{\"address\":\"+491512345\(1000 + number)\"}",
+                headers: [("X-Forwarded-For", "198.51.100.\(number)")])
+            #expect(answer.status == (number < 20 ? 200 : 429), "\(number)")
+        }
+        #expect(service.challenges.sent.isEmpty)
+        #expect(try await ask(service, Self.own).status == 200)
+    }
+
     @Test func `a device that has signed in gets codes to its number in a refused range`()
         async throws
     {

@@ -111,6 +111,33 @@ import Testing
         }
     }
 
+    @Test func `a change of the password ends the codes sent to an absorbed account's address`()
+        async throws
+    {
+        try await with { scene in
+            let ada = try await scene.signIn(
+                passwordProof(
+                    "ada@example.com", new: scene.generator.id(), hash: "hash", isClaim: false))
+            let bob = try await scene.signIn(scene.code("bob@example.com"))
+            _ = try await scene.merge(bob, into: ada)
+            try await scene.database.asSuperuser.execute(
+                """
+                INSERT INTO challenges (tenant_id, challenge_id, provider, digest, code_digest,
+                    key_id, sealed, wrapping_key, expires_at)
+                VALUES ('default', '\(ChallengeID(bits: 1))', 'email', sha256('bob@example.com'),
+                    sha256('b'), 'key', '', 'key', now() + interval '10 min')
+                """)
+            let renewal = SessionRenewal(
+                caller: ada, password: nil, refreshToken: sha256(scene.generator.bytes(8)),
+                newSession: scene.generator.id())
+            _ = try await scene.fixture.submit(
+                .changePassword(ChangePassword(renewal, to: NewPassword(hash: "new")))
+            ).get()
+            #expect(
+                try await scene.database.rows("challenge_id::text]) FROM challenges") == [])
+        }
+    }
+
     @Test func `a merge is not undone while both accounts would be signed in to with one address`()
         async throws
     {
