@@ -27,7 +27,7 @@ public final class LinkedAccountsModel {
         case signInAgain
         /// For the second factor of that sign-in.
         case secondFactor(SecondFactorChallenge)
-        /// What to do after the person has signed in again to another account, which is the one that is shown now.
+        /// The notice that the person has signed in again to another account, which is shown now.
         case otherAccount
     }
 

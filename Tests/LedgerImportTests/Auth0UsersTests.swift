@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `a number that a database has not verified is none of the person's own`() throws {
+    @Test func `an unverified number of a database is no own address`() throws {
         let line =
             #"{"_id":{"$oid":"5dee"},"identifiers":[{"type":"phone","value":"+4930123456","verified":false}]}"#
         #expect(try Self.accounts(line).map(\.phone) == [nil])

@@ -183,7 +183,7 @@ import Testing
             #"{"id":"1","credentials":[],"federatedIdentities":[{"identityProvider":"x","userId":NUMBER}]}"#
         ),
     ])
-    func `a number that is not read exactly is nobody's subject`(
+    func `a rounded number is no subject`(
         format: ImportFormat, record: String
     ) throws {
         let google = try #require(ProviderName("google"))

@@ -23,7 +23,7 @@ enum KeycloakUser {
         account.lose(
             .profile, if: ["firstName", "lastName", "attributes"].contains(where: user.has))
         account.lose(.secondFactors, if: user.isTrue("totp"))
-        // A realm's export has the list for everybody, and none of identities where there are none; the list of users
+        // A realm's export has the credentials of each user, and identities only where there are some; the list of users
         // of the administration's interface has neither.
         let hasCredentials = user["credentials"]?.array != nil
         let hasIdentities = hasCredentials || user["federatedIdentities"]?.array != nil

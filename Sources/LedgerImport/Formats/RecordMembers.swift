@@ -6,7 +6,7 @@ extension JSONMembers {
 
     /// Returns a member that is a text or a whole number, as some systems write the same id.
     ///
-    /// A number of 2^53 or more is none: it may have been read as another one, which is the id of another person.
+    /// A number of 2^53 or more is refused: the reader may have rounded it to the id of another person.
     func id(_ name: String) -> String? {
         switch self[name] {
         case .string(let text)?: text
