@@ -7,9 +7,9 @@ package enum PlanEffect: Hashable, Sendable {
     /// The event is of a version that names no asker: it was due, or its actor confirmed a request.
     case unstated
 
-    /// The effect of a plan, by the person whose request was confirmed.
+    /// The reason in an event that names the person whose request was confirmed, if there is one.
     init(asker: Principal?) {
-        self = asker.map { .confirmed(asker: $0) } ?? .due
+        self = asker.map { PlanEffect.confirmed(asker: $0) } ?? .due
     }
 
     /// The person whose request the actor confirmed; nil where nobody did, or the event does not name one.
