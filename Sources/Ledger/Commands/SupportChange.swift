@@ -67,8 +67,8 @@ package struct SupportChange: Sendable {
     ///
     /// The time is nil without a plan.
     ///
-    /// - Throws: the reason why the confirmation has no effect: the ledger did not issue the request, it has expired, or
-    ///   the plan is another one.
+    /// - Throws: the reason why the confirmation has no effect, for example a request that the ledger did not issue, or
+    ///   that is of another plan.
     func asker(
         of effect: String, due: Timestamp?, _ account: Account, under policy: TenantPolicy
     ) throws(Refusal) -> Principal? {
