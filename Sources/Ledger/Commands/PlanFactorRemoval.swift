@@ -2,13 +2,7 @@
 ///
 /// The person has some hours to stop it, as support can be deceived, unless a second person does it at once.
 package struct PlanFactorRemoval: Sendable {
-    /// The kind of a change.
-    package enum Change: Hashable, Sendable {
-        case plan
-        case stop
-        /// Nothing changes; the plan is returned.
-        case preview
-    }
+    package typealias Change = SupportChange.Kind
 
     /// The planned removal of a factor.
     package struct Plan: Hashable, Sendable {
@@ -23,23 +17,16 @@ package struct PlanFactorRemoval: Sendable {
         package var request: Digest?
     }
 
-    package let change: Change
-    package let account: AccountID
+    private let support: SupportChange
     package let factor: FactorID
-    package let actor: Actor
-    package let reason: String
-    package let caseReference: String
-    package let step: UnmergeAccounts.Step
 
-    /// The agreement of two persons to a plan.
-    private func confirmation(_ policy: TenantPolicy) -> SupportConfirmation {
-        SupportConfirmation(
-            effect: "remove factor \(factor) of account \(account)", actor: actor,
-            step: step, policy: policy)
-    }
+    package var change: Change { support.kind }
+    package var account: AccountID { support.account }
 
-    private var disclosures: [Disclosure] {
-        [Disclosure(.caseReference, caseReference), Disclosure(.reason, reason)]
+    /// Requests a change.
+    package init(_ support: SupportChange, of factor: FactorID) {
+        self.support = support
+        self.factor = factor
     }
 
     /// Requests a change; `step` is the caller's part in a plan that a second person may do at once.
@@ -47,79 +34,72 @@ package struct PlanFactorRemoval: Sendable {
         _ change: Change, of factor: FactorID, of account: AccountID, actor: Actor,
         reason: String = "", caseReference: String = "", step: UnmergeAccounts.Step = .alone
     ) {
-        self.change = change
-        self.account = account
-        self.factor = factor
-        self.actor = actor
-        self.reason = reason
-        self.caseReference = caseReference
-        self.step = step
+        self.init(
+            SupportChange(
+                change, of: account, actor: actor, reason: reason, caseReference: caseReference,
+                step: step), of: factor)
     }
 
     func decide(
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
-        guard let known = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
-        guard known.erasedPosition == nil else { return .refused(.accountErased) }
-        if let survivor = known.mergedInto { return .refused(.accountMerged(into: survivor)) }
+        support.decide(given: state) { known throws(Refusal) in
+            try decide(known, state, at: now, under: policy)
+        }
+    }
+
+    private func decide(
+        _ known: Account, _ state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+    ) throws(Refusal) -> Decision {
         guard let held = state.ledger.factors[factor], held.account == account,
             held.kind.isRequired
-        else { return .refused(.unknownFactor) }
+        else { throw .unknownFactor }
+        let planned = held.removalDue
         let rest = known.secondFactors.filter {
             $0 != factor && state.ledger.factors[$0]?.removalDue == nil
         }
-        func plan(_ due: Timestamp?) -> Plan {
+        func shown(due: Timestamp?, request: Digest? = nil) -> Plan {
             Plan(
                 account: account, factor: factor, kind: held.kind, due: due,
-                keepsFactor: !rest.isEmpty,
-                request: held.removalDue == nil
-                    ? due.flatMap { confirmation(policy).request(due: $0) } : nil)
+                keepsFactor: !rest.isEmpty, request: request)
         }
-        if case .confirm(let request, let hash) = step {
-            let refusal = confirmation(policy).refusal(
-                of: request, by: hash, due: held.removalDue, known)
-            if let refusal { return .refused(refusal) }
+        let effect = "remove factor \(factor) of account \(account)"
+        if let asker = try support.asker(of: effect, due: planned, known, under: policy) {
             let removal = RemoveFactor(factor, by: .planned(account))
             guard removal.canRemove(from: known, state, policy) else {
-                return .refused(.factorRefused(.sameKind))
+                throw .factorRefused(.sameKind)
             }
-            let removed = removal.remove(
-                held, of: known, .support, actor, state, disclosures: disclosures)
+            let removed = removal.removed(
+                held, of: known, .support, .confirmed(asker: asker), state)
             return Decision(
-                .success(.factorRemovalPlanned(plan(nil), nil)), drafts: removed.drafts)
+                .success(.factorRemovalPlanned(shown(due: nil), nil)),
+                drafts: removed.map { support.draft($0) })
         }
         // A plan that exists stays as it is: what remains is checked again when it is due.
         guard
-            change == .stop || held.removalDue != nil || rest.isEmpty
+            change == .stop || planned != nil || rest.isEmpty
                 || state.canSignIn(to: known.links, with: rest, under: policy)
-        else { return .refused(.factorRefused(.sameKind)) }
-        // The event may be dated after the clock, if that was set back.
-        let recordedAt = max(now, state.ledger.lastRecordedAt)
-        let due = held.removalDue ?? policy.supportDue(after: recordedAt)
-        let event: Event? =
-            switch (change, held.removalDue) {
-            case (.plan, nil):
-                .secondFactorRemovalPlanned(
-                    SecondFactorRemovalPlanned(
-                        account: account, due: due, factor: factor, kind: held.kind))
-            case (.stop, _?):
-                .secondFactorRemovalStopped(
-                    SecondFactorRemovalStopped(account: account, cause: .support, factor: factor))
-            case (.plan, _?), (.stop, nil), (.preview, _): nil
-            }
+        else { throw .factorRefused(.sameKind) }
+        let due = planned ?? support.due(given: state, at: now, under: policy)
+        let plan = shown(
+            due: change == .stop ? nil : due,
+            request: planned == nil ? support.request(of: effect, due: due, under: policy) : nil)
+        let event = support.event(
+            isPlanned: planned != nil,
+            planned: .secondFactorRemovalPlanned(
+                SecondFactorRemovalPlanned(
+                    account: account, due: due, factor: factor, kind: held.kind)),
+            stopped: .secondFactorRemovalStopped(
+                SecondFactorRemovalStopped(account: account, cause: .support, factor: factor)))
         guard let event else {
-            let shown = change == .stop ? nil : due
             return Decision(
                 .success(
                     change == .preview
-                        ? .factorRemovalPreviewed(plan(shown))
-                        : .factorRemovalUnchanged(plan(shown))))
+                        ? .factorRemovalPreviewed(plan) : .factorRemovalUnchanged(plan)))
         }
         return Decision(
-            .success(.factorRemovalPlanned(plan(change == .plan ? due : nil), nil)),
-            drafts: [
-                .init(event, actor: actor, disclosures: disclosures, disclosesRequest: false)
-            ], effects: [.factorChanged(factor)])
+            .success(.factorRemovalPlanned(plan, nil)), drafts: [support.draft(event)],
+            effects: [.factorChanged(factor)])
     }
 }
 

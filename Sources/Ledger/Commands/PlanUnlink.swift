@@ -2,13 +2,7 @@
 ///
 /// The person has some hours to stop it, as support can be deceived, unless a second person does it at once.
 package struct PlanUnlink: Sendable {
-    /// The kind of a change.
-    package enum Change: Hashable, Sendable {
-        case plan
-        case stop
-        /// Nothing changes; the plan is returned.
-        case preview
-    }
+    package typealias Change = SupportChange.Kind
 
     /// The planned unlink of an identity.
     package struct Plan: Hashable, Sendable {
@@ -23,23 +17,16 @@ package struct PlanUnlink: Sendable {
         package var request: Digest?
     }
 
-    package let change: Change
-    package let account: AccountID
+    private let support: SupportChange
     package let identity: IdentityID
-    package let actor: Actor
-    package let reason: String
-    package let caseReference: String
-    package let step: UnmergeAccounts.Step
 
-    /// The agreement of two persons to a plan.
-    private func confirmation(_ policy: TenantPolicy) -> SupportConfirmation {
-        SupportConfirmation(
-            effect: "unlink identity \(identity) from account \(account)", actor: actor,
-            step: step, policy: policy)
-    }
+    package var change: Change { support.kind }
+    package var account: AccountID { support.account }
 
-    private var disclosures: [Disclosure] {
-        [Disclosure(.caseReference, caseReference), Disclosure(.reason, reason)]
+    /// Requests a change.
+    package init(_ support: SupportChange, of identity: IdentityID) {
+        self.support = support
+        self.identity = identity
     }
 
     /// Requests a change; `step` is the caller's part in a plan that a second person may do at once.
@@ -47,89 +34,69 @@ package struct PlanUnlink: Sendable {
         _ change: Change, of identity: IdentityID, of account: AccountID, actor: Actor,
         reason: String = "", caseReference: String = "", step: UnmergeAccounts.Step = .alone
     ) {
-        self.change = change
-        self.account = account
-        self.identity = identity
-        self.actor = actor
-        self.reason = reason
-        self.caseReference = caseReference
-        self.step = step
+        self.init(
+            SupportChange(
+                change, of: account, actor: actor, reason: reason, caseReference: caseReference,
+                step: step), of: identity)
     }
 
     func decide(
         given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) -> Decision {
-        guard let known = state.ledger.accounts[account] else { return .refused(.unknownAccount) }
-        guard known.erasedPosition == nil else { return .refused(.accountErased) }
-        if let survivor = known.mergedInto { return .refused(.accountMerged(into: survivor)) }
+        support.decide(given: state) { known throws(Refusal) in
+            try decide(known, state, at: now, under: policy)
+        }
+    }
+
+    private func decide(
+        _ known: Account, _ state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+    ) throws(Refusal) -> Decision {
         guard let link = known.links.first(where: { $0.identity == identity }) else {
-            return .refused(.providerNotLinked)
+            throw .providerNotLinked
         }
         let planned = state.ledger.identities[identity]?.unlinkDue
         let rest = known.links.filter { other in
             other.identity == identity
                 ? change == .stop : state.ledger.identities[other.identity]?.unlinkDue == nil
         }
-        if case .confirm(let request, let hash) = step {
-            let refusal = confirmation(policy).refusal(
-                of: request, by: hash, due: planned, known)
-            if let refusal { return .refused(refusal) }
-            return unlink(link, of: known, keeping: rest, state, policy)
+        func shown(due: Timestamp?, request: Digest? = nil) -> Plan {
+            Plan(
+                account: account, identity: identity, provider: link.provider, due: due,
+                linkedProviders: rest.providers, request: request)
+        }
+        let effect = "unlink identity \(identity) from account \(account)"
+        if let asker = try support.asker(of: effect, due: planned, known, under: policy) {
+            let others = known.links.filter { $0.identity != identity }
+            guard state.canSignIn(to: others, with: known.secondFactors, under: policy) else {
+                throw .onlyProvider
+            }
+            let fact = ProviderUnlinked(
+                account: account, identity: identity, provider: link.provider, cause: .support,
+                effect: .confirmed(asker: asker))
+            return Decision(
+                .success(.unlinkPlanned(shown(due: nil), nil)),
+                drafts: [support.draft(.providerUnlinked(fact))])
         }
         // A plan that exists stays as it is: the rules may have changed since.
         guard
             change == .stop || planned != nil
                 || state.canSignIn(to: rest, with: known.secondFactors, under: policy)
-        else { return .refused(.onlyProvider) }
-        // The event may be dated after the clock, if that was set back.
-        let recordedAt = max(now, state.ledger.lastRecordedAt)
-        let due = planned ?? policy.supportDue(after: recordedAt)
-        let plan = Plan(
-            account: account, identity: identity, provider: link.provider,
-            due: change == .stop ? nil : due, linkedProviders: rest.providers,
-            request: change == .plan && planned == nil
-                ? confirmation(policy).request(due: due) : nil)
-        let event: Event? =
-            switch (change, planned) {
-            case (.plan, nil):
-                .providerUnlinkPlanned(
-                    ProviderUnlinkPlanned(
-                        account: account, due: due, identity: identity, provider: link.provider))
-            case (.stop, _?): .providerUnlinkStopped(link.unlinkStopped(.support, of: account))
-            case (.plan, _?), (.stop, nil), (.preview, _): nil
-            }
+        else { throw .onlyProvider }
+        let due = planned ?? support.due(given: state, at: now, under: policy)
+        let plan = shown(
+            due: change == .stop ? nil : due,
+            request: planned == nil ? support.request(of: effect, due: due, under: policy) : nil)
+        let event = support.event(
+            isPlanned: planned != nil,
+            planned: .providerUnlinkPlanned(
+                ProviderUnlinkPlanned(
+                    account: account, due: due, identity: identity, provider: link.provider)),
+            stopped: .providerUnlinkStopped(link.unlinkStopped(.support, of: account)))
         guard let event else {
             return Decision(
                 .success(change == .preview ? .unlinkPreviewed(plan) : .unlinkUnchanged(plan)))
         }
-        return Decision(
-            .success(.unlinkPlanned(plan, nil)),
-            drafts: [
-                .init(event, actor: actor, disclosures: disclosures, disclosesRequest: false)
-            ])
-    }
-
-    /// Unlinks at once what was planned; `rest` are the links without planned unlinks.
-    private func unlink(
-        _ link: Account.Link, of known: Account, keeping rest: [Account.Link],
-        _ state: DecisionState, _ policy: TenantPolicy
-    ) -> Decision {
-        let others = known.links.filter { $0.identity != identity }
-        guard state.canSignIn(to: others, with: known.secondFactors, under: policy) else {
-            return .refused(.onlyProvider)
-        }
-        let fact = ProviderUnlinked(
-            account: account, identity: identity, provider: link.provider, cause: .support)
-        let plan = Plan(
-            account: account, identity: identity, provider: link.provider, due: nil,
-            linkedProviders: rest.providers)
-        return Decision(
-            .success(.unlinkPlanned(plan, nil)),
-            drafts: [
-                .init(
-                    .providerUnlinked(fact), actor: actor, disclosures: disclosures,
-                    disclosesRequest: false)
-            ])
+        return Decision(.success(.unlinkPlanned(plan, nil)), drafts: [support.draft(event)])
     }
 }
 

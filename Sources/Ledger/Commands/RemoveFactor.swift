@@ -91,23 +91,30 @@ package struct RemoveFactor: Sendable {
         state.ledger.factors[factor].flatMap { $0.account == account ? $0 : nil }
     }
 
-    /// Returns the removal of the factor, and of the recovery codes if it is the last one.
-    func remove(
+    private func remove(
         _ held: HeldFactor, of account: Account, _ cause: SecondFactorRemoved.Cause,
-        _ actor: Actor, _ state: DecisionState, disclosures: [Disclosure] = []
+        _ actor: Actor, _ state: DecisionState
     ) -> Decision {
+        Decision(
+            .success(.factorRemoved),
+            drafts: removed(held, of: account, cause, .due, state).map {
+                .init($0, actor: actor, disclosesRequest: cause == .holder)
+            })
+    }
+
+    /// Returns the removal of the factor, and of the recovery codes if it is the last one.
+    func removed(
+        _ held: HeldFactor, of account: Account, _ cause: SecondFactorRemoved.Cause,
+        _ effect: PlanEffect, _ state: DecisionState
+    ) -> [Event] {
         let isLast = account.secondFactors == [factor]
         let codes = isLast ? state.recoveryCodes(of: account.id).map { [$0] } ?? [] : []
-        return Decision(
-            .success(.factorRemoved),
-            drafts: ([held] + codes).map { factor in
-                .init(
-                    .secondFactorRemoved(
-                        SecondFactorRemoved(
-                            account: account.id, cause: cause, factor: factor.id,
-                            kind: factor.kind)),
-                    actor: actor, disclosures: disclosures, disclosesRequest: cause == .holder)
-            })
+        return ([held] + codes).map { factor in
+            .secondFactorRemoved(
+                SecondFactorRemoved(
+                    account: account.id, cause: cause, factor: factor.id, kind: factor.kind,
+                    effect: effect))
+        }
     }
 }
 

@@ -125,6 +125,12 @@ package struct ScannedDetails {
             return Principal(try word("asker_type"), id.bits, role: role)
         }
 
+        /// Reads the next fields as the principal that asked for the event, if they are present.
+        mutating func optionalAsker(role: Role) throws(EntryFault) -> Principal? {
+            guard isNext("asker") else { return nil }
+            return try asker(role: role)
+        }
+
         /// Reads the next field as the words of `methods`.
         mutating func methods() throws(EntryFault) -> AuthenticationMethods {
             guard let methods = AuthenticationMethods(try text("methods")) else {

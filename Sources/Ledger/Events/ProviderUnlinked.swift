@@ -38,7 +38,7 @@ package struct ProviderUnlinked: EventFact {
         case addressLost
     }
 
-    /// The causes that version 2 names.
+    /// The causes that versions after the first name.
     private enum Word: String, CaseIterable {
         case upgraded
         case support
@@ -49,15 +49,19 @@ package struct ProviderUnlinked: EventFact {
     package let identity: IdentityID
     package let provider: ProviderName
     package let cause: Cause
+    /// The reason why a plan of support took effect; `due` for any other cause.
+    package let effect: PlanEffect
 
     /// States which identity was unlinked from which account, and why.
     package init(
-        account: AccountID, identity: IdentityID, provider: ProviderName, cause: Cause = .asked
+        account: AccountID, identity: IdentityID, provider: ProviderName, cause: Cause = .asked,
+        effect: PlanEffect = .due
     ) {
         self.account = account
         self.identity = identity
         self.provider = provider
         self.cause = cause
+        self.effect = cause == .support ? effect : .due
     }
 
     /// The replacement of an anonymous identity; nil for any other cause.
@@ -81,13 +85,21 @@ package struct ProviderUnlinked: EventFact {
         }
     }
 
-    package static let newestVersion = 2
-    package var version: Int { cause == .asked ? 1 : 2 }
+    package static let newestVersion = 3
+    package var version: Int {
+        switch cause {
+        case .asked: 1
+        case .upgraded, .addressLost: 2
+        case .support: effect == .unstated ? 2 : 3
+        }
+    }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [account] }
 
     package var details: EntryDetails {
         EntryDetails([
+            ("asker", effect.asker?.id.description),
+            ("asker_type", effect.asker?.kind.rawValue),
             ("auth_time", upgrade?.authenticatedAt.description), ("cause", word?.rawValue),
             ("identity", identity.description), ("methods", upgrade?.methods.description),
             ("provider", provider.description), ("session", upgrade?.session?.description),
@@ -111,7 +123,11 @@ package struct ProviderUnlinked: EventFact {
     }
 
     package var requiredDisclosures: [Disclosure.Name] {
-        [.support, .addressLost].contains(cause) ? [] : [.clientIP]
+        switch cause {
+        case .asked, .upgraded: [.clientIP]
+        case .support: effect.requiredDisclosures
+        case .addressLost: []
+        }
     }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
@@ -121,11 +137,17 @@ package struct ProviderUnlinked: EventFact {
             identity = try reader.id("identity")
             provider = try reader.provider()
             cause = .asked
+            effect = .due
             try reader.end()
             return
         }
+        // Version 3 is of support alone.
+        let isByPlan = details.version >= 3
+        let asker = try isByPlan ? reader.optionalAsker(role: .support) : nil
         let authenticatedAt = try reader.optionalTime("auth_time")
         let word: Word = try reader.word("cause")
+        guard word == .support || !isByPlan else { throw .malformed("details.cause") }
+        effect = word != .support ? .due : isByPlan ? PlanEffect(asker: asker) : .unstated
         identity = try reader.id("identity")
         switch (word, authenticatedAt) {
         case (.upgraded, let authenticatedAt?):

@@ -14,20 +14,31 @@ package struct SecondFactorRemoved: EventFact {
     package let cause: Cause
     package let factor: FactorID
     package let kind: FactorKind
+    /// The reason why a plan of support took effect, also for recovery codes, which go with the last factor; `due` for
+    /// any other cause.
+    package let effect: PlanEffect
 
     /// States which factor an account lost, and why.
-    package init(account: AccountID, cause: Cause, factor: FactorID, kind: FactorKind) {
+    package init(
+        account: AccountID, cause: Cause, factor: FactorID, kind: FactorKind,
+        effect: PlanEffect = .due
+    ) {
         self.account = account
         self.cause = cause
         self.factor = factor
         self.kind = kind
+        self.effect = cause == .support ? effect : .due
     }
 
+    package static let newestVersion = 2
+    package var version: Int { cause == .support && effect != .unstated ? 2 : 1 }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [account] }
 
     package var details: EntryDetails {
         EntryDetails([
+            ("asker", effect.asker?.id.description),
+            ("asker_type", effect.asker?.kind.rawValue),
             ("cause", cause.rawValue), ("factor", factor.description), ("kind", kind.rawValue),
         ])
     }
@@ -52,13 +63,18 @@ package struct SecondFactorRemoved: EventFact {
     package var attributes: EventAttributes { EventAttributes(reason: cause.rawValue) }
 
     package var requiredDisclosures: [Disclosure.Name] {
-        cause == .holder ? [.clientIP] : []
+        cause == .holder ? [.clientIP] : effect.requiredDisclosures
     }
 
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         account = try onlyAccount(accounts)
         var reader = details.reader
+        // Version 2 is of support alone.
+        let isByPlan = details.version >= 2
+        let asker = try isByPlan ? reader.optionalAsker(role: .support) : nil
         cause = try reader.word("cause")
+        guard cause == .support || !isByPlan else { throw .malformed("details.cause") }
+        effect = cause != .support ? .due : isByPlan ? PlanEffect(asker: asker) : .unstated
         factor = try reader.id("factor")
         kind = try reader.word("kind")
         try reader.end()

@@ -296,7 +296,7 @@ extension ReplayedAccount: Fold {
 
     func merges(of account: AccountID) -> [Merge] { account == id ? merges : [] }
 
-    var knowsAllMerges: Bool { false }
+    var knowsTenant: Bool { false }
 
     mutating func merge(_ fact: AccountsMerged, as merge: Merge) {
         if fact.absorbed == id {

@@ -317,7 +317,7 @@ extension CompactState: Fold {
         return links
     }
 
-    var knowsAllMerges: Bool { true }
+    var knowsTenant: Bool { true }
 
     mutating func merge(_ fact: AccountsMerged, as merge: Merge) {
         free(fact.moved + fact.dropped, of: fact.absorbed)

@@ -25,12 +25,17 @@ extension Fold {
         if fact.isFirst { endSessions(of: fact.account, at: position) }
     }
 
-    mutating func remove(_ fact: SecondFactorRemoved) throws(FoldFault) {
+    mutating func remove(
+        _ fact: SecondFactorRemoved, _ recorded: RecordedEvent
+    ) throws(FoldFault) {
         try requireAccount(fact.account)
         let known = try requireFactor(fact.factor, fact.kind, of: fact.account)
-        // The recovery codes go with the last factor, without a plan of their own.
-        guard fact.cause != .support || !fact.kind.isRequired || known.removalDue != nil else {
-            throw .impossible("the removal of factor \(fact.factor) was not planned")
+        if fact.cause == .support {
+            // The recovery codes go with the last factor, without a plan of their own.
+            let isAlong = !fact.kind.isRequired && secondFactors(of: fact.account).isEmpty
+            try requireEffect(
+                fact.effect, of: "the removal of factor \(fact.factor)",
+                due: isAlong ? recorded.recordedAt : known.removalDue, at: fact.account, recorded)
         }
         release(known)
     }

@@ -19,17 +19,29 @@ extension Fold {
         setUnlinkDue(nil, of: fact.identity)
     }
 
-    /// Requires the plan of an unlink by support, which happens at its time or, by a second person, before, and not
-    /// while the holder can't stop it.
-    func requireDue(
-        _ fact: ProviderUnlinked, _ recorded: RecordedEvent
+    /// Requires that a plan of support for an account takes effect at its time or, by a second person in a tenant whose
+    /// rules have one, before, and not while the holder can't stop it.
+    func requireEffect(
+        _ effect: PlanEffect, of plan: String, due: Timestamp?, at account: AccountID,
+        _ recorded: RecordedEvent
     ) throws(FoldFault) {
-        try requireEnabled(fact.account)
-        let isConfirmed = if case .principal = recorded.actor { true } else { false }
-        guard let due = status(of: fact.identity)?.unlinkDue,
-            isConfirmed || due <= recorded.recordedAt
-        else {
-            throw .impossible("the unlink of identity \(fact.identity) is not due")
+        try requireEnabled(account)
+        guard let due else { throw .impossible("\(plan) was not planned") }
+        if effect.asker == nil, due <= recorded.recordedAt { return }
+        guard case .principal(let actor) = recorded.actor else {
+            throw .impossible("\(plan) is not due")
+        }
+        guard !knowsTenant || rules?.policy.supportNeedsTwo == true else {
+            throw .impossible("\(plan) is not due, and the rules have no second person")
+        }
+        switch effect {
+        case .due: throw .impossible("\(plan) is not due, and nobody asked to confirm it")
+        case .confirmed(let asker):
+            guard !actor.isSame(as: asker) else {
+                throw .impossible("\(plan) was asked for and confirmed by one person")
+            }
+        // Former releases checked the second person, and did not record who asked.
+        case .unstated: break
         }
     }
 

@@ -35,8 +35,8 @@ protocol Fold {
     func links(of account: AccountID) -> [Account.Link]?
     /// Returns the known merges by which an account absorbed others.
     func merges(of account: AccountID) -> [Merge]
-    /// Whether all merges of an account are known here.
-    var knowsAllMerges: Bool { get }
+    /// Whether the tenant's rules and all merges of an account are known here.
+    var knowsTenant: Bool { get }
     /// Moves links, ends the sessions of the absorbed account and of replaced links, and resolves
     /// the absorbed account to the survivor.
     mutating func merge(_ fact: AccountsMerged, as merge: Merge)
@@ -161,7 +161,10 @@ extension Fold {
             switch fact.cause {
             case .asked: break
             case .upgraded(let upgrade): try check(upgrade, of: fact)
-            case .support: try requireDue(fact, recorded)
+            case .support:
+                try requireEffect(
+                    fact.effect, of: "the unlink of identity \(fact.identity)",
+                    due: status(of: fact.identity)?.unlinkDue, at: fact.account, recorded)
             case .addressLost: break
             }
             unlink(fact, at: recorded.position)
@@ -188,7 +191,7 @@ extension Fold {
             end(fact.session, at: recorded.position)
         case .accountErased(let fact):
             try requireUnerased(fact.account)
-            guard !knowsAllMerges || fact.survivor.map({ $0 == root(of: fact.account) }) ?? true
+            guard !knowsTenant || fact.survivor.map({ $0 == root(of: fact.account) }) ?? true
             else {
                 throw .impossible("account \(fact.account) was merged into another one")
             }
@@ -197,7 +200,7 @@ extension Fold {
             }
             // The accounts it absorbed are erased first, so that no id resolves to an erased
             // account.
-            guard !knowsAllMerges || merges(of: fact.account).isEmpty else {
+            guard !knowsTenant || merges(of: fact.account).isEmpty else {
                 throw .impossible("account \(fact.account) absorbed accounts that are not erased")
             }
             erase(fact.account, at: recorded.position)
@@ -258,7 +261,7 @@ extension Fold {
         case .providerUnlinkPlanned(let fact): try plan(fact, at: recorded.recordedAt)
         case .providerUnlinkStopped(let fact): try stop(fact)
         case .secondFactorEnrolled(let fact): try enrol(fact, at: recorded.position)
-        case .secondFactorRemoved(let fact): try remove(fact)
+        case .secondFactorRemoved(let fact): try remove(fact, recorded)
         case .recoveryCodeUsed(let fact): try use(fact)
         case .secondFactorRemovalPlanned(let fact): try plan(fact, at: recorded.recordedAt)
         case .secondFactorRemovalStopped(let fact): try stop(fact)

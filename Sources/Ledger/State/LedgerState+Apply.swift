@@ -165,7 +165,7 @@ extension LedgerState: Fold {
 
     func merges(of account: AccountID) -> [Merge] { accounts[account]?.merges ?? [] }
 
-    var knowsAllMerges: Bool { true }
+    var knowsTenant: Bool { true }
 
     mutating func merge(_ fact: AccountsMerged, as merge: Merge) {
         free(fact.moved + fact.dropped, of: fact.absorbed, at: merge.position)

@@ -196,16 +196,7 @@ import Testing
     @Test func `the recorded rules decide, and the access log says what happened`() async throws {
         for isRuled in [true, false] {
             let ruled = try TestService { $0.eraseNeedsTwo = isRuled }
-            let recorded = SetRules(
-                try #require(ruled.services.configurations[.default]).policy,
-                condition: .noneRecorded)
-            let opening = SequencerFixture.opening(of: .default)
-            for intent in [opening.intent, .setRules(recorded)] {
-                _ = try await ruled.ledger.submit(
-                    Command(
-                        id: CommandID(bits: 1), tenant: .default, origin: opening.origin,
-                        intent: intent))
-            }
+            try await ruled.recordRules()
             let ada = try await ruled.signIn("google", "ada")
             // Another server's configuration has the opposite.
             let other = try ruled.restarted { $0.eraseNeedsTwo = !isRuled }

@@ -26,6 +26,7 @@ import Testing
         init(_ kind: Kind, isRuled: Bool = true) async throws {
             self.kind = kind
             service = try TestService { $0.supportNeedsTwo = isRuled }
+            try await service.recordRules()
             let ada = try await service.signIn("google", "ada")
             #expect(try await service.link("apple", subject: "ada-a", by: ada).status == 200)
             let linked = try await service.account(ada.accessToken).json["identities"]?.array
@@ -78,10 +79,12 @@ import Testing
         #expect(done.json[kind.due] == nil && done.json["confirm_request"] == nil)
         #expect(done.text("event") != nil && scene.isDone)
         let recording = try #require(scene.service.ledger.recordings().last)
-        guard case .principal = recording.recorded.actor else {
+        guard case .principal(let actor) = recording.recorded.actor else {
             Issue.record("another actor: \(recording.recorded.actor)")
             return
         }
+        let asker = try #require(recording.recorded.event.supportEffect?.asker)
+        #expect(request.hasPrefix("\(asker).") && asker.id != actor.id)
         let disclosed = recording.disclosed.map { "\($0.name.rawValue)=\($0.value)" }
         #expect(Set(disclosed) == ["case_reference=T-7", "reason=lost phone"])
         let line = try #require(scene.service.audit.access.accesses().last)

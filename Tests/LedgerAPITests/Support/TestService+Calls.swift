@@ -3,6 +3,7 @@ import Encodings
 import JSON
 import Ledger
 import LedgerAPI
+import LedgerSignIn
 import LedgerTestSupport
 import Testing
 
@@ -40,6 +41,18 @@ struct Person {
 }
 
 extension TestService {
+    /// Opens the ledger and records the configured rules, as a server that starts does.
+    func recordRules() async throws {
+        let policy = try #require(services.configurations[.default]).policy
+        let opening = SequencerFixture.opening(of: .default)
+        for intent in [opening.intent, .setRules(SetRules(policy, condition: .noneRecorded))] {
+            _ = try await ledger.submit(
+                Command(
+                    id: CommandID(bits: 1), tenant: .default, origin: opening.origin,
+                    intent: intent))
+        }
+    }
+
     func provider(_ name: String) -> TestIdentityProvider { name == "apple" ? apple : google }
 
     /// Returns a fresh, valid ID token; two of one subject differ.

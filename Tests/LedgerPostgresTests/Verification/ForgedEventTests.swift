@@ -89,6 +89,38 @@ import Testing
         }
     }
 
+    @Test func `an unlink by support before its time is found in a tenant without the rule`()
+        async throws
+    {
+        try await Self.with { forger, fixture in
+            try Self.link(&forger, fixture)
+            let ada = try #require(forger.state.accounts[fixture.ada.account])
+            let link = try #require(ada.links.last)
+            let due = forger.state.lastRecordedAt.adding(seconds: 86_400)
+            try forger.append(
+                .providerUnlinkPlanned(
+                    ProviderUnlinkPlanned(
+                        account: ada.id, due: due, identity: link.identity,
+                        provider: link.provider)), by: Self.support)
+            var policy = SequencerFixture.unlimitedPolicy
+            policy.supportNeedsTwo = true
+            try forger.assume(policy)
+            let asker = Principal(key: APIKeyID(bits: 8), role: .support)
+            try forger.append(
+                .providerUnlinked(
+                    ProviderUnlinked(
+                        account: ada.id, identity: link.identity, provider: link.provider,
+                        cause: .support, effect: .confirmed(asker: asker))), by: Self.support)
+        } _: { fixture in
+            let report = try await fixture.verify(keyring: nil)
+            #expect(
+                report.findings.contains {
+                    $0.description.hasPrefix("tenant default, position 14, fold: the unlink of")
+                        && $0.text.hasSuffix("is not due, and the rules have no second person")
+                }, "\(report.findings)")
+        }
+    }
+
     @Test func `disclosures of an account that was erased afterwards are counted`()
         async throws
     {

@@ -69,6 +69,14 @@ struct Forger {
         }
     }
 
+    /// Forges the next events as if the tenant had these rules.
+    mutating func assume(_ policy: TenantPolicy) throws {
+        guard let rules = RulesSet(version: 1, policy: policy) else {
+            throw Unexpected(what: "no rules")
+        }
+        state.load(rules)
+    }
+
     /// Links one of the forger's subjects to an account.
     mutating func link(
         _ subject: String, of name: String, to account: AccountID, by actor: Actor

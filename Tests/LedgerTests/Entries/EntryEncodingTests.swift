@@ -51,6 +51,7 @@ import Testing
             return
         }
         #expect(fact.cause == cause && fact.upgrade == nil && fact.version == 2)
+        #expect(fact.effect == (cause == .support ? .unstated : .due))
         #expect(EntryEncoding.encode(recorded) == golden)
         let text = String(decoding: golden, as: UTF8.self)
         for change in [
@@ -79,6 +80,30 @@ import Testing
         let changed = String(decoding: golden, as: UTF8.self)
             .replacing("\"cause\":\"address_lost\"", with: "\"cause\":\"address\"")
         #expect(throws: EntryFault.self) { try EntryEncoding.decode(Array(changed.utf8)) }
+    }
+
+    @Test(arguments: [Event.Name.providerUnlinked, .secondFactorRemoved])
+    func `an event by support names who asked, or nobody, and no other one does`(
+        name: Event.Name
+    ) throws {
+        let kind = Examples.Kind(name: name, version: name.newestVersion)
+        let text = String(decoding: try golden(kind.testDescription), as: UTF8.self)
+        let names = /"asker":"[^"]+","asker_type":"staff",/
+        let due = text.replacing(names, with: "")
+        #expect(due != text)
+        let recorded = try EntryEncoding.decode(Array(due.utf8))
+        #expect(recorded.event.version == kind.version)
+        #expect(EntryEncoding.encode(recorded) == Array(due.utf8))
+        for other in [
+            text.replacing(/"asker":"[^"]+",/, with: ""),
+            text.replacing("\"asker_type\":\"staff\",", with: ""),
+            text.replacing("\"cause\":\"support\"", with: "\"cause\":\"address_lost\""),
+            due.replacing("\"cause\":\"support\"", with: "\"cause\":\"address_lost\""),
+        ] {
+            #expect(throws: EntryFault.self, "\(other)") {
+                try EntryEncoding.decode(Array(other.utf8))
+            }
+        }
     }
 
     @Test(arguments: [

@@ -13,6 +13,7 @@ enum Examples {
     private static let identity: IdentityID = id(3)
     private static let session: SessionID = id(4)
     private static let google = provider("google")
+    private static let supporter = Principal(staff: id(19), role: .support)
 
     /// A type of event in one of its versions.
     struct Kind: Hashable, Sendable, CustomTestStringConvertible {
@@ -58,11 +59,14 @@ enum Examples {
                     account: account, identity: identity, provider: google,
                     cause: isFirst
                         ? .asked
-                        : .upgraded(
-                            ProviderUnlinked.Upgrade(
-                                successor: id(14), session: session,
-                                authenticatedAt: Timestamp(seconds: 1_790_000_000),
-                                methods: AuthenticationMethods.federated))))
+                        : kind.version == 3
+                            ? .support
+                            : .upgraded(
+                                ProviderUnlinked.Upgrade(
+                                    successor: id(14), session: session,
+                                    authenticatedAt: Timestamp(seconds: 1_790_000_000),
+                                    methods: AuthenticationMethods.federated)),
+                    effect: .confirmed(asker: supporter)))
         case .conflictRejected:
             .conflictRejected(
                 ConflictRejected(
@@ -136,7 +140,9 @@ enum Examples {
                     replaced: id(17)))
         case .secondFactorRemoved:
             .secondFactorRemoved(
-                SecondFactorRemoved(account: account, cause: .holder, factor: id(16), kind: .totp))
+                SecondFactorRemoved(
+                    account: account, cause: isFirst ? .holder : .support, factor: id(16),
+                    kind: .totp, effect: .confirmed(asker: supporter)))
         case .secondFactorRemovalPlanned:
             .secondFactorRemovalPlanned(
                 SecondFactorRemovalPlanned(
@@ -171,7 +177,7 @@ enum Examples {
                     survivor: account, absorbed: holder, merge: id(13),
                     returned: [link(10, "apple", 17), link(11, "google", 18)], restored: [],
                     links: [link(12, "google", 12)],
-                    asker: isFirst ? nil : Principal(staff: id(19), role: .support)))
+                    asker: isFirst ? nil : supporter))
         }
     }
 

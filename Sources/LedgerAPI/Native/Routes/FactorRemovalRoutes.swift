@@ -79,28 +79,16 @@ extension [APIError] {
 
 extension RouteCall {
     fileprivate func changeFactorRemoval(
-        _ change: PlanFactorRemoval.Change, as action: AccessAction
+        _ kind: PlanFactorRemoval.Change, as action: AccessAction
     ) async throws(APIError) -> HTTPResponse {
-        let request = try await auditRequest(action, account: namedAccount)
-        let account = try account()
-        let factor = try factor()
-        let body = try body()
-        let reference = try CaseReference.read(body)
-        var confirmed: UndoRequest?
-        if change == .plan { confirmed = try UndoRequest(body, SupportPlanBody.request) }
-        var details = ["case": reference, "factor": factor.description]
-        details["asked_by"] = confirmed?.asker?.description
-        let changed = try await request.execute(
-            PlanFactorRemoval(
-                change, of: factor, of: account, actor: .principal(request.principal),
-                reason: try request.requiredReason(), caseReference: reference,
-                step: change == .plan ? step(after: confirmed, of: account) : .alone),
-            details: details)
+        let (changed, asker) = try await changePlan(
+            kind, as: action, of: "factor", factor
+        ) { PlanFactorRemoval($0, of: $1) }
         return .json(
             FactorRemovalAnswer(
                 plan: changed.plan, event: changed.event,
                 confirmRequest: confirmRequest(
-                    changed.plan.request, by: request.principal, for: account)))
+                    changed.plan.request, by: asker, for: changed.plan.account)))
     }
 }
 

@@ -118,28 +118,16 @@ extension RouteCall {
     }
 
     fileprivate func changePlannedUnlink(
-        _ change: PlanUnlink.Change, as action: AccessAction
+        _ kind: PlanUnlink.Change, as action: AccessAction
     ) async throws(APIError) -> HTTPResponse {
-        let request = try await auditRequest(action, account: namedAccount)
-        let account = try account()
-        let identity = try namedIdentity()
-        let body = try body()
-        let reference = try CaseReference.read(body)
-        var confirmed: UndoRequest?
-        if change == .plan { confirmed = try UndoRequest(body, SupportPlanBody.request) }
-        var details = ["case": reference, "identity": identity.description]
-        details["asked_by"] = confirmed?.asker?.description
-        let changed = try await request.execute(
-            PlanUnlink(
-                change, of: identity, of: account, actor: .principal(request.principal),
-                reason: try request.requiredReason(), caseReference: reference,
-                step: change == .plan ? step(after: confirmed, of: account) : .alone),
-            details: details)
+        let (changed, asker) = try await changePlan(
+            kind, as: action, of: "identity", namedIdentity
+        ) { PlanUnlink($0, of: $1) }
         return .json(
             PlannedUnlinkAnswer(
                 plan: changed.plan, event: changed.event,
                 confirmRequest: confirmRequest(
-                    changed.plan.request, by: request.principal, for: account)))
+                    changed.plan.request, by: asker, for: changed.plan.account)))
     }
 }
 

@@ -70,6 +70,37 @@ extension Property {
 }
 
 extension RouteCall {
+    /// Executes a change of what support plans for the account in the path.
+    ///
+    /// - Parameters:
+    ///   - kind: the kind of the change; only a plan may be confirmed.
+    ///   - action: the action in the access log.
+    ///   - name: the name, there, of the identity or the factor that it is about.
+    ///   - target: reads the id of the identity or the factor from the path.
+    ///   - command: makes the command.
+    /// - Returns: the result of the command, and the principal.
+    /// - Throws: 400 for a malformed request, 404 for a malformed id, and the command's refusal or fault.
+    func changePlan<ID: CustomStringConvertible, Request: LedgerRequest>(
+        _ kind: SupportChange.Kind, as action: AccessAction, of name: String,
+        _ target: () throws(APIError) -> ID, _ command: (SupportChange, ID) -> Request
+    ) async throws(APIError) -> (changed: Request.Success, by: Principal) {
+        let request = try await auditRequest(action, account: namedAccount)
+        let account = try account()
+        let id = try target()
+        let body = try body()
+        let reference = try CaseReference.read(body)
+        let isPlan = kind == .plan
+        let confirmed = try isPlan ? UndoRequest(body, SupportPlanBody.request) : nil
+        var details = ["case": reference, name: id.description]
+        details["asked_by"] = confirmed?.asker?.description
+        let change = SupportChange(
+            kind, of: account, actor: .principal(request.principal),
+            reason: try request.requiredReason(), caseReference: reference,
+            step: isPlan ? step(after: confirmed, of: account) : .alone)
+        let changed = try await request.execute(command(change, id), details: details)
+        return (changed: changed, by: request.principal)
+    }
+
     /// Issues the request of a principal whose plan a second person may do at once; nil without one.
     func confirmRequest(
         _ digest: Digest?, by asker: Principal, for account: AccountID
