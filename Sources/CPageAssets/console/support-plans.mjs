@@ -53,7 +53,8 @@ export function showPlan(context, thing) {
 }
 
 /**
- * The event of a plan; null where the account's newest events lack it.
+ * The event of a plan; null where the account's newest events lack it, and for a plan of the command line, which names
+ * no person.
  *
  * @param {any} api
  * @param {Pick<Thing, "kind" | "account" | "id" | "due">} thing
@@ -63,7 +64,8 @@ export async function planEvent(api, { kind, account, id: thing, due }) {
   for (const row of rows) {
     if (row.type !== kind.type) continue;
     const event = await api.call("GET", `v1/events/${row.event_id}`);
-    if (event.entry?.details[kind.member] === thing && event.entry.details.due === due) return event;
+    const { details, actor } = event.entry ?? {};
+    if (details?.[kind.member] === thing && details.due === due) return actor.type === "system" ? null : event;
   }
   return null;
 }

@@ -46,7 +46,7 @@ test("the event of a plan is the one of the same identity or factor, and of the 
   const [now, then] = ["2026-11-22T10:00:00.000000Z", "2026-11-21T10:00:00.000000Z"];
   for (const kind of Object.values(kinds)) {
     assert.ok(eventTypes[kind.type], kind.type);
-    const plan = (thing, due) => ({ entry: { details: { [kind.member]: thing, due } } });
+    const plan = (thing, due, type = "staff") => ({ entry: { actor: { type }, details: { [kind.member]: thing, due } } });
     const events = { e1: plan("own", then), e2: plan("other", now), e3: plan("own", now), e4: { entry: null } };
     const paths = [];
     const rows = ["e4", "e2", "e3", "e1"].map((event_id) => ({ type: kind.type, event_id }));
@@ -59,5 +59,7 @@ test("the event of a plan is the one of the same identity or factor, and of the 
     assert.deepEqual(paths, ["v1/accounts/a/timeline?order=newest&limit=1000", "v1/events/e4", "v1/events/e2", "v1/events/e3"]);
     assert.equal(await find(then), events.e1);
     assert.equal(await find("2026-11-23T10:00:00.000000Z"), null);
+    events.e3 = plan("own", now, "system");
+    assert.equal(await find(now), null, "a plan of the command line");
   }
 });
