@@ -175,6 +175,7 @@ async function confirm(context, thing) {
     check: () => Boolean(handed) || typed.accepts(),
     done: () => {
       context.say(`${kind.done}.`);
+      for (const node of [words, stopLink]) node.remove();
       return ended(context, thing, kind.done);
     },
   });

@@ -92,6 +92,7 @@ test("an unlink that one person planned is done at once by another one, who read
     await kim.fill("Case", "T-2");
     await kim.click("Confirm and unlink now");
     await kim.says("The identity was unlinked.");
+    await kim.lacks("link", "Keep the identity");
     const [first, second] = await actors(account, "ProviderUnlinkPlanned", "ProviderUnlinked");
     assert.equal(second.type, "staff");
     assert.notEqual(second.id, first.id);
