@@ -106,6 +106,9 @@ static const unsigned char console_repair_words_mjs[] = {
 static const unsigned char console_save_mjs[] = {
 #embed "console/save.mjs"
 };
+static const unsigned char console_second_person_mjs[] = {
+#embed "console/second-person.mjs"
+};
 static const unsigned char console_session_mjs[] = {
 #embed "console/session.mjs"
 };
@@ -117,6 +120,9 @@ static const unsigned char console_stream_mjs[] = {
 };
 static const unsigned char console_style_css[] = {
 #embed "console/style.css"
+};
+static const unsigned char console_support_plans_mjs[] = {
+#embed "console/support-plans.mjs"
 };
 static const unsigned char console_timeline_mjs[] = {
 #embed "console/timeline.mjs"
@@ -327,10 +333,12 @@ static const struct page_asset assets[] = {
     {"console/repair-steps.mjs", SCRIPT, console_repair_steps_mjs, sizeof console_repair_steps_mjs},
     {"console/repair-words.mjs", SCRIPT, console_repair_words_mjs, sizeof console_repair_words_mjs},
     {"console/save.mjs", SCRIPT, console_save_mjs, sizeof console_save_mjs},
+    {"console/second-person.mjs", SCRIPT, console_second_person_mjs, sizeof console_second_person_mjs},
     {"console/session.mjs", SCRIPT, console_session_mjs, sizeof console_session_mjs},
     {"console/steps.mjs", SCRIPT, console_steps_mjs, sizeof console_steps_mjs},
     {"console/stream.mjs", SCRIPT, console_stream_mjs, sizeof console_stream_mjs},
     {"console/style.css", STYLE, console_style_css, sizeof console_style_css},
+    {"console/support-plans.mjs", SCRIPT, console_support_plans_mjs, sizeof console_support_plans_mjs},
     {"console/timeline.mjs", SCRIPT, console_timeline_mjs, sizeof console_timeline_mjs},
     {"console/trust.mjs", SCRIPT, console_trust_mjs, sizeof console_trust_mjs},
     {"console/verdicts.mjs", SCRIPT, console_verdicts_mjs, sizeof console_verdicts_mjs},

@@ -1,10 +1,10 @@
 import LedgerTestSupport
 import Testing
 
-/// The modules of the pages that need no browser: words, times, addresses, refusals, and the pictures of an account.
+/// The modules of the pages that need no browser: words, times, addresses, refusals, requests and pictures of an account.
 @Suite(.timeLimit(.minutes(10))) struct ConsoleModuleTests {
-    @Test(arguments: ["console", "lib"])
-    func `every event, reason and refusal has words, and moments and pictures are exact`(
+    @Test(arguments: ["console", "lib", "plans"])
+    func `every event, reason and refusal has words, and moments, pictures and requests are exact`(
         _ name: String
     ) async throws {
         let node = try RunningProcess(

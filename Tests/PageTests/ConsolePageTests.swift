@@ -21,6 +21,10 @@ import Testing
         try await run(["console-two"], settings: ["LEDGER_ERASE_NEEDS_TWO": "on"])
     }
 
+    @Test func `a second person does at once what support planned`() async throws {
+        try await run(["console-plans"], supportNeedsTwo: true)
+    }
+
     @Test func `the overview has figures, tables and states`() async throws {
         try await run(["console-overview"])
     }
@@ -41,9 +45,18 @@ import Testing
         try await run(["verify-page"])
     }
 
-    private func run(_ stories: [String], settings: [String: String] = [:]) async throws {
-        let development = ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""]
+    /// Runs stories; a tenant whose rules have two persons of support signs in by codes and passwords alone.
+    private func run(
+        _ stories: [String], settings: [String: String] = [:], supportNeedsTwo: Bool = false
+    ) async throws {
+        var development = ["LEDGER_MODE": "development"]
+        if !supportNeedsTwo { development["LEDGER_PROVIDERS"] = "" }
         try await Deployment.with(settings: development.merging(settings) { $1 }) { deployment in
+            if supportNeedsTwo {
+                try deployment.configure(
+                    providers: Deployment.addressProviders,
+                    members: #""several_per_provider":true,"support_needs_two":true,"#)
+            }
             #expect(try await deployment.tool.run(["tenant", "create", "acme"]).status == 0)
             let server = try await deployment.serve(
                 settings: ["LEDGER_SEALER_STATE": deployment.path("sealer")])

@@ -3,6 +3,7 @@
 import { el } from "../lib/el.mjs";
 import { Refused } from "../lib/api.mjs";
 import { count, id, list, shortID, time } from "./format.mjs";
+import { confirmLink } from "./second-person.mjs";
 import { factorKinds, states } from "./words.mjs";
 
 const tabs = [["", "Timeline"], ["/as-of", "As of"], ["/compare", "Compare"], ["/picture", "Picture"]];
@@ -72,6 +73,8 @@ export function parts(context, account, disclosed) {
   const merges = new Map((account.merges ?? []).map((merge) => [merge.absorbed, merge.event_id]));
   const identities = account.links.map((link) => {
     const shown = disclosed?.get(link.identity_id);
+    const view = `accounts/${account.account}/unlink?identity=${link.identity_id}`;
+    const mayUnlink = mayRepair && account.status === "open";
     return el("li", {}, el("ul", { class: "facts" },
       el("li", {}, el("b", {}, link.provider)),
       el("li", {}, context.link(`identities/${link.identity_id}`, id(link.identity_id))),
@@ -80,8 +83,8 @@ export function parts(context, account, disclosed) {
       shown?.email && el("li", { class: "personal" }, `${shown.email} `,
         el("span", { class: "quiet" }, shown.email_verified ? "(verified)" : "(NOT verified)")),
       shown?.name && el("li", { class: "personal" }, `named ${shown.name}`),
-      mayRepair && account.status === "open" && el("li", {},
-        context.link(`accounts/${account.account}/unlink?identity=${link.identity_id}`, link.unlink_due ? "Planned unlink" : "Unlink"))));
+      mayUnlink && el("li", {}, context.link(view, link.unlink_due ? "Planned unlink" : "Unlink")),
+      mayUnlink && link.unlink_due && confirmItem(context, view)));
   });
   return /** @type {Node[]} */ ([
     identities.length > 0 && el("h2", {}, "Identities"),
@@ -95,16 +98,24 @@ export function parts(context, account, disclosed) {
   ].filter(Boolean));
 }
 
+function confirmItem(context, view) {
+  const link = confirmLink(context, view);
+  return link && el("li", {}, link);
+}
+
 /** The second factors, of which support may remove a lost one. */
 function factorsOf(context, account) {
   if (!account.factors?.length) return [];
   const mayRepair = context.staff.role !== "auditor" && account.status !== "erased";
-  return [el("h2", {}, "Second factors"), el("ul", { class: "rows", "aria-label": "Second factors" }, ...account.factors.map((each) =>
-    el("li", {}, el("ul", { class: "facts" },
+  return [el("h2", {}, "Second factors"), el("ul", { class: "rows", "aria-label": "Second factors" }, ...account.factors.map((each) => {
+    const view = `accounts/${account.account}/factor?factor=${each.factor_id}`;
+    return el("li", {}, el("ul", { class: "facts" },
       el("li", {}, el("b", {}, factorKinds[each.type] ?? each.type)), el("li", {}, id(each.factor_id)),
       each.removal_due && el("li", { class: "warning" }, "is removed ", time(each.removal_due)),
-      mayRepair && each.type !== "recovery_codes" && el("li", {}, context.link(
-        `accounts/${account.account}/factor?factor=${each.factor_id}`, each.removal_due ? "Planned removal" : "Remove a lost factor"))))))];
+      mayRepair && each.type !== "recovery_codes"
+        && el("li", {}, context.link(view, each.removal_due ? "Planned removal" : "Remove a lost factor")),
+      mayRepair && each.removal_due && account.status === "open" && confirmItem(context, view)));
+  }))];
 }
 
 function holdsOf(context, account) {

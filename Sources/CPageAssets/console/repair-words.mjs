@@ -7,6 +7,8 @@ const sentences = {
   ACCOUNT_DISABLED: "The account is disabled. Enable it first.",
   ACCOUNT_ERASED: "The account was erased. Nothing can be changed there any more.",
   ACCOUNT_NOT_FOUND: "There is no account of this id.",
+  CONFIRM_REQUEST_CHANGED:
+    "The request can no longer be confirmed: it was confirmed already, the plan was stopped or made again, or the hour is over. Nothing was changed. A plan that exists still takes effect in its time; for another request, stop it and plan it again.",
   CANNOT_UNLINK_ONLY_PROVIDER: "The account would have no way to sign in. Nothing was changed.",
   ERASURE_PLAN_CHANGED: "Something changed since the preview. Nothing was erased. Read the new preview.",
   ERASURE_REQUEST_NOT_FOUND: "This request was withdrawn, has expired or became void. Nothing was erased. Open the view again.",
@@ -23,7 +25,7 @@ const sentences = {
   SAME_ACCOUNT: "Both ids belong to the same account already.",
   SECOND_FACTOR_ENROLLED:
     "An account has a second factor. Only its holder can merge it, on the page of linked accounts, as the account that stays. Nothing was changed.",
-  SECOND_PERSON_REQUIRED: "You asked for this undoing yourself. Another person has to confirm it. Nothing was changed.",
+  SECOND_PERSON_REQUIRED: "You asked for this yourself. Another person has to confirm it. Nothing was changed.",
   UNDO_REQUEST_CHANGED:
     "The request can no longer be confirmed: something changed since, or it has expired. Nothing was changed. Have the undoing asked for again.",
   TOO_MANY_HOLDS: "The account has 16 legal holds, and gets no more.",

@@ -1,9 +1,9 @@
 // Undoing a merge: what each of the two accounts gets back, and the confirmation of another person's request.
 
-import { Refused } from "../lib/api.mjs";
 import { el } from "../lib/el.mjs";
 import { doneHeading, identityList, steps } from "./repair-steps.mjs";
-import { copy, id, shortID, time } from "./format.mjs";
+import { id, shortID, time } from "./format.mjs";
+import { handOver, later, ofRequest, principalWords } from "./second-person.mjs";
 
 /** @param {any} context */
 export async function show(context) {
@@ -13,22 +13,30 @@ export async function show(context) {
   const { entry } = await context.api.call("GET", `v1/events/${encodeURIComponent(merge)}`);
   if (entry.type !== "AccountsMerged") return [el("p", {}, "This event is not a merge.")];
   const [survivor, absorbed] = entry.accounts.map((account) => account.id);
+  const send = (below, body, options) => ofRequest(context.api.call("POST", path + below, body, options), "UNDO_REQUEST_CHANGED");
   const { nodes } = steps(context, {
     submit: request ? "Confirm and undo the merge" : "Undo the merge",
-    preview: (reason) => ofRequest(context.api.call("POST", `${path}/preview`, request && { undo_request: request }, { headers: reason })),
+    preview: (reason) => send("/preview", request && { undo_request: request }, { headers: reason }),
     describe: ({ accounts, needs_two: needsTwo, asked_by: asker }) => [
-      needsTwo && el("p", { class: "warning" }, ...asker ? askedWords(asker)
-        : ["The account that stayed has a second factor. You only ask for the undoing, which another person has to confirm within the hour."]),
+      needsTwo && el("p", { class: "warning" }, "The account that stayed has a second factor. ", ...asker
+        ? [...principalWords(asker), " asked for the undoing, and you confirm it."]
+        : ["You only ask for the undoing, which another person has to confirm within the hour."]),
       ...accounts.map((account) => el("div", {},
         el("h3", {}, account.user_id === absorbed ? "The account that was absorbed " : "The account that stayed ", shortID(account.user_id)),
         identityList("Gets back", account.given_back),
         el("p", {}, `Afterwards it is signed in to by ${account.linked_providers.join(", ")}.`))),
       el("p", {}, "Sessions opened with an identity that is given back end."),
     ],
-    act: (_, reason, typed) => ofRequest(context.api.call("POST", path, { case: typed.case, undo_request: request },
-      { headers: reason, isRepeatable: true })),
+    act: (_, reason, typed) => send("", { case: typed.case, undo_request: request }, { headers: reason, isRepeatable: true }),
     done: ({ accounts, undo_request: asked, expires_in: seconds }) => {
-      if (asked) return handOver(context, `accounts/${survivor}/undo?${new URLSearchParams({ merge, request: asked })}`, seconds);
+      if (asked) {
+        context.say("Asked for. Another person has to confirm.");
+        return [
+          doneHeading("Asked for; another person has to confirm"),
+          ...handOver(context, `accounts/${survivor}/undo?${new URLSearchParams({ merge, request: asked })}`,
+            { until: later(seconds), text: "Nothing was changed." }),
+        ];
+      }
       context.say("The merge was undone.");
       return [
         doneHeading("The merge was undone"),
@@ -41,39 +49,5 @@ export async function show(context) {
     el("p", {}, "At ", time(entry.recorded_at), " account ", context.link(`accounts/${survivor}`, id(survivor)), " absorbed ",
       id(absorbed), ". Undone, both are as before, each with its own identities."),
     ...nodes,
-  ];
-}
-
-/** Distinguishes the refusal of a request that is no longer valid from that of a merge. */
-async function ofRequest(call) {
-  try {
-    return await call;
-  } catch (error) {
-    if (error instanceof Refused && error.code === "MERGE_PLAN_CHANGED") error.code = "UNDO_REQUEST_CHANGED";
-    throw error;
-  }
-}
-
-/** Who asked for the undoing. */
-function askedWords(asker) {
-  const [kind, name] = asker.split(":");
-  return ["The account that stayed has a second factor. ", kind === "staff" ? "The person " : "The API key ", id(name),
-    " asked for the undoing, and you confirm it."];
-}
-
-/** The address at which another person confirms the undoing. */
-function handOver(context, path, seconds) {
-  context.say("Asked for. Another person has to confirm.");
-  const link = context.link(path, "Confirmation by another person");
-  const button = el("button", { type: "button" }, "Copy the address");
-  button.addEventListener("click", async () => {
-    context.say(await copy(link.href) ? "The address was copied." : "The browser did not permit it. Copy the address of the link.");
-  });
-  return [
-    doneHeading("Asked for; another person has to confirm"),
-    el("p", {}, "Nothing was changed. Give this address to another person of support, who can confirm until ",
-      time(new Date(Date.now() + seconds * 1000).toISOString()), "."),
-    el("p", {}, link),
-    el("p", {}, button),
   ];
 }

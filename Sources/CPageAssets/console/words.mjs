@@ -182,7 +182,7 @@ const refusals = {
   ERASURE_REQUEST_NOT_FOUND: "This request for an erasure was withdrawn, has expired or became void.",
   ERASURE_REQUESTED: "Another administrator has asked for this erasure already.",
   SECOND_ADMINISTRATOR_REQUIRED: "You asked for this erasure. Another administrator has to confirm it.",
-  SECOND_PERSON_REQUIRED: "You asked for this undoing. Another person has to confirm it.",
+  SECOND_PERSON_REQUIRED: "You asked for this. Another person has to confirm it.",
   FACTOR_NOT_FOUND: "There is no second factor of this id.",
   PROVIDER_NOT_LINKED: "The account does not have this identity.",
   PROVIDER_CONFLICT: "Another account has this identity.",

@@ -242,6 +242,7 @@ test("a lost second factor is removed after a day, unless it is stopped", () =>
     await tab.click("Open the account", "link");
     await tab.sees("list", "Timeline");
     assert.match((await tab.items("Second factors"))[0], /is removed/);
+    await tab.lacks("link", "Confirm now");
     await tab.click("Planned removal", "link");
     await tab.sees("button", "Keep the factor");
     assert.ok(await tab.evaluate(`location.search.includes("${factor}")`));

@@ -111,7 +111,7 @@ test("one person asks for the undoing of a merge into an account with a second f
     await sam.click("Confirmation by another person", "link");
     await sam.fill("Reason", "two people");
     await sam.click("Preview");
-    await sam.says("You asked for this undoing yourself.", "alert");
+    await sam.says("You asked for this yourself.", "alert");
 
     const kim = await staffTab(open, "support", path, "Kim Ample");
     await kim.fill("Reason", "read the case");

@@ -108,6 +108,7 @@ private struct ConsoleSessionAnswer: JSONWritable {
     private let session: StaffSessions.Session?
     private let tenants: [TenantID]
     private let eraseNeedsTwo: Bool
+    private let supportNeedsTwo: Bool
     /// The seconds until the session ends, for a page on a machine with a wrong clock.
     private let expiresIn: Int64?
 
@@ -115,7 +116,9 @@ private struct ConsoleSessionAnswer: JSONWritable {
         _ call: RouteCall, _ secret: StaffSessions.Secret?, _ session: StaffSessions.Session?
     ) {
         tenant = call.tenant
-        eraseNeedsTwo = call.services.configurations[call.tenant]?.policy.eraseNeedsTwo == true
+        let policy = call.services.configurations[call.tenant]?.policy
+        eraseNeedsTwo = policy?.eraseNeedsTwo == true
+        supportNeedsTwo = policy?.supportNeedsTwo == true
         self.session = session
         expiresIn = session.map { $0.expiresAt.seconds - call.now.seconds }
         token = session.flatMap { _ in secret?.token }
@@ -150,6 +153,8 @@ private struct ConsoleSessionAnswer: JSONWritable {
             }
             writer.name("erase_needs_two")
             writer.flag(eraseNeedsTwo)
+            writer.name("support_needs_two")
+            writer.flag(supportNeedsTwo)
             writer.name("idle_seconds")
             writer.number(StaffSessions.idleSeconds)
             writer.name("expires_at")
