@@ -32,6 +32,21 @@ import Testing
         #expect(forms.count == 1, "\(forms)")
     }
 
+    @Test func `a domain in ASCII has the form of its wide characters, which libidn2 maps`() {
+        var random = SeededGenerator(seed: 2)
+        let characters = ["a", "B", "x", "N", "z", "0", "9", "-", "."]
+        for _ in 0..<2000 {
+            let name = (0..<Int.random(in: 1...20, using: &random)).map { _ in
+                characters.randomElement(using: &random) ?? ""
+            }.joined()
+            let wide = name.unicodeScalars.map { scalar in
+                scalar == "." ? "." : Unicode.Scalar(scalar.value + 0xFEE0).map { "\($0)" } ?? ""
+            }.joined()
+            let form = try? EmailAddress("a@\(name).com")
+            #expect(form == (try? EmailAddress("a@\(wide).com")), "\(name)")
+        }
+    }
+
     /// Pairs that look alike or that only older rules take for the same domain.
     @Test(arguments: [
         ("apple.com", "\u{430}pple.com"), ("apple.com", "\u{430}\u{440}\u{440}\u{4CF}\u{435}.com"),

@@ -170,7 +170,9 @@ import Testing
     @Test func `an unverified number of a database is no own address`() throws {
         let line =
             #"{"_id":{"$oid":"5dee"},"identifiers":[{"type":"phone","value":"+4930123456","verified":false}]}"#
-        #expect(try Self.accounts(line).map(\.phone) == [nil])
+        let accounts = try Self.accounts(line)
+        #expect(accounts.map(\.phone) == [nil])
+        #expect(accounts.map(\.losses) == [[.unverifiedAddress]])
     }
 
     @Test func `an id that two connections have is ambiguous without the connection`() throws {

@@ -67,4 +67,37 @@ import Testing
         #expect(fault == line.map { .missingHashConfig(line: $0) })
         #expect(fault?.description.contains("--hash-config") ?? true)
     }
+
+    @Test(
+        arguments: [
+            (#""providerUserInfo":[{"rawId":"1"},7]"#, [.unknownProvider]),
+            (
+                #""providerUserInfo":[{"providerId":"google.com","rawId":"1","email":"A@x.test"}]"#,
+                []
+            ),
+            (#""providerUserInfo":[{"providerId":"google.com","rawId":"1"}]"#, [.furtherAddress]),
+            (
+                #""providerUserInfo":[{"providerId":"google.com","rawId":"1","email":"b@x.test","photoUrl":"p"}]"#,
+                [.profile, .furtherAddress]
+            ),
+        ] as [(String, [Loss])])
+    func `what is not read of a user is a loss`(members: String, losses: [Loss]) {
+        let user = #"{"localId":"1","email":"a@x.test",\#(members)}"#
+        guard case .account(let account) = AccountFile.record(Array(user.utf8), .firebase) else {
+            Issue.record("\(user) is no account")
+            return
+        }
+        #expect(account.losses == losses)
+    }
+
+    @Test func `a number that stands in an identity alone is the person's, without a password`() {
+        let user =
+            #"{"localId":"1","passwordHash":"JDJiJDEwJGFi","providerUserInfo":[{"providerId":"phone","rawId":"+4930123456"}]}"#
+        guard case .account(let account) = AccountFile.record(Array(user.utf8), .firebase) else {
+            Issue.record("\(user) is no account")
+            return
+        }
+        #expect(account.phone == .init(text: "+4930123456", isVerified: true))
+        #expect(account.losses == [.passwordOfPhone])
+    }
 }

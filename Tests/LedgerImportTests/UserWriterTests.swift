@@ -1,5 +1,7 @@
+import Cryptography
 import Ledger
 import LedgerImport
+import LedgerSignIn
 import Testing
 
 /// Accounts that are written for another system, and read again.
@@ -130,7 +132,7 @@ import Testing
     func `an own e-mail that Firebase takes for a provider's is counted`(
         hash: String?, omissions: Set<UserWriter.Omission>
     ) throws {
-        let google = try Self.identity("google", email: Email("a@x.test", isVerified: true))
+        let google = try Self.identity("google", email: Email("a@x.test", isVerified: false))
         let own = try Self.identity(
             hash == nil ? "email" : "password", address: "b@x.test", hash: hash)
         let writer = UserWriter(for: .firebase, types: Self.types)
@@ -140,7 +142,67 @@ import Testing
             throw NotRead()
         }
         #expect((read.email?.text == "b@x.test") == omissions.isEmpty)
+        #expect(read.losses == (omissions.isEmpty ? [] : [.furtherAddress]))
         let alone = writer.write(try Self.account([], [own]))
         #expect(!alone.omissions.contains(.ownEmail))
+    }
+
+    @Test(
+        arguments: [
+            (.firebase, ["google"], []), (.firebase, ["apple"], []), (.firebase, ["facebook"], []),
+            (.firebase, ["github"], []), (.firebase, ["twitter"], []), (.firebase, ["x"], []),
+            (.firebase, ["google", "apple", "facebook", "github", "twitter", "x"], ["x"]),
+            (.firebase, ["google", "google.com", "steam"], ["google", "steam"]),
+            (.auth0, ["google", "google-oauth2", "twitter", "x", "steam"], []),
+        ] as [(UserWriter.Target, [String], [String])])
+    func `each written identity comes back to its provider, and the others are counted`(
+        target: UserWriter.Target, providers: [String], omitted: [String]
+    ) throws {
+        let names = try providers.map { try #require(ProviderName($0)) }
+        let policy = TenantPolicy(providers: Set(names))
+        let writer = UserWriter(for: target, types: policy.providers.mapValues(\.type))
+        let written = writer.write(
+            try Self.account([], try providers.map { try Self.identity($0) }))
+        #expect(written.omissions == (omitted.isEmpty ? [] : [.identity]))
+        let format = try #require(ImportFormat(rawValue: target.rawValue))
+        guard case .account(let read) = AccountFile.record(written.bytes, format) else {
+            throw NotRead()
+        }
+        let mapper = AccountMapper(
+            format, under: policy, given: [:],
+            names: AddressNames(current: "key", keys: ["key": .generate()]), tenant: .default,
+            isPreview: true, reason: "")
+        let mapped = try #require(mapper.map(read, at: Timestamp(seconds: 0)) { 1 })
+        #expect(mapped.losses == [])
+        let identities = mapped.command?.identities ?? []
+        #expect(
+            identities.map(\.subject.provider.description)
+                == providers.filter { !omitted.contains($0) })
+    }
+
+    @Test(
+        arguments: [
+            (UserWriter.Target.auth0, [.factor]), (.firebase, [.factor, .codes, .verification]),
+        ] as [(UserWriter.Target, Set<UserWriter.Omission>)])
+    func `parts that do not come back are counted`(
+        target: UserWriter.Target, omissions: Set<UserWriter.Omission>
+    ) throws {
+        var account = try Self.account(
+            [],
+            [
+                Self.identity("google", email: Email("g@x.test", isVerified: true)),
+                Self.identity("password", address: "a@x.test", hash: "$2b$10$abc"),
+                Self.identity("email", address: "a@x.test"),
+            ])
+        account.hasSecondFactors = true
+        let written = UserWriter(for: target, types: Self.types).write(account)
+        #expect(Set(written.omissions) == omissions)
+        let format = try #require(ImportFormat(rawValue: target.rawValue))
+        guard case .account(let read) = AccountFile.record(written.bytes, format) else {
+            throw NotRead()
+        }
+        #expect(read.hasCodes != omissions.contains(.codes))
+        #expect(
+            (read.federated.first?.isEmailVerified == true) != omissions.contains(.verification))
     }
 }

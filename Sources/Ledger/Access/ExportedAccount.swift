@@ -24,6 +24,7 @@ package struct ExportedAccount: Hashable, Sendable {
 
     package let id: AccountID
     package let isDisabled: Bool
+    package var hasSecondFactors = false
     /// In linking order.
     package var identities: [Identity] = []
     /// The ids of the account itself, and then those of accounts merged into it.

@@ -194,7 +194,7 @@ private struct Importing {
         _ identity: ImportAccount.Identity, _ standing: ImportAccount.Standing
     ) {
         let provider = identity.subject.provider
-        guard let type = policy.providers[provider]?.type, [.oidc, .oauth2].contains(type) else {
+        guard policy.providers[provider]?.type.isFederated == true else {
             return fail(.unsupportedProvider, provider)
         }
         switch standing {

@@ -26,4 +26,7 @@ package enum ProviderType: String, Hashable, Sendable, CaseIterable {
         case .phone: .phone
         }
     }
+
+    /// Whether the provider is another party, which names the subjects of its identities.
+    package var isFederated: Bool { self == .oidc || self == .oauth2 }
 }

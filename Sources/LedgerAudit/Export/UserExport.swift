@@ -13,7 +13,8 @@ package struct UserExport: Sendable {
     private static let accounts = Statement(
         "export_accounts",
         """
-        SELECT account_id, disabled_position FROM accounts
+        SELECT account_id, disabled_position, second_factors IS NOT NULL AS has_factors
+        FROM accounts
         WHERE tenant_id = $1 AND account_id > $2 AND merged_into IS NULL
         ORDER BY account_id LIMIT $3
         """)
@@ -119,11 +120,11 @@ package struct UserExport: Sendable {
             ])
         var page: [ExportedAccount] = []
         for row in 0..<rows.rowCount {
-            page.append(
-                ExportedAccount(
-                    id: AccountID(bits: try rows.uuid(row, rows.column("account_id"))),
-                    isDisabled: try rows.optionalInt8(row, rows.column("disabled_position")) != nil
-                ))
+            var account = ExportedAccount(
+                id: AccountID(bits: try rows.uuid(row, rows.column("account_id"))),
+                isDisabled: try rows.optionalInt8(row, rows.column("disabled_position")) != nil)
+            account.hasSecondFactors = try rows.bool(row, rows.column("has_factors"))
+            page.append(account)
         }
         return page
     }

@@ -15,14 +15,18 @@ package struct AccountMapper: Sendable {
     /// The tenant's rules.
     package let policy: TenantPolicy
     private let given: [String: ProviderName]
+    /// The tenant's providers by their names in the other system.
+    private let known: [String: ProviderName]
     private let names: AddressNames
     private let tenant: TenantID
-    private let isPreview: Bool
+    private var isPreview: Bool
     private let disabledReason: String
     private let hasher = PasswordHasher()
     private let passwordProvider: ProviderName?
     private let emailProvider: ProviderName?
     private let phoneProvider: ProviderName?
+    /// The claims of the file that give way to a proof.
+    private var provedClaims = ProvedClaims()
 
     /// Creates a mapper.
     ///
@@ -41,6 +45,7 @@ package struct AccountMapper: Sendable {
         self.format = format
         self.policy = policy
         self.given = given
+        known = format.providers(of: policy.providers.mapValues(\.type))
         self.names = names
         self.tenant = tenant
         self.isPreview = isPreview
@@ -57,14 +62,34 @@ package struct AccountMapper: Sendable {
 
     /// Returns the provider of the ledger for an identity; nil when the tenant has none.
     private func provider(_ identity: SourceAccount.Federated) -> ProviderName? {
-        let name = identity.provider
-        let names = identity.givenNames.isEmpty ? [name] : identity.givenNames
-        let candidates =
-            names.lazy.compactMap { given[$0] }.first.map { [$0] }
-            ?? (format.defaultProviders[name] ?? [name]).compactMap { ProviderName($0) }
-        return candidates.first { candidate in
-            policy.providers[candidate].map { [.oidc, .oauth2].contains($0.type) } ?? false
+        let names = identity.givenNames.isEmpty ? [identity.provider] : identity.givenNames
+        guard let provider = names.lazy.compactMap({ given[$0] }).first else {
+            return known[identity.provider]
         }
+        return policy.providers[provider]?.type.isFederated == true ? provider : nil
+    }
+
+    /// Whether accounts claim e-mails that were not verified, by their passwords.
+    package var hasClaims: Bool { policy.confirmLater && passwordProvider != nil }
+
+    /// Finds the claims of a file that a later record proves, so that its account gets the address as if it came first.
+    ///
+    /// - Parameter file: The file, which is read to its end.
+    /// - Throws: `ImportFault` when it can't be read.
+    package mutating func findProvedClaims(in file: inout AccountFile) throws(ImportFault) {
+        var mapper = self
+        mapper.isPreview = true
+        var claims = ProvedClaims()
+        try file.eachAccount { account, _ in
+            let isProof = account.email?.isVerified == true
+            // The form of an address costs more than all else.
+            guard isProof ? claims.hasClaims : account.hash != nil else { return }
+            var read = account
+            let addresses = mapper.emails(of: &read, at: Timestamp(seconds: 0)) { 0 }
+            guard let text = addresses.first?.address.text else { return }
+            claims.add(text, isProof: isProof, of: account.id)
+        }
+        provedClaims = claims.found
     }
 
     /// Makes the command for an account.
@@ -99,11 +124,7 @@ package struct AccountMapper: Sendable {
                         .map { Email($0, isVerified: federated.isEmailVerified ?? false) },
                     newID: IdentityID(at: now, random: newID())))
         }
-        var addresses: [ImportAccount.Address] = []
-        if let email = account.email {
-            let ways = ways(of: &account, at: now, newID: newID)
-            addresses += address(email, .email, ways, of: &account, at: now, newID: newID)
-        }
+        var addresses = emails(of: &account, at: now, newID: newID)
         if let phone = account.phone {
             let ways = phoneProvider.map {
                 [ImportAccount.Way($0, newID: IdentityID(at: now, random: newID()))]
@@ -119,6 +140,15 @@ package struct AccountMapper: Sendable {
                 newAccount: AccountID(at: now, random: newID()),
                 disabledReason: account.isDisabled ? disabledReason : nil, isPreview: isPreview),
             losses: account.losses)
+    }
+
+    /// Returns the e-mail address that the account gets or claims, if it has one.
+    private func emails(
+        of account: inout SourceAccount, at now: Timestamp, newID: () -> UInt128
+    ) -> [ImportAccount.Address] {
+        guard let email = account.email else { return [] }
+        let ways = ways(of: &account, at: now, newID: newID)
+        return address(email, .email, ways, of: &account, at: now, newID: newID)
     }
 
     /// Returns the ways to sign in with the e-mail address: the password, and codes without one.
@@ -155,7 +185,7 @@ package struct AccountMapper: Sendable {
     private func claim(
         of account: SourceAccount, at now: Timestamp, newID: () -> UInt128
     ) -> [ImportAccount.Way] {
-        guard policy.confirmLater, let passwordProvider, let adopted = account.hash.flatMap(adopt)
+        guard hasClaims, let passwordProvider, let adopted = account.hash.flatMap(adopt)
         else { return [] }
         return [
             ImportAccount.Way(
@@ -182,6 +212,10 @@ package struct AccountMapper: Sendable {
         }
         guard let text = CodeSettings(kind: kind).canonical(own.text) else {
             account.lose(.invalidAddress)
+            return []
+        }
+        guard own.isVerified || !provedClaims.contains(text) else {
+            account.lose(.unverifiedAddress)
             return []
         }
         let names = names.all(of: text, kind, in: tenant)

@@ -18,6 +18,12 @@ package struct UserWriter: Sendable {
         case address
         /// The hash is of a scheme that the system does not import, or has a pepper.
         case hash
+        /// Second factors, whose secrets are not exported.
+        case factor
+        /// Codes to an e-mail that has a password, too.
+        case codes
+        /// That a provider has verified its e-mail.
+        case verification
         /// The other external ids.
         case name
         /// An e-mail of the person's own beside a provider, which comes back as the provider's.
@@ -26,11 +32,13 @@ package struct UserWriter: Sendable {
 
     private let target: Target
     private let types: [ProviderName: ProviderType]
+    private let firebaseNames: [ProviderName: String]
 
     /// Creates a writer.
     package init(for target: Target, types: [ProviderName: ProviderType]) {
         self.target = target
         self.types = types
+        firebaseNames = ImportFormat.firebase.names(of: types)
     }
 
     /// The text before the first account, between two, and after the last.
@@ -69,9 +77,7 @@ package struct UserWriter: Sendable {
     }
 
     private func federated(_ account: ExportedAccount) -> [ExportedAccount.Identity] {
-        account.identities.filter { identity in
-            type(identity).map { [.oidc, .oauth2].contains($0) } ?? false
-        }
+        account.identities.filter { type($0)?.isFederated == true }
     }
 
     private func externalID(_ account: ExportedAccount, _ source: String) -> String {
@@ -91,6 +97,7 @@ package struct UserWriter: Sendable {
         }
         let written = account.names.first { $0.source.description == source }
         if account.names.contains(where: { $0 != written }) { omissions.append(.name) }
+        if account.hasSecondFactors { omissions.append(.factor) }
         return omissions
     }
 
@@ -169,22 +176,19 @@ package struct UserWriter: Sendable {
 
     // MARK: Firebase
 
-    private static let firebaseProviders = [
-        "google": "google.com", "apple": "apple.com", "facebook": "facebook.com",
-        "github": "github.com", "twitter": "twitter.com", "x": "twitter.com",
-    ]
-
     private func firebase(_ account: ExportedAccount) -> (bytes: [UInt8], omissions: [Omission]) {
         let emails = own(.email, of: account)
         let phone = own(.phone, of: account).first
-        let federated = federated(account).filter {
-            Self.firebaseProviders[$0.provider.description] != nil
-        }
+        let federated = federated(account).filter { firebaseNames[$0.provider] != nil }
         let hash = emails.lazy.compactMap(\.hash).first
         let isWritten = hash.flatMap(Self.scheme) == .bcrypt
         var omissions = omissions(account, federated: federated.count, of: "firebase")
         // Beside a provider and without a hash, an e-mail is read as the provider's.
         if !federated.isEmpty, !emails.isEmpty, !isWritten { omissions.append(.ownEmail) }
+        if isWritten, emails.contains(where: { type($0) == .email }) { omissions.append(.codes) }
+        if federated.contains(where: { $0.email?.isVerified == true }) {
+            omissions.append(.verification)
+        }
         var writer = JSONWriter()
         writer.object { writer in
             writer.member("localId", externalID(account, "firebase"))
@@ -211,9 +215,7 @@ package struct UserWriter: Sendable {
             writer.array { writer in
                 for identity in federated {
                     writer.object { writer in
-                        writer.member(
-                            "providerId",
-                            Self.firebaseProviders[identity.provider.description])
+                        writer.member("providerId", firebaseNames[identity.provider])
                         writer.member("rawId", identity.providerID)
                         writer.member("email", identity.email?.address)
                     }

@@ -81,15 +81,24 @@ package struct AccountFile {
     /// - Throws: `ImportFault.missingHashConfig` with the line of the first; `unreadable`.
     package static func checkWithoutHashing(path: String, now: Timestamp) throws(ImportFault) {
         var file = try AccountFile(.firebase, paths: [path], hashing: nil, now: now)
+        try file.eachAccount { (account, line) throws(ImportFault) in
+            guard !account.losses.contains(.unsupportedHash) else {
+                throw ImportFault.missingHashConfig(line: line)
+            }
+        }
+    }
+
+    /// Reads the accounts and their lines to the end, or to where the file breaks off, which the import reports.
+    ///
+    /// - Throws: `ImportFault` when the file can't be read, or that of the body.
+    mutating func eachAccount(
+        _ body: (SourceAccount, Int) throws(ImportFault) -> Void
+    ) throws(ImportFault) {
         do throws(ImportFault) {
-            while let (record, line) = try file.next() {
-                guard case .account(let account) = record,
-                    account.losses.contains(.unsupportedHash)
-                else { continue }
-                throw .missingHashConfig(line: line)
+            while let (record, line) = try next() {
+                if case .account(let account) = record { try body(account, line) }
             }
         } catch {
-            // The import reports a malformed record with its line.
             if case .malformed = error { return }
             throw error
         }

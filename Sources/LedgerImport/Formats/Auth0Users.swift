@@ -215,8 +215,11 @@ enum Auth0User {
 
     private static func addPhone(of own: [Identity], to account: inout SourceAccount) {
         for identity in own {
-            guard let phone = identity.phone, identity.provider == smsCodes || phone.isVerified
-            else { continue }
+            guard let phone = identity.phone else { continue }
+            guard identity.provider == smsCodes || phone.isVerified else {
+                account.lose(.unverifiedAddress)
+                continue
+            }
             account.lose(
                 .furtherAddress, if: account.phone.map { $0.text != phone.text } ?? false)
             if account.phone == nil { account.phone = phone }

@@ -26,6 +26,8 @@ struct FirebaseUser {
     private var hasProfile = false
     private var hasSecondFactors = false
     private var hasPassword = false
+    /// Whether an identity has no provider.
+    private var hasUnknown = false
     private var federated: [SourceAccount.Federated] = []
 
     static func read(_ bytes: [UInt8], _ hashing: FirebaseHashing?) -> SourceRecord {
@@ -71,16 +73,18 @@ struct FirebaseUser {
         isDisabled = user.isTrue("disabled")
         hasProfile = ["displayName", "photoUrl", "customAttributes"].contains(where: user.has)
         hasSecondFactors = user.has("mfaInfo")
-        for info in user["providerUserInfo"]?.array?.compactMap(\.members) ?? [] {
+        for value in user["providerUserInfo"]?.array ?? [] {
+            let info = value.members ?? [:]
+            hasProfile = hasProfile || info.has("displayName") || info.has("photoUrl")
             switch info.text("providerId") {
             case "password"?: hasPassword = true
-            case "phone"?: break
+            case "phone"?: phone = phone ?? info.text("phoneNumber") ?? info.text("rawId")
             case let provider?:
                 federated.append(
                     SourceAccount.Federated(
                         provider: provider, subject: info.id("rawId") ?? "",
                         email: info.text("email"), isEmailVerified: nil))
-            case nil: break
+            case nil: hasUnknown = true
             }
         }
     }
@@ -101,6 +105,7 @@ struct FirebaseUser {
         isDisabled = text(26) == "true"
         for (provider, index) in Self.columns {
             guard let subject = text(index) else { continue }
+            hasProfile = hasProfile || text(index + 2) != nil || text(index + 3) != nil
             federated.append(
                 SourceAccount.Federated(
                     provider: provider, subject: subject, email: text(index + 1),
@@ -114,12 +119,19 @@ struct FirebaseUser {
         account.isDisabled = isDisabled
         account.lose(.profile, if: hasProfile)
         account.lose(.secondFactors, if: hasSecondFactors)
+        account.lose(.unknownProvider, if: hasUnknown)
+        account.lose(.passwordOfPhone, if: hash != nil && email == nil)
         if let phone {
             // Firebase keeps no number that was not proved.
             account.phone = SourceAccount.Own(text: phone, isVerified: true)
         }
-        // Otherwise the e-mail is that of a provider.
-        guard let email, hash != nil || hasPassword || federated.isEmpty else { return account }
+        guard let email else { return account }
+        // Otherwise the e-mail is that of a provider, which may have changed there.
+        guard hash != nil || hasPassword || federated.isEmpty else {
+            let isKnown = federated.contains { $0.email?.lowercased() == email.lowercased() }
+            account.lose(.furtherAddress, if: !isKnown)
+            return account
+        }
         account.email = SourceAccount.Own(text: email, isVerified: isEmailVerified)
         account.hasPassword = hash != nil || hasPassword
         account.hasCodes = !account.hasPassword
@@ -136,7 +148,8 @@ struct FirebaseUser {
 
     /// Returns the text of a hash in the form in which Firebase imports bcrypt.
     private static func bcrypt(_ hash: String) -> String? {
-        guard let bytes = Base64.decode(FirebaseHashing.standard(hash)),
+        // The Base64 of `$2`.
+        guard hash.hasPrefix("JD"), let bytes = Base64.decode(FirebaseHashing.standard(hash)),
             let text = String(validating: bytes, as: UTF8.self), text.hasPrefix("$2")
         else { return nil }
         return text

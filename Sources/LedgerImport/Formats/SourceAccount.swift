@@ -28,7 +28,7 @@ package enum Loss: String, Hashable, Sendable, CaseIterable {
     case invalidSubject = "invalid_subject"
     /// The account has more identities than the maximum; the first ones are imported.
     case tooManyIdentities = "too_many_identities"
-    /// A second address of the person's own, of which an account has one of each kind.
+    /// A second address of the person's own, of which an account has one of each kind, or one that no provider has.
     case furtherAddress = "further_address"
 }
 
@@ -116,17 +116,40 @@ package enum ImportFormat: String, Sendable, CaseIterable {
         return source
     }
 
-    /// The providers of the ledger by their names in the system, if the tenant has them and nothing else is said.
-    package var defaultProviders: [String: [String]] {
+    /// The usual names of the tenant's providers that have another name in the system, by that one.
+    private var defaultProviders: [String: [String]] {
         switch self {
-        case .auth0: ["google-oauth2": ["google"], "twitter": ["twitter", "x"]]
+        case .auth0: ["google-oauth2": ["google"], "twitter": ["x"]]
         case .firebase:
             [
                 "google.com": ["google"], "apple.com": ["apple"], "facebook.com": ["facebook"],
                 "github.com": ["github"], "twitter.com": ["twitter", "x"],
             ]
         case .keycloak: [:]
-        case .supabase: ["twitter": ["twitter", "x"]]
+        case .supabase: ["twitter": ["x"]]
         }
+    }
+
+    /// Returns the tenant's providers by their names in the system, if the operator gives none: one of the same name
+    /// before others.
+    func providers(of types: [ProviderName: ProviderType]) -> [String: ProviderName] {
+        let federated = types.filter(\.value.isFederated)
+        var providers: [String: ProviderName] = [:]
+        for name in federated.keys { providers[name.description] = name }
+        for (name, others) in defaultProviders where providers[name] == nil {
+            providers[name] = others.lazy.compactMap { ProviderName($0) }
+                .first { federated[$0] != nil }
+        }
+        return providers
+    }
+
+    /// Returns the names in the system of the tenant's providers that have another one there: an import of a name
+    /// finds its provider again.
+    func names(of types: [ProviderName: ProviderType]) -> [ProviderName: String] {
+        var names: [ProviderName: String] = [:]
+        for (name, provider) in providers(of: types) where defaultProviders[name] != nil {
+            names[provider] = name
+        }
+        return names
     }
 }

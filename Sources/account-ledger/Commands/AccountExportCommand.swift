@@ -78,6 +78,9 @@ extension UserWriter.Omission {
         case .identity: "an identity that the system does not import"
         case .address: "a second address of their own"
         case .hash: "a password whose hash the system does not import"
+        case .factor: "second factors, which are not exported"
+        case .codes: "codes to an e-mail that comes back with its password alone"
+        case .verification: "a provider's e-mail that comes back as not verified"
         case .name: "another external id"
         case .ownEmail: "an e-mail of their own that comes back as a provider's"
         }

@@ -89,7 +89,7 @@ struct ImportAccountsCommand: Sendable {
         let second = arguments[Self.identities] ?? arguments[Self.hashes]
         let paths = arguments.operands + [second].compactMap(\.self)
         let hashing = try arguments[Self.hashConfig].map(Self.hashing)
-        let file: AccountFile
+        var file: AccountFile
         do {
             if format == .firebase, hashing == nil, !isDryRun {
                 try AccountFile.checkWithoutHashing(path: paths.first ?? "", now: .now)
@@ -106,23 +106,31 @@ struct ImportAccountsCommand: Sendable {
         let report = try arguments["report"].map { path throws(Fault) in
             try ProblemFile(NewFile(path: path))
         }
+        let secrets = rules.keyring.secrets
+        var mapper = AccountMapper(
+            format, under: rules.policy, given: given,
+            names: AddressNames(current: secrets.currentID, keys: secrets.keys),
+            tenant: command.tenant, isPreview: isDryRun, reason: reason)
+        if mapper.hasClaims {
+            do {
+                try mapper.findProvedClaims(in: &file)
+                file = try AccountFile(format, paths: paths, hashing: hashing, now: .now)
+            } catch {
+                throw Fault("\(error)")
+            }
+        }
         if !isDryRun {
             var access = AccessRecord(by: nil, .importAccounts)
             access.reason = reason
             access.details = ["format": format.rawValue]
             try await command.record(access)
         }
-        let secrets = rules.keyring.secrets
         let faults = LastFault()
         let sequencer = command.sequencer(
             keyring: rules.keyring, policy: rules.policy, noticeLanguage: nil, faults: faults,
             batchLimit: AccountImporter.batchMax)
         let importer = AccountImporter(
-            command: command, sequencer: sequencer, faults: faults,
-            mapper: AccountMapper(
-                format, under: rules.policy, given: given,
-                names: AddressNames(current: secrets.currentID, keys: secrets.keys),
-                tenant: command.tenant, isPreview: isDryRun, reason: reason),
+            command: command, sequencer: sequencer, faults: faults, mapper: mapper,
             isDryRun: isDryRun, report: report)
         async let finished: Void = sequencer.run()
         let result = await importer.run(file)

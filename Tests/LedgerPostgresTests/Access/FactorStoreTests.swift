@@ -163,6 +163,18 @@ import Testing
         }
     }
 
+    @Test func `an export tells which accounts have factors`() async throws {
+        try await with { scene in
+            _ = try await scene.fixture.signIn(subject("google", "bob"))
+            let export = UserExport(
+                url: scene.database.runtimeURL, keyring: SequencerFixture.strictKeyring, types: [:])
+            let page = try await export.page(after: nil, in: .default)
+            await export.close()
+            #expect(page.count == 2)
+            #expect(page.filter(\.hasSecondFactors).map(\.id) == [scene.account])
+        }
+    }
+
     @Test func `removed, replaced and erased factors leave no rows`() async throws {
         try await with { scene in
             var generator = SeededGenerator(seed: 2)
