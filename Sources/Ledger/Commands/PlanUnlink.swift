@@ -74,12 +74,12 @@ package struct PlanUnlink: Sendable {
             let refusal = confirmation(policy).refusal(
                 of: request, by: hash, due: planned, known)
             if let refusal { return .refused(refusal) }
-            return unlink(link, of: known, keeping: rest, state, policy)
+            return unlink(link, of: known, keeping: rest, state, at: now, policy)
         }
         // A plan that exists stays as it is: the rules may have changed since.
         guard
             change == .stop || planned != nil
-                || state.canSignIn(to: rest, with: known.secondFactors, under: policy)
+                || state.canSignIn(to: rest, with: known.secondFactors, at: now, under: policy)
         else { return .refused(.onlyProvider) }
         // The event may be dated after the clock, if that was set back.
         let recordedAt = max(now, state.ledger.lastRecordedAt)
@@ -112,10 +112,10 @@ package struct PlanUnlink: Sendable {
     /// Unlinks at once what was planned; `rest` are the links without planned unlinks.
     private func unlink(
         _ link: Account.Link, of known: Account, keeping rest: [Account.Link],
-        _ state: DecisionState, _ policy: TenantPolicy
+        _ state: DecisionState, at now: Timestamp, _ policy: TenantPolicy
     ) -> Decision {
         let others = known.links.filter { $0.identity != identity }
-        guard state.canSignIn(to: others, with: known.secondFactors, under: policy) else {
+        guard state.canSignIn(to: others, with: known.secondFactors, at: now, under: policy) else {
             return .refused(.onlyProvider)
         }
         let fact = ProviderUnlinked(
