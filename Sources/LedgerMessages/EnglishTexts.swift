@@ -68,6 +68,8 @@ enum EnglishTexts {
         case .recoveryCodeUsed: notice("A recovery code was used", "A recovery code was used")
         case .recoveryCodesReplaced:
             notice("Your recovery codes were replaced", "The recovery codes were replaced")
+        case .recoveryCodesRemoved:
+            notice("Your recovery codes were removed", "The recovery codes were removed")
         case .newDevice: notice("A new device signed in", "A device signed in for the first time")
         case .accountDisabled:
             notice(

@@ -88,6 +88,9 @@ enum GermanTexts {
         case .recoveryCodesReplaced:
             notice(
                 "Wiederherstellungscodes ersetzt", "Die Wiederherstellungscodes wurden ersetzt")
+        case .recoveryCodesRemoved:
+            notice(
+                "Wiederherstellungscodes entfernt", "Die Wiederherstellungscodes wurden entfernt")
         case .newDevice:
             notice("Neues Gerät", "Ein Gerät hat sich zum ersten Mal angemeldet")
         case .accountDisabled:

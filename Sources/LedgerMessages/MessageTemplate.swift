@@ -23,6 +23,7 @@ package enum MessageTemplate: String, Hashable, Sendable, CaseIterable {
     case factorRemoved = "factor_removed"
     case recoveryCodeUsed = "recovery_code_used"
     case recoveryCodesReplaced = "recovery_codes_replaced"
+    case recoveryCodesRemoved = "recovery_codes_removed"
     case newDevice = "new_device"
     case accountDisabled = "account_disabled"
     /// Support removes a factor, unless the person stops it.
@@ -51,8 +52,8 @@ package enum MessageTemplate: String, Hashable, Sendable, CaseIterable {
         case .providerLinked, .providerUnlinked, .unlinkPlanned: [.provider, .time]
         case .accountsMerged, .mergeUndone, .passwordChanged, .addressChanged,
             .addressReturned, .factorAdded,
-            .factorRemoved, .recoveryCodeUsed, .recoveryCodesReplaced, .newDevice, .accountDisabled,
-            .removalPlanned:
+            .factorRemoved, .recoveryCodeUsed, .recoveryCodesReplaced, .recoveryCodesRemoved,
+            .newDevice, .accountDisabled, .removalPlanned:
             [.time]
         }
     }

@@ -38,7 +38,7 @@ enum PlantedBug: String, CaseIterable, Sendable {
     case factorUseNotWritten
     /// The counter of a passkey is not stored, so that a copied response works again.
     case passkeyUseNotWritten
-    /// The times at which phone numbers were proved are not loaded, so that an unused one still signs in.
+    /// The times at which phone numbers were used are not loaded, so that an unused one still signs in.
     case unusedNumberSignsIn
     /// Pending events are stored without the accounts that order them.
     case pendingWithoutAccounts

@@ -62,12 +62,34 @@ extension DecisionState {
     func provesUnusedNumber(
         _ proof: Proof, of account: Account, at now: Timestamp, under policy: TenantPolicy
     ) -> Bool {
-        guard policy.phoneUnusedDays > 0, account.secondFactors.isEmpty, proof.endsOtherClaims,
-            let held = proof.address.flatMap({ holding($0.names) }), held.isProved,
-            let proved = numberProofs[held.id]
+        guard account.secondFactors.isEmpty, proof.endsOtherClaims,
+            let held = proof.address.flatMap({ holding($0.names) }), held.kind == .phone,
+            held.isProved, let identity = identity(provedBy: proof)
         else { return false }
-        let used = identity(provedBy: proof).flatMap { identityUses[$0] } ?? proved
-        return max(proved, used) < now.adding(seconds: policy.phoneUnusedDays &* -86_400)
+        return isUnused(identity, at: now, under: policy)
+    }
+
+    /// Whether the phone number of an identity was not used for so long that another person may have it.
+    private func isUnused(
+        _ identity: IdentityID, at now: Timestamp, under policy: TenantPolicy
+    ) -> Bool {
+        guard policy.phoneUnusedDays > 0, let used = identityUses[identity] else { return false }
+        return used < now.adding(seconds: policy.phoneUnusedDays &* -86_400)
+    }
+
+    /// Returns those of some links of an account with some second factors by which it can be signed in to.
+    ///
+    /// Not by a phone number that it has lost, nor by one that was not used for a long time, unless a second factor is
+    /// asked for with that: the account would be lost with the other links.
+    func usableWays(
+        _ links: [Account.Link], with factors: [FactorID], at now: Timestamp,
+        under policy: TenantPolicy
+    ) -> [Account.Link] {
+        waysToSignIn(links, policy).filter { link in
+            guard type(of: link.provider, under: policy) == .phone else { return true }
+            return !lostNumbers.contains(link.identity)
+                && (!factors.isEmpty || !isUnused(link.identity, at: now, under: policy))
+        }
     }
 
     /// Returns the events by which an account keeps its other ways to sign in and loses an address.

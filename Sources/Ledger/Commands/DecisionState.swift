@@ -100,12 +100,11 @@ package struct DecisionState: Sendable {
     package var passkeyCounts: [IdentityID: UInt32] = [:]
     /// The addresses that accounts have, by their names.
     package var addressNames: [AddressName: AddressID] = [:]
-    /// The times at which phone numbers were confirmed or changed last.
-    package var numberProofs: [AddressID: Timestamp] = [:]
-    /// The last use of each identity that a phone number finds: a sign-in, or a refresh of a session that it opened.
+    /// The last use of each identity that a phone number finds: its link, a proof of the number, a sign-in, or a
+    /// refresh of a session that it opened.
     package var identityUses: [IdentityID: Timestamp] = [:]
     /// The identities whose phone number their account has lost, so that they open nothing; loaded for links of numbers
-    /// by their accounts.
+    /// by their accounts, and where an account loses ways to sign in.
     package var lostNumbers: Set<IdentityID> = []
     /// The positions of the external ids that accounts have.
     package var names: [ExternalName: LogPosition] = [:]

@@ -62,7 +62,7 @@ package struct MergeAccounts: Sendable {
             guard let survivor = state.ledger.accounts[named.survivor],
                 let absorbed = state.ledger.accounts[named.absorbed]
             else { return .refused(.unknownAccount) }
-            return decide(survivor, absorbed, in: state, policy)
+            return decide(survivor, absorbed, in: state, at: now, policy)
         case .accountHolder(let caller, let credential):
             return decide(for: caller, credential, in: state, at: now, policy)
         }
@@ -104,7 +104,7 @@ package struct MergeAccounts: Sendable {
             {
                 throw Refusal.addressUnused
             }
-            decision = decide(survivor, absorbed, in: state, policy)
+            decision = decide(survivor, absorbed, in: state, at: now, policy)
         } catch {
             decision = .refused(error)
         }
@@ -118,7 +118,8 @@ package struct MergeAccounts: Sendable {
     }
 
     private func decide(
-        _ survivor: Account, _ absorbed: Account, in state: DecisionState, _ policy: TenantPolicy
+        _ survivor: Account, _ absorbed: Account, in state: DecisionState, at now: Timestamp,
+        _ policy: TenantPolicy
     ) -> Decision {
         do throws(Refusal) {
             try check(survivor, absorbed, in: state)
@@ -136,9 +137,9 @@ package struct MergeAccounts: Sendable {
             return .refused(.nothingToChoose(surplus))
         }
         guard plan.linkCount <= EntryDetails.linksMax else { return .refused(.tooMuchToMerge) }
-        guard !waysToSignIn(plan.links, policy).isEmpty else {
-            return .refused(.onlyProvider)
-        }
+        let ways = state.usableWays(
+            plan.links, with: survivor.secondFactors, at: now, under: policy)
+        guard !ways.isEmpty else { return .refused(.onlyProvider) }
         let digest = digest(plan.bytes)
         guard let agreed else { return Decision(.success(.mergePlanned(plan, digest))) }
         guard agreed == digest else { return .refused(.mergePlanChanged) }

@@ -121,7 +121,7 @@ extension DecisionState {
             if let exchanged = tokens.preceding?.exchangedAt,
                 let identity = ledger.sessions[session]?.identity
             {
-                identityUses[identity] = exchanged
+                noteUse(of: identity, at: exchanged)
             }
         case .answered(let scope, let record): idempotency[scope] = record
         case .erasureAsked(let request): erasureRequests[request.account] = request
@@ -155,25 +155,33 @@ extension DecisionState {
         directory = directory.filter { !isForgotten($0.value) }
         signIns = signIns.filter { !isForgotten($0.key) }
         addressNames = addressNames.filter { ledger.addresses[$0.value] != nil }
-        numberProofs = numberProofs.filter { ledger.addresses[$0.key] != nil }
         identityUses = identityUses.filter { !isForgotten($0.key) }
         lostNumbers = lostNumbers.filter { !isForgotten($0) }
         names = names.filter { ledger.names[$0.value] != nil }
     }
 
     /// Notes the proof or the loss of a phone number, or the use of an identity, by an event.
-    mutating func noteUse(of event: Event, at time: Timestamp) {
+    package mutating func noteUse(of event: Event, at time: Timestamp) {
         switch event {
         case .addressConfirmed(let fact) where fact.kind == .phone:
-            numberProofs[fact.address] = time
+            for user in users(of: fact.address) { noteUse(of: user, at: time) }
         case .addressChanged(let fact) where fact.kind == .phone:
-            numberProofs[fact.address] = time
-        case .addressReleased(let fact):
-            let subject = fact.address.description
-            lostNumbers.formUnion(directory.filter { $0.key.providerID == subject }.values)
-        case .signedIn(let fact): identityUses[fact.identity] = time
+            for user in users(of: fact.address) { noteUse(of: user, at: time) }
+        case .addressReleased(let fact): lostNumbers.formUnion(users(of: fact.address))
+        case .providerLinked(let fact): noteUse(of: fact.identity, at: time)
+        case .signedIn(let fact): noteUse(of: fact.identity, at: time)
         default: break
         }
+    }
+
+    /// Notes a use of an identity; an earlier one than is known changes nothing, as a clock may be set back.
+    package mutating func noteUse(of identity: IdentityID, at time: Timestamp) {
+        identityUses[identity] = max(time, identityUses[identity] ?? time)
+    }
+
+    private func users(of address: AddressID) -> [IdentityID] {
+        let subject = address.description
+        return directory.filter { $0.key.providerID == subject }.map(\.value)
     }
 
     private func isForgotten(_ identity: IdentityID) -> Bool {

@@ -46,6 +46,17 @@ extension DecisionState {
         }
     }
 
+    /// Whether an account can be signed in to by one of some links at a time: a phone number counts while no other person
+    /// may have it.
+    func canSignIn(
+        to links: [Account.Link], with factors: [FactorID], at now: Timestamp,
+        under policy: TenantPolicy
+    ) -> Bool {
+        canSignIn(
+            to: usableWays(links, with: factors, at: now, under: policy), with: factors,
+            under: policy)
+    }
+
     /// Whether a change by an account holder needs another sign-in first: the account has a second factor, and the
     /// session did not begin with one a short time ago.
     func lacksSecondFactor(

@@ -34,7 +34,7 @@ package struct UnlinkProvider: Sendable {
         }
 
         let rest = account.links.filter { $0.identity != link.identity }
-        guard state.canSignIn(to: rest, with: account.secondFactors, under: policy) else {
+        guard state.canSignIn(to: rest, with: account.secondFactors, at: now, under: policy) else {
             return refuse(.onlyProvider, link, .onlyProvider, in: state, at: now, policy)
         }
         guard policy.isRecent(session.authenticatedAt, at: now),

@@ -77,7 +77,9 @@ package struct UnmergeAccounts: Sendable {
         self.idempotency = idempotency
     }
 
-    func decide(given state: DecisionState, under policy: TenantPolicy) -> Decision {
+    func decide(
+        given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
+    ) -> Decision {
         if let earlier = earlierAnswer(to: idempotency, in: state) { return earlier }
         guard let survivor = state.ledger.accounts[survivor],
             let absorbed = state.ledger.accounts[absorbed]
@@ -93,7 +95,7 @@ package struct UnmergeAccounts: Sendable {
         guard let plan = plan(merge, survivor, absorbed, state.ledger) else {
             return .refused(.mergeSuperseded(.identityChanged))
         }
-        if let obstacle = obstacle(to: plan, survivor, state, policy) {
+        if let obstacle = obstacle(to: plan, survivor, state, at: now, policy) {
             return .refused(.mergeSuperseded(obstacle))
         }
         // An entry has a maximum number of links.
@@ -151,7 +153,8 @@ package struct UnmergeAccounts: Sendable {
     }
 
     private func obstacle(
-        to plan: Plan, _ survivor: Account, _ state: DecisionState, _ policy: TenantPolicy
+        to plan: Plan, _ survivor: Account, _ state: DecisionState, at now: Timestamp,
+        _ policy: TenantPolicy
     ) -> Obstacle? {
         let restored = Set(plan.restored.map(\.provider))
         let kept = Set(survivor.links.map(\.identity)).subtracting(plan.returned.map(\.identity))
@@ -172,8 +175,10 @@ package struct UnmergeAccounts: Sendable {
         }
         if !addresses[0].isDisjoint(with: addresses[1]) { return .addressShared }
         // The factors stay with the survivor.
-        guard state.canSignIn(to: plan.links, with: survivor.secondFactors, under: policy),
-            !waysToSignIn(plan.returned, policy).isEmpty
+        guard
+            state.canSignIn(
+                to: plan.links, with: survivor.secondFactors, at: now, under: policy),
+            state.canSignIn(to: plan.returned, with: [], at: now, under: policy)
         else { return .noWayToSignIn }
         return nil
     }

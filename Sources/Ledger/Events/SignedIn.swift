@@ -6,7 +6,8 @@ package struct SignedIn: EventFact {
     package let identity: IdentityID
     package let provider: ProviderName
     package let session: SessionID
-    /// The device, if an account that existed was signed in to with a password from one that it did not know.
+    /// The device, if an account that existed was signed in to from one that it did not know, in a way that makes devices
+    /// known.
     package let device: Device?
     /// The methods in the entry; nil in version 1.
     private let writtenMethods: AuthenticationMethods?

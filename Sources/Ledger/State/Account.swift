@@ -185,7 +185,7 @@ package struct Session: Hashable, Sendable {
 /// Returns the links by which their account can be signed in to: those whose provider the rules have.
 ///
 /// The one rule for the last way to sign in, which no command of an account holder or of support
-/// removes.
+/// removes. Where a command takes a way, the last use of a phone number counts, too: `DecisionState.usableWays`.
 package func waysToSignIn(
     _ links: some Sequence<Account.Link>, _ rules: TenantPolicy
 ) -> [Account.Link] {

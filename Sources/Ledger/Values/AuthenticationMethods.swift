@@ -46,7 +46,7 @@ package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertibl
     package var includesSecondFactor: Bool { words.contains(Self.severalFactors) }
 
     /// Whether all words of others are among them.
-    func includes(_ others: AuthenticationMethods) -> Bool {
+    package func includes(_ others: AuthenticationMethods) -> Bool {
         Set(others.words).isSubset(of: words)
     }
 

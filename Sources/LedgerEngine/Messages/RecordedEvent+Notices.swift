@@ -5,6 +5,8 @@ package import LedgerMessages
 package struct Notice: Sendable {
     package let account: AccountID
     package let template: MessageTemplate
+    /// The address that the code of a sign-in proved, to which that code was the notice; nil otherwise.
+    package let proved: AddressID?
     /// The position of the event.
     package let position: LogPosition
 }
@@ -20,20 +22,40 @@ extension TenantBatch {
             return fact.survivor
         }
         let untold = accountsWithoutAddresses.subtracting(merged)
+        let removals = Set(recordings.compactMap(\.recorded.commandThatRemovesFactor))
         return recordings.flatMap { recording -> [Notice] in
             guard let (template, accounts) = recording.recorded.notices else { return [] }
+            // Those that go with the last factor are told with it.
+            if template == .recoveryCodesRemoved, removals.contains(recording.recorded.command) {
+                return []
+            }
+            let proved = addressProved(by: recording.recorded.event)
             return accounts.compactMap { account in
                 untold.contains(account)
                     ? nil
                     : Notice(
-                        account: account, template: template,
+                        account: account, template: template, proved: proved,
                         position: recording.recorded.position)
             }
         }
     }
+
+    /// Returns the address to which a sign-in's code was sent; a password proves none.
+    private func addressProved(by event: Event) -> AddressID? {
+        guard case .signedIn(let fact) = event, !fact.methods.includes(.password) else {
+            return nil
+        }
+        return subjects[fact.identity].flatMap { AddressID($0.providerID) }
+    }
 }
 
 extension RecordedEvent {
+    /// The command of the removal of a second factor; nil for another event, and for recovery codes.
+    fileprivate var commandThatRemovesFactor: CommandID? {
+        guard case .secondFactorRemoved(let fact) = event, fact.kind.isRequired else { return nil }
+        return command
+    }
+
     /// The notices of the event: its text, and the accounts whose holders are told.
     ///
     /// A sign-up has no notice.
@@ -61,7 +83,7 @@ extension RecordedEvent {
                 fact.replaced.map { _ in (.recoveryCodesReplaced, [fact.account]) }
             }
         case .secondFactorRemoved(let fact):
-            fact.kind.isRequired ? (.factorRemoved, [fact.account]) : nil
+            (fact.kind.isRequired ? .factorRemoved : .recoveryCodesRemoved, [fact.account])
         case .secondFactorRemovalPlanned(let fact): (.removalPlanned, [fact.account])
         case .recoveryCodeUsed(let fact): (.recoveryCodeUsed, [fact.account])
         case .accountDisabled(let fact): (.accountDisabled, [fact.account])

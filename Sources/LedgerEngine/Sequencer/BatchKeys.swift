@@ -72,8 +72,6 @@ package struct BatchKeys {
         package let provider: ProviderName
         /// Whether another account's claim of the address ends.
         package let endsClaim: Bool
-        /// The account that links it, if it is a phone number: the link replaces one whose number was lost.
-        package let linker: AccountID?
     }
 
     /// The number of commands.
@@ -99,6 +97,8 @@ package struct BatchKeys {
     package private(set) var challenges: [TenantID: [ChallengeID]] = [:]
     /// The accounts whose second factors are loaded.
     package private(set) var factors: [TenantID: Set<AccountID>] = [:]
+    /// The accounts for whose identities the losses and the last uses of phone numbers are loaded.
+    package private(set) var numbers: [TenantID: Set<AccountID>] = [:]
     /// Accounts that commands name; loaded with their legal holds, erasures, and all accounts
     /// merged with them.
     package private(set) var accounts = IDs()
@@ -152,10 +152,13 @@ package struct BatchKeys {
             if proof.passkey?.registered != nil {
                 factors[tenant, default: []].insert(intent.caller.account)
             }
-            addAddress(proof, tenant, linker: intent.caller.account)
+            addAddress(proof, tenant)
+            // The link of a number replaces one whose number was lost.
+            if proof.address?.kind == .phone { addNumbers(of: intent.caller.account, tenant) }
         case .unlinkProvider(let intent):
             sessions.add(tenant, intent.caller.session)
             factors[tenant, default: []].insert(intent.caller.account)
+            addNumbers(of: intent.caller.account, tenant)
             add(intent.idempotency, tenant)
         case .signOut(let intent):
             sessions.add(tenant, intent.caller.session)
@@ -187,9 +190,13 @@ package struct BatchKeys {
             case .support(_, let named):
                 accounts.add(tenant, named.survivor)
                 accounts.add(tenant, named.absorbed)
+                addNumbers(of: named.survivor, tenant)
+                addNumbers(of: named.absorbed, tenant)
             case .accountHolder(let caller, let credential):
                 sessions.add(tenant, caller.session)
                 accounts.add(tenant, caller.account)
+                // The identity that is proved, or another one in its place, is a way that was just used.
+                addNumbers(of: caller.account, tenant)
                 guard let proof = credential.proof else { break }
                 addAddress(proof, tenant)
                 guard proof.address == nil else { break }
@@ -200,6 +207,8 @@ package struct BatchKeys {
             add(intent.idempotency, tenant)
             accounts.add(tenant, intent.survivor)
             accounts.add(tenant, intent.absorbed)
+            addNumbers(of: intent.survivor, tenant)
+            addNumbers(of: intent.absorbed, tenant)
             factors[tenant, default: []].insert(intent.survivor)
             subjectTenants.insert(tenant)
         case .relinkProvider(let intent):
@@ -248,12 +257,14 @@ package struct BatchKeys {
             factors[tenant, default: []].insert(intent.account)
         case .planUnlink(let intent):
             accounts.add(tenant, intent.account)
+            addNumbers(of: intent.account, tenant)
             factors[tenant, default: []].insert(intent.account)
         case .endUnlinkPlan(let intent):
             switch intent.ending {
             case .kept(let caller): sessions.add(tenant, caller.session)
             case .due(let account):
                 accounts.add(tenant, account)
+                addNumbers(of: account, tenant)
                 factors[tenant, default: []].insert(account)
             }
         case .setRules(let intent):
@@ -268,9 +279,11 @@ package struct BatchKeys {
         }
     }
 
-    private mutating func addAddress(
-        _ proof: Proof, _ tenant: TenantID, linker: AccountID? = nil
-    ) {
+    private mutating func addNumbers(of account: AccountID, _ tenant: TenantID) {
+        numbers[tenant, default: []].insert(account)
+    }
+
+    private mutating func addAddress(_ proof: Proof, _ tenant: TenantID) {
         if let challenge = proof.challenge { challenges[tenant, default: []].append(challenge) }
         if let password = proof.password {
             passwords[tenant, default: []].append(password.identity)
@@ -282,18 +295,17 @@ package struct BatchKeys {
         }
         if let address = proof.address {
             addNames(
-                address.names, proof.subject.provider, tenant, endsClaim: proof.endsOtherClaims,
-                linker: address.kind == .phone ? linker : nil)
+                address.names, proof.subject.provider, tenant, endsClaim: proof.endsOtherClaims)
         }
     }
 
     private mutating func addNames(
         _ names: [AddressName], _ provider: ProviderName, _ tenant: TenantID,
-        endsClaim: Bool = false, linker: AccountID? = nil
+        endsClaim: Bool = false
     ) {
         subjectTenants.insert(tenant)
         addresses[tenant, default: []] += names.map {
-            ProvedName(name: $0, provider: provider, endsClaim: endsClaim, linker: linker)
+            ProvedName(name: $0, provider: provider, endsClaim: endsClaim)
         }
     }
 

@@ -44,10 +44,10 @@ extension AddressCodes {
 
     /// Whether a token shows that its device has signed in with an address, or to an account with its second factor.
     package func isKnown(
-        _ token: String?, to address: ProvedAddress, _ account: AccountID?, in tenant: TenantID
+        _ token: String?, to address: ProvedAddress?, _ account: AccountID?, in tenant: TenantID
     ) -> Bool {
         guard let token else { return false }
-        return device(token, of: address.text, address.kind, in: tenant) != nil
+        return address.flatMap { device(token, of: $0.text, $0.kind, in: tenant) } != nil
             || account.flatMap { device(token, of: $0, in: tenant) } != nil
     }
 

@@ -6,19 +6,15 @@ package import Passwords
 package struct PasswordSettings: Sendable {
     /// The rule for new ones.
     package let rule: PasswordRule
-    /// Whether account holders are told of sign-ins from new devices.
-    package let noticesNewDevices: Bool
 
     /// Describes passwords.
-    package init(rule: PasswordRule, noticesNewDevices: Bool = true) {
+    package init(rule: PasswordRule) {
         self.rule = rule
-        self.noticesNewDevices = noticesNewDevices
     }
 
     /// Reads a provider's section of the providers file.
     init(_ object: StrictObject) throws(ProvidersFileFault) {
-        try object.allow(
-            StrictObject.commonMembers.union(["length_min", "blocklist", "new_device_notices"]))
+        try object.allow(StrictObject.commonMembers.union(["length_min", "blocklist"]))
         let range = PasswordRule.lengthMinRange
         let length = try object.optionalNumber(
             "length_min", Int64(range.lowerBound)...Int64(range.upperBound))
@@ -37,7 +33,6 @@ package struct PasswordSettings: Sendable {
                 blocklist: blocklist)
         else { throw ProvidersFileFault(object.location(of: "length_min"), "is out of range") }
         self.rule = rule
-        noticesNewDevices = try object.optionalFlag("new_device_notices") ?? true
     }
 
     /// Returns the canonical form of a typed address; nil for an invalid address.

@@ -10,17 +10,20 @@ package final class ProviderConfiguration: Sendable {
     package let pin: ProviderPin
     /// The settings of its type.
     package let settings: ProviderSettings
+    /// Whether account holders are told of sign-ins from devices that their accounts did not know.
+    package let noticesNewDevices: Bool
 
     /// Describes a provider; the display name defaults to the capitalised name, and the pin to that of
     /// the settings.
     package init(
         name: ProviderName, displayName: String? = nil, pin: ProviderPin? = nil,
-        settings: ProviderSettings
+        settings: ProviderSettings, noticesNewDevices: Bool = true
     ) {
         self.name = name
         self.displayName = displayName ?? Self.capitalized(name)
         self.pin = pin ?? settings.pin
         self.settings = settings
+        self.noticesNewDevices = noticesNewDevices
     }
 
     /// Returns a name with its first letter in upper case.

@@ -124,7 +124,8 @@ extension ProvidersFile {
         }
         return ProviderConfiguration(
             name: name, displayName: displayName,
-            settings: try ProviderSettings(try type(object), object, sharing: &keySets))
+            settings: try ProviderSettings(try type(object), object, sharing: &keySets),
+            noticesNewDevices: try object.optionalFlag("new_device_notices") ?? true)
     }
 
     /// Returns the type of a provider: OpenID Connect unless the section names another one.

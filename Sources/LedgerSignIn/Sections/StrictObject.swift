@@ -3,7 +3,9 @@ internal import JSON
 /// A configuration object whose members must all be known, with its location in the file.
 struct StrictObject {
     /// The members of a provider's section that do not depend on its type.
-    static let commonMembers: Set<String> = ["name", "type", "display_name"]
+    static let commonMembers: Set<String> = [
+        "name", "type", "display_name", "new_device_notices",
+    ]
 
     let members: JSONMembers
     /// The location, such as `tenants.acme`; empty for the whole file.

@@ -254,52 +254,6 @@ import Testing
         #expect(answer.code == "INVALID_PASSWORD")
     }
 
-    @Test func `a password from a device without a token of the address is one from a new device`()
-        async throws
-    {
-        let service = try service()
-        func device() throws -> SignedIn.Device? {
-            guard case .signedIn(let fact)? = service.ledger.events().last else {
-                throw ModelLedger.Unexpected(result: .failure(.accountNotFound))
-            }
-            return fact.device
-        }
-        _ = try await signUp(service)
-        #expect(try device() == nil)
-        let first = try await signIn(service, credential())
-        #expect(try device() == .new)
-        let known = "{\"device_token\":\"\(try #require(first.text("device_token")))\","
-        #expect(try await signIn(service, known + credential().dropFirst()).status == 200)
-        #expect(try device() == nil)
-        // The token of another address does not identify the device.
-        _ = try await signUp(service, "bob@example.com")
-        let bob = credential("bob@example.com").dropFirst()
-        #expect(try await signIn(service, known + bob).status == 200)
-        #expect(try device() == .new)
-        let asked = try await service.send(
-            "POST", "/v1/account/codes/email", "{\"address\":\"\(Self.ada)\"}",
-            token: Person(first).accessToken)
-        _ = try await service.send(
-            "POST", "/v1/auth/link/email", code(asked, service), token: Person(first).accessToken)
-        let sent = try await service.send(
-            "POST", "/v1/auth/codes/email", "{\"address\":\"\(Self.ada)\"}")
-        let byCode = try await service.send(
-            "POST", "/v1/auth/sign-in/email", code(sent, service))
-        #expect(byCode.status == 200)
-        #expect(try device() == nil)
-    }
-
-    @Test func `without notices no device is new`() async throws {
-        let service = try service { $0.noticesNewDevices = false }
-        _ = try await signUp(service)
-        #expect(try await signIn(service, credential()).status == 200)
-        guard case .signedIn(let fact)? = service.ledger.events().last else {
-            Issue.record("another event")
-            return
-        }
-        #expect(fact.device == nil)
-    }
-
     @Test func `neither a password nor its hash is in the log`() async throws {
         let service = try service()
         _ = try await signUp(service)

@@ -146,8 +146,8 @@ struct TestService {
         let passwords = try options.passwords.map {
             ProviderConfiguration(
                 name: try #require(ProviderName("password")),
-                settings: .password(
-                    PasswordSettings(rule: $0, noticesNewDevices: options.noticesNewDevices)))
+                settings: .password(PasswordSettings(rule: $0)),
+                noticesNewDevices: options.noticesNewDevices)
         }
         let passkeyProviders = try [("passkey", options.passkeys), ("again", options.morePasskeys)]
             .compactMap { name, settings in
@@ -166,7 +166,8 @@ struct TestService {
             + options.codes.map { kind in
                 ProviderConfiguration(
                     name: try #require(ProviderName(kind.rawValue)),
-                    settings: .code(CodeSettings(kind: kind)))
+                    settings: .code(CodeSettings(kind: kind)),
+                    noticesNewDevices: options.noticesNewDevices)
             }
         let configurations = Dictionary(
             uniqueKeysWithValues: options.tenants.map { tenant in

@@ -59,8 +59,7 @@ import Testing
                 AddressLoad.call(
                     [
                         BatchKeys.ProvedName(
-                            name: name, provider: RandomCommands.email, endsClaim: false,
-                            linker: nil)
+                            name: name, provider: RandomCommands.email, endsClaim: false)
                     ],
                     of: .default, windowSeconds: 3_600),
                 PasswordLoad.call([IdentityID(bits: 7)], of: .default),

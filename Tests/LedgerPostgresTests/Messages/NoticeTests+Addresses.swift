@@ -68,37 +68,4 @@ extension NoticeTests {
                 ])
         }
     }
-
-    @Test func `neither sign-ins nor links use up the notice of a changed address`() async throws {
-        try await with { scene in
-            var caller = try await scene.signIn("ada@example.com")
-            for _ in 0..<5 {
-                caller = try await scene.signIn("ada@example.com", isNewDevice: true)
-            }
-            #expect(try await scene.sent().count == 3)
-            for _ in 0..<12 {
-                try await scene.link(caller, google("ada"))
-                try await scene.unlink(caller, provider("google"))
-            }
-            #expect(try await scene.sent().count == 20)
-            let change = ChangeAddress(
-                SessionRenewal(
-                    caller: caller, password: nil, refreshToken: .zero,
-                    newSession: SessionID(bits: 2)),
-                from: try #require(
-                    addressProof("ada@example.com", new: AddressID(bits: 1)).address
-                ).names, to: addressProof("new@example.com", new: AddressID(bits: 3)),
-                newFormer: AddressID(bits: 4))
-            _ = try await scene.ledger.submit(.changeAddress(change)).get()
-            #expect(try await scene.sent() == ["ada@example.com address_changed de -"])
-        }
-    }
-
-    @Test func `a sign-in from a new device is told`() async throws {
-        try await with { scene in
-            _ = try await scene.signIn("ada@example.com")
-            _ = try await scene.signIn("ada@example.com", isNewDevice: true)
-            #expect(try await scene.sent() == ["ada@example.com new_device de -"])
-        }
-    }
 }

@@ -20,16 +20,19 @@ import Testing
         let messages: MessageFixture
         let ledger: SequencerFixture
 
-        func signIn(_ address: String, isNewDevice: Bool = false) async throws -> Caller {
+        func signIn(_ address: String) async throws -> Caller {
+            try await signIn(addressProof(address, new: AddressID(bits: .random(in: 1...(.max)))))
+        }
+
+        func signIn(_ proof: Proof, isNewDevice: Bool = false) async throws -> Caller {
             var generator = SeededGenerator(seed: .random(in: 0...(.max)))
-            let signIn = SignIn(address: address, &generator)
             return try caller(
                 try await ledger.submit(
                     .signIn(
                         SignIn(
-                            signIn.proof, isNewDevice: isNewDevice, createAccount: true,
-                            refreshToken: signIn.refreshToken, newAccount: signIn.newAccount,
-                            newIdentity: signIn.newIdentity, newSession: signIn.newSession))))
+                            proof, isNewDevice: isNewDevice, createAccount: true,
+                            refreshToken: digest(generator.bytes(32)), newAccount: generator.id(),
+                            newIdentity: generator.id(), newSession: generator.id()))))
         }
 
         func signUp(_ address: String, password hash: String) async throws -> Caller {
@@ -51,8 +54,7 @@ import Testing
                 caller: caller,
                 credential: Credential(
                     provider: proof.subject.provider, digest: .zero, check: .success(proof)),
-                idempotency: nil,
-                newIdentity: IdentityID(bits: .random(in: 1...(.max))))
+                idempotency: nil, newIdentity: IdentityID(bits: .random(in: 1...(.max))))
             _ = try await ledger.submit(.linkProvider(link)).get()
         }
 
@@ -133,8 +135,7 @@ import Testing
         }
     }
 
-    @Test func `no notice goes to an address about its own link, or about a sign-in`() async throws
-    {
+    @Test func `no notice goes to an address about its own link or a sign-in`() async throws {
         try await with { scene in
             let ada = try await scene.ledger.signIn(subject("google", "ada"))
             try await scene.link(ada, addressProof("ada@example.com", new: AddressID(bits: 7)))

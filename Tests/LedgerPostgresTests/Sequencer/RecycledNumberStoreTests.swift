@@ -31,6 +31,8 @@ import Testing
             ALTER TABLE events DISABLE TRIGGER USER;
             UPDATE events SET recorded_at = recorded_at - interval '\(days * 24) hours'
                 WHERE position < \(position);
+            UPDATE identities SET mac = NULL, linked_at = linked_at - interval '\(days * 24) hours'
+                WHERE linked_position < \(position);
             UPDATE sessions SET mac = NULL, opened_at = opened_at - interval '\(days * 24) hours',
                 refresh_exchanged_at = refresh_exchanged_at - interval '\(days * 24) hours'
                 WHERE opened_position < \(position)
@@ -108,6 +110,46 @@ import Testing
             let proof = other()
             let again = try await fixture.submit(.signIn(SignIn(proof, &generator)))
             #expect(try caller(again).account == ada.account)
+        }
+    }
+
+    private func unlinkGoogle(
+        _ caller: Caller, _ fixture: SequencerFixture
+    ) async throws -> Result<Reply, Refusal> {
+        try await fixture.submit(
+            .unlinkProvider(
+                UnlinkProvider(
+                    caller: caller, provider: provider("google"), identity: nil,
+                    idempotency: nil)))
+    }
+
+    @Test func `an account keeps its other way while its number is unused or lost`() async throws {
+        try await with { database, fixture in
+            var generator = SeededGenerator(seed: 4)
+            func link(_ caller: Caller, _ proof: Proof) async throws {
+                let link = LinkProvider(
+                    caller: caller,
+                    credential: Credential(
+                        provider: proof.subject.provider, digest: digest(generator.bytes(32)),
+                        check: .success(proof)),
+                    idempotency: nil, newIdentity: generator.id())
+                _ = try await fixture.submit(.linkProvider(link)).get()
+            }
+            let ada = try await fixture.signIn(subject("google", "ada"))
+            try await link(ada, code(&generator))
+            let other = numberProof("+4915123456780", new: generator.id())
+            let bob = try caller(try await fixture.submit(.signIn(SignIn(other, &generator))))
+            let linked = try await end(of: fixture)
+            try await age(database, days: 181, before: linked)
+            #expect(try await unlinkGoogle(ada, fixture) == .failure(.onlyProvider))
+            let again = numberProof("+4915123456780", new: generator.id())
+            let next = try caller(try await fixture.submit(.signIn(SignIn(again, &generator))))
+            #expect(next.account != bob.account)
+            try await link(bob, proof(subject("google", "bob")))
+            #expect(try await unlinkGoogle(bob, fixture) == .failure(.onlyProvider))
+            try await age(database, days: -2, before: linked)
+            #expect(
+                try await unlinkGoogle(ada, fixture) == .success(.unlinked([RandomCommands.phone])))
         }
     }
 

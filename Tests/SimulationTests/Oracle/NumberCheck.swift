@@ -50,8 +50,7 @@ struct NumberCheck {
             let held = state.holding(address.names),
             let user = identity(using: held.id, in: state)
         else { return }
-        // A session of an anonymous identity becomes one of the number's when that is linked.
-        let used = max(lastUse(of: held.id, user.id), user.linkedAt)
+        let used = lastUse(of: held.id, by: user)
         guard used >= unused.adding(seconds: -Self.toleranceSeconds) else {
             throw Contradiction("\(address.text) signs in, but was used last at \(used)")
         }
@@ -64,7 +63,7 @@ struct NumberCheck {
         guard let number = numbers[address], let user = identity(using: address, in: state),
             let account = user.account.flatMap({ state.ledger.accounts[$0] })
         else { return }
-        let used = lastUse(of: address, user.id)
+        let used = lastUse(of: address, by: user)
         let rest = account.links.filter { $0.identity != user.id }
         guard used < unused.adding(seconds: Self.toleranceSeconds),
             waysToSignIn(rest, policy).isEmpty, account.secondFactors.isEmpty,
@@ -80,10 +79,11 @@ struct NumberCheck {
             .flatMap { state.ledger.identities[$0] }
     }
 
-    private func lastUse(of address: AddressID, _ identity: IdentityID) -> Timestamp {
+    /// The last use of a number; its link is one, also without a confirmation of the address.
+    private func lastUse(of address: AddressID, by identity: Identity) -> Timestamp {
         max(
-            proofs[address] ?? Timestamp(microseconds: 0),
-            uses[identity] ?? Timestamp(microseconds: 0))
+            identity.linkedAt, proofs[address] ?? identity.linkedAt,
+            uses[identity.id] ?? identity.linkedAt)
     }
 
     private mutating func noteUse(of identity: IdentityID, at time: Timestamp) {

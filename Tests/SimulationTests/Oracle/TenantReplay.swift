@@ -30,6 +30,8 @@ struct TenantReplay {
     private(set) var audit: [AccountID: [AuditLine]] = [:]
     private var signInTimes: [IdentityID: [Timestamp]] = [:]
     private var numbers = NumberCheck()
+    /// The times at which phone numbers were confirmed or changed last.
+    private var numberProofs: [AddressID: Timestamp] = [:]
 
     init(
         tenant: TenantID, policy: TenantPolicy, log: [Recording],
@@ -57,14 +59,19 @@ struct TenantReplay {
         state.idempotency = answers.filter { $0.value.answeredAt > start }.mapValues(\.record)
     }
 
-    /// Sets the last use of each identity to that of its sessions.
+    /// Sets the last use of each identity to that of its link, its sessions and proofs of its number.
     private mutating func loadUses() {
-        state.identityUses = [:]
+        state.identityUses = state.ledger.identities.mapValues(\.linkedAt)
+        for (subject, identity) in state.directory {
+            let address = AddressID(subject.providerID)
+            if let proved = address.flatMap({ numberProofs[$0] }) {
+                state.noteUse(of: identity, at: proved)
+            }
+        }
         for (id, session) in state.ledger.sessions {
             guard let tokens = state.refreshTokens[id] else { continue }
             let used = TenantRows.SessionRow(session: session, tokens: tokens).lastUse
-            state.identityUses[session.identity] = max(
-                used, state.identityUses[session.identity] ?? used)
+            state.noteUse(of: session.identity, at: used)
         }
     }
 
@@ -155,6 +162,7 @@ struct TenantReplay {
     private mutating func note(
         _ recorded: RecordedEvent, _ disclosed: DisclosedValues, before: [[String]]
     ) {
+        state.noteUse(of: recorded.event, at: recorded.recordedAt)
         let after = providers(of: recorded)
         for (index, reference) in recorded.accounts.enumerated() {
             audit[reference.id, default: []].append(
@@ -186,7 +194,6 @@ struct TenantReplay {
                 }
             }
             signInTimes[fact.identity, default: []].append(recorded.recordedAt)
-            state.identityUses[fact.identity] = recorded.recordedAt
             let known = state.signIns[fact.identity]
             state.signIns[fact.identity] = DecisionState.SignInCount(
                 count: (known?.count ?? 0) + 1, earliest: known?.earliest ?? recorded.recordedAt)
@@ -214,9 +221,9 @@ struct TenantReplay {
                 userProviders[key(fact.survivor, link)] = linkRows[link.position]
             }
         case .addressConfirmed(let fact):
-            if fact.kind == .phone { state.numberProofs[fact.address] = recorded.recordedAt }
+            if fact.kind == .phone { numberProofs[fact.address] = recorded.recordedAt }
         case .addressChanged(let fact):
-            if fact.kind == .phone { state.numberProofs[fact.address] = recorded.recordedAt }
+            if fact.kind == .phone { numberProofs[fact.address] = recorded.recordedAt }
             guard let email = disclosed.email else { break }
             let subject = fact.address.description
             for (key, row) in userProviders

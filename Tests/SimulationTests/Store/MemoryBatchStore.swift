@@ -31,7 +31,7 @@ final class MemoryBatchStore: BatchStore {
             keys: keys, now: locked.now,
             signInWindowSeconds: world.decider.signInWindowSeconds,
             forgetsAnswers: world.bug == .idempotencyNotLoaded,
-            forgetsNumberProofs: world.bug == .unusedNumberSignsIn)
+            forgetsNumberUses: world.bug == .unusedNumberSignsIn)
         let loaded = loading.load(locked.tenants)
         let outcome: BatchOutcome
         do throws(BatchFault) {

@@ -84,8 +84,8 @@ struct BatchLoading {
     let signInWindowSeconds: (TenantID) -> Int64
     /// Whether the answers of idempotency keys are omitted.
     let forgetsAnswers: Bool
-    /// Whether the times at which phone numbers were proved are omitted.
-    let forgetsNumberProofs: Bool
+    /// Whether the times at which phone numbers were used are omitted.
+    let forgetsNumberUses: Bool
 
     /// A key that never encrypts anything: disclosures remain in memory.
     private static let key = AccountKey(bytes: Array(repeating: 7, count: 32))
@@ -152,6 +152,7 @@ struct BatchLoading {
         }
         let addresses = keys.addresses[tenant] ?? []
         for proved in addresses { load(proved, from: rows, into: batch) }
+        loadNumbers(of: keys.numbers[tenant] ?? [], from: rows, into: batch)
         for (name, address) in rows.addresses
         where ending.contains(address.account) && batch.state.addressNames[name] == nil {
             batch.state.addressNames[name] = address.id
@@ -200,9 +201,6 @@ struct BatchLoading {
         guard let address = rows.addresses[proved.name] else { return }
         batch.state.addressNames[proved.name] = address.id
         batch.state.ledger.load(address)
-        if !forgetsNumberProofs {
-            batch.state.numberProofs[address.id] = rows.numberProofs[address.position]
-        }
         // The row that replaced it, as in the statement.
         if let (name, present) = rows.addresses.first(where: { $0.value.id == address.formerOf }) {
             batch.state.addressNames[name] = present.id
@@ -216,8 +214,35 @@ struct BatchLoading {
         batch.state.ledger.load(identity)
         batch.state.signIns[identity.id] = signIns(of: identity, in: rows, batch.tenant)
         guard address.kind == .phone else { return }
-        batch.state.identityUses[identity.id] = rows.sessions.values
-            .filter { $0.session.identity == identity.id }.map(\.lastUse).max()
+        loadUse(of: identity, by: address, from: rows, into: batch)
+    }
+
+    private func loadUse(
+        of identity: Identity, by address: HeldAddress, from rows: TenantRows,
+        into batch: TenantBatch
+    ) {
+        guard !forgetsNumberUses else { return }
+        let sessions = rows.sessions.values.filter { $0.session.identity == identity.id }
+        for time in [identity.linkedAt, rows.numberProofs[address.position]].compactMap(\.self)
+            + sessions.map(\.lastUse)
+        {
+            batch.state.noteUse(of: identity.id, at: time)
+        }
+    }
+
+    /// Loads which numbers accounts have lost, and the last uses of the others.
+    private func loadNumbers(
+        of accounts: Set<AccountID>, from rows: TenantRows, into batch: TenantBatch
+    ) {
+        for (subject, identity) in rows.identities
+        where subject.provider == RandomCommands.phone && accounts.contains(identity.lastAccount) {
+            let address = rows.addresses.values.first { $0.id.description == subject.providerID }
+            if let address {
+                loadUse(of: identity, by: address, from: rows, into: batch)
+            } else {
+                batch.state.lostNumbers.insert(identity.id)
+            }
+        }
     }
 
     private func loadMerges(_ rows: TenantRows, into batch: TenantBatch) {

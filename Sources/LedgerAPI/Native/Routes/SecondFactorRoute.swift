@@ -154,13 +154,11 @@ extension RouteCall {
                 try await factors(of: account).filter { $0.factor.kind.mayFollow(proof.methods) })
         }
         await endReplacedSession()
-        // A device is not known to an address that is only claimed: strangers could collect tokens, and guess codes.
-        let address = proof.email?.isVerified == false ? nil : proof.address
         return await self.session(
             opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
             anonymousSecret: newSecret,
             deviceToken: services.codes.deviceToken(
-                for: address, secondFactor?.account, presented: device, in: tenant),
+                for: proof.knownAddress, secondFactor?.account, presented: device, in: tenant),
             challenge: await challenge(of: confirmation),
             status: confirmation == nil ? 200 : 201)
     }
@@ -185,14 +183,14 @@ extension RouteCall {
         try? await submit(SignOut(caller: replaced, scope: .session))
     }
 
-    /// Whether an account holder is told of the sign-in: one with a password, from a device without a token for the
-    /// address or the account.
+    /// Whether an account holder is told of the sign-in: one that gives a device a token, from a device without one for
+    /// the address or the account.
     private func isNewDevice(
         _ token: String?, of proof: Proof, _ account: AccountID?
     ) -> Bool {
-        guard proof.password != nil, let address = proof.address,
-            case .password(let settings)? = configuration(of: proof.subject.provider)?.settings,
-            settings.noticesNewDevices
+        let address = proof.knownAddress
+        guard address != nil || account != nil,
+            configuration(of: proof.subject.provider)?.noticesNewDevices == true
         else { return false }
         return !services.codes.isKnown(token, to: address, account, in: tenant)
     }
@@ -213,6 +211,13 @@ extension RouteCall {
             throw .faulted(error)
         }
     }
+}
+
+extension Proof {
+    /// The address to which the device is known from now on.
+    ///
+    /// Not one that is only claimed: strangers could collect tokens, and guess codes.
+    fileprivate var knownAddress: ProvedAddress? { email?.isVerified == false ? nil : address }
 }
 
 extension IdempotencyKey {

@@ -60,8 +60,8 @@ package enum AddressLoad {
         Columns.selected("d") + ["d.mac"] + Columns.selected("n") + ["n.mac"]
         + IdentityLoad.Columns.selected("i")
         + [
-            "i.mac", "s.count", "s.earliest", "e.recorded_at",
-            "coalesce(u.used_at, o.opened_at) AS used_at",
+            "i.mac", "s.count", "s.earliest",
+            "greatest(e.used_at, o.opened_at, u.used_at) AS used_at",
         ]
     private static let columns = Columns("d", in: list)
     private static let mac = list["d.mac"]
@@ -71,7 +71,6 @@ package enum AddressLoad {
     private static let identityMAC = list["i.mac"]
     private static let count = list["s.count"]
     private static let earliest = list["s.earliest"]
-    private static let provedAt = list["e.recorded_at"]
     private static let usedAt = list["used_at"]
 
     /// With each address, the one that replaced it, and the provider's identity that has this or that as its subject,
@@ -101,7 +100,7 @@ package enum AddressLoad {
                 AND opened_at >= i.linked_at AND opened_position > i.linked_position
                 AND opened_at > statement_timestamp() - make_interval(secs => $4::bigint)) s ON true
         LEFT JOIN LATERAL (
-            SELECT recorded_at FROM events
+            SELECT greatest(recorded_at, i.linked_at) AS used_at FROM events
             WHERE tenant_id = $1 AND position = d.position AND d.kind = 'phone'
             OFFSET 0) e ON true
         LEFT JOIN LATERAL (
@@ -109,7 +108,7 @@ package enum AddressLoad {
             WHERE tenant_id = $1 AND identity_id = i.identity_id AND d.kind = 'phone'
             ORDER BY opened_at DESC LIMIT 1) o ON true
         LEFT JOIN LATERAL (
-            SELECT greatest(o.opened_at, max(refresh_exchanged_at)) AS used_at FROM sessions
+            SELECT max(refresh_exchanged_at) AS used_at FROM sessions
             WHERE tenant_id = $1 AND identity_id = i.identity_id
                 AND o.opened_at < statement_timestamp() - interval '30 days') u ON true
         """)
@@ -172,41 +171,6 @@ package enum AddressLoad {
         }
     }
 
-    /// The identities of accounts whose subject, the id of a phone number, is that of no address any more.
-    private static let lost = Statement(
-        "load_lost_numbers",
-        """
-        SELECT i.identity_id
-        FROM unnest($2::uuid[], $3::text[]) AS k (account_id, provider)
-        CROSS JOIN LATERAL (
-            SELECT identity_id, provider_id FROM identities
-            WHERE tenant_id = $1 AND account_id = k.account_id AND provider = k.provider
-            OFFSET 0) i
-        LEFT JOIN LATERAL (
-            SELECT address_id FROM addresses
-            WHERE tenant_id = $1 AND address_id = i.provider_id::uuid
-            OFFSET 0) d ON true
-        WHERE d.address_id IS NULL
-        """)
-
-    static func call(lostByLinkersOf names: [BatchKeys.ProvedName], of tenant: TenantID) -> Call {
-        let links = names.compactMap { name in
-            name.linker.map { (account: $0, provider: name.provider) }
-        }
-        return Call(
-            lost,
-            [
-                .text(tenant.description), .uuids(links.map { $0.account.bits }),
-                .texts(links.map { $0.provider.description }),
-            ])
-    }
-
-    static func read(lost result: QueryResult, into batch: TenantBatch) throws {
-        for row in 0..<result.rowCount {
-            batch.state.lostNumbers.insert(IdentityID(bits: try result.uuid(row, 0)))
-        }
-    }
-
     static func call(
         _ names: [BatchKeys.ProvedName], of tenant: TenantID, windowSeconds: Int64
     ) -> Call {
@@ -222,9 +186,6 @@ package enum AddressLoad {
         for row in 0..<result.rowCount {
             let held = try columns.read(result, row)
             try load(held, mac: try result.optionalBytes(row, mac), into: batch)
-            if let time = try result.optionalTimestamp(row, provedAt) {
-                batch.state.numberProofs[held.address.id] = Timestamp(microseconds: time)
-            }
             if try successor.isPresent(result, row) {
                 try load(
                     try successor.read(result, row),
@@ -260,7 +221,7 @@ package enum AddressLoad {
             batch.state.ledger.load(loaded)
         }
         if let time = try result.optionalTimestamp(row, usedAt) {
-            batch.state.identityUses[loaded.id] = Timestamp(microseconds: time)
+            batch.state.noteUse(of: loaded.id, at: Timestamp(microseconds: time))
         }
         if let count = try result.optionalInt8(row, count), count > 0 {
             batch.state.signIns[loaded.id] = DecisionState.SignInCount(

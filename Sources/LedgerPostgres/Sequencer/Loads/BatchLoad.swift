@@ -110,14 +110,6 @@ struct BatchLoad {
                     guard let batch = load.tenants[tenant] else { return }
                     try AddressLoad.read(result, into: batch)
                 })
-            if names.contains(where: { $0.linker != nil }) {
-                steps.append(
-                    Step(call: AddressLoad.call(lostByLinkersOf: names, of: tenant)) {
-                        load, result in
-                        guard let batch = load.tenants[tenant] else { return }
-                        try AddressLoad.read(lost: result, into: batch)
-                    })
-            }
             let ending = names.filter(\.endsClaim)
             guard !ending.isEmpty else { continue }
             steps.append(
@@ -129,6 +121,13 @@ struct BatchLoad {
                 Step(call: AddressLoad.call(claimsOf: ending, of: tenant)) { load, result in
                     guard let batch = load.tenants[tenant] else { return }
                     try AddressLoad.read(others: result, into: batch)
+                })
+        }
+        for (tenant, accounts) in keys.numbers {
+            steps.append(
+                Step(call: NumberLoad.call(accounts, of: tenant)) { load, result in
+                    guard let batch = load.tenants[tenant] else { return }
+                    try NumberLoad.read(result, into: batch)
                 })
         }
         for (tenant, names) in keys.names {

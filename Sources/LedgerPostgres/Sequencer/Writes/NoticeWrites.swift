@@ -7,7 +7,7 @@ import Postgres
 /// The notices of a batch's events, one for each address of an account and of those that were merged into it.
 ///
 /// The addresses are those from before the batch: an address that was just proved gets no notice, and one that is
-/// replaced gets those of the time before.
+/// replaced gets those of the time before. Nor does one to which the code of a sign-in was sent.
 enum NoticeWrites {
     /// The addresses that are told of one event, one of each account before the second of any.
     private static let addressesMax = 20
@@ -31,9 +31,9 @@ enum NoticeWrites {
 
     private static let family = """
         WITH RECURSIVE told AS (
-            SELECT account_id, template, event, message_id, number
-            FROM unnest($2::uuid[], $3::text[], $4::bigint[], $6::uuid[]) WITH ORDINALITY
-                AS k (account_id, template, event, message_id, number)
+            SELECT account_id, template, event, message_id, proved, number
+            FROM unnest($2::uuid[], $3::text[], $4::bigint[], $6::uuid[], $7::uuid[])
+                WITH ORDINALITY AS k (account_id, template, event, message_id, proved, number)
         ), family AS (
             SELECT number, account_id AS holder FROM told
             UNION
@@ -74,7 +74,7 @@ enum NoticeWrites {
                     PARTITION BY k.account_id, d.address_id, k.template = \(newDevice)
                     ORDER BY k.number) AS turn
             FROM held d JOIN told k ON k.number = d.number
-            WHERE d.place <= \(addressesMax)) n
+            WHERE d.place <= \(addressesMax) AND d.address_id <> k.proved) n
         WHERE n.template IN (\(unlimited)) OR CASE WHEN n.template = \(newDevice)
                 THEN \(devicesPerHour)
                 ELSE CASE n.kind WHEN 'email' THEN \(mailsPerHour) ELSE \(textsPerHour) END END >= n.turn + (
@@ -101,6 +101,7 @@ enum NoticeWrites {
                     .text(batch.tenant.description), .uuids(notices.map(\.account.bits)),
                     .texts(notices.map(\.template.rawValue)),
                     .int8s(notices.map(\.position.value)), .text(language.rawValue), .uuids(ids),
+                    .uuids(notices.map { $0.proved?.bits ?? 0 }),
                 ])
         }
     }

@@ -1,0 +1,124 @@
+import Ledger
+import LedgerTestSupport
+import Passwords
+import Testing
+
+/// Sign-ins from devices that are not known: those without a token, in the ways that give one.
+@Suite(.overBothTransports) struct NewDeviceTests {
+    private static let ada = "ada@example.com"
+
+    private func service(noticesNewDevices: Bool = true) throws -> TestService {
+        try TestService {
+            $0.codes = [.email]
+            $0.passwords = PasswordRule(lengthMin: 8)
+            $0.noticesNewDevices = noticesNewDevices
+        }
+    }
+
+    /// Requires that the last sign-in was from a new device, or was not.
+    private func expect(
+        isNew: Bool, _ service: TestService, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        guard case .signedIn(let fact)? = service.ledger.events().last else {
+            throw ModelLedger.Unexpected(result: .failure(.accountNotFound))
+        }
+        #expect((fact.device == .new) == isNew, sourceLocation: sourceLocation)
+    }
+
+    private func password(_ address: String = ada) -> String {
+        "{\"email\":\"\(address)\",\"password\":\"correct horse battery staple\"}"
+    }
+
+    private func answer(
+        _ sent: Answer, _ service: TestService, device: String? = nil
+    ) throws -> String {
+        let challenge = try #require(sent.text("challenge_id"))
+        let code = try #require(service.challenges.sent.last).message.code
+        let token = device.map { ",\"device_token\":\"\($0)\"" } ?? ""
+        return "{\"challenge_id\":\"\(challenge)\",\"code\":\"\(code)\"\(token)}"
+    }
+
+    private func signUp(_ service: TestService, _ address: String = ada) async throws {
+        let begun = try await service.send(
+            "POST", "/v1/auth/sign-up/password", password(address))
+        let opened = try await service.send(
+            "POST", "/v1/auth/sign-in/password", answer(begun, service))
+        #expect(opened.status == 200, "\(opened.body)")
+    }
+
+    private func byPassword(
+        _ service: TestService, _ address: String = ada, device: String? = nil
+    ) async throws -> Answer {
+        let token = device.map { "\"device_token\":\"\($0)\"," } ?? ""
+        let answer = try await service.send(
+            "POST", "/v1/auth/sign-in/password", "{\(token)\(password(address).dropFirst())")
+        #expect(answer.status == 200, "\(answer.body)")
+        return answer
+    }
+
+    private func byCode(_ service: TestService, device: String? = nil) async throws -> Answer {
+        let sent = try await service.send(
+            "POST", "/v1/auth/codes/email", "{\"address\":\"\(Self.ada)\"}")
+        let answer = try await service.send(
+            "POST", "/v1/auth/sign-in/email", answer(sent, service, device: device))
+        #expect(answer.status == 200, "\(answer.body)")
+        return answer
+    }
+
+    @Test func `a password from a device without a token of the address is one from a new device`()
+        async throws
+    {
+        let service = try service()
+        try await signUp(service)
+        try expect(isNew: false, service)
+        let known = try #require(try await byPassword(service).text("device_token"))
+        try expect(isNew: true, service)
+        _ = try await byPassword(service, device: known)
+        try expect(isNew: false, service)
+        // The token of another address does not identify the device.
+        try await signUp(service, "bob@example.com")
+        _ = try await byPassword(service, "bob@example.com", device: known)
+        try expect(isNew: true, service)
+    }
+
+    @Test func `so is a code`() async throws {
+        let service = try service()
+        let first = try await byCode(service)
+        try expect(isNew: false, service)
+        _ = try await byCode(service)
+        try expect(isNew: true, service)
+        _ = try await byCode(service, device: try #require(first.text("device_token")))
+        try expect(isNew: false, service)
+    }
+
+    @Test func `a provider's token gives no device token, unless a second factor follows`()
+        async throws
+    {
+        let service = try service()
+        let person = try await service.signIn("google", "ada")
+        #expect(try await service.signIn("google", "ada").userID == person.userID)
+        try expect(isNew: false, service)
+        let ada = try await service.enrol(person)
+        var device: String?
+        for isNew in [true, false] {
+            let refused = try await service.postSignIn(
+                "google", service.idToken("google", "ada"))
+            let token = device.map { ",\"device_token\":\"\($0)\"" } ?? ""
+            let finished = try await service.finish(
+                refused, ada.factor, ada.app.code(at: service.clock.now.seconds), token)
+            #expect(finished.status == 200, "\(finished.body)")
+            try expect(isNew: isNew, service)
+            device = finished.text("device_token")
+            service.clock.advance(seconds: 30)
+        }
+    }
+
+    @Test func `without notices no device is new`() async throws {
+        let service = try service(noticesNewDevices: false)
+        try await signUp(service)
+        _ = try await byPassword(service)
+        try expect(isNew: false, service)
+        _ = try await byCode(service)
+        try expect(isNew: false, service)
+    }
+}
