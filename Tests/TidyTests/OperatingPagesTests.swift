@@ -8,6 +8,7 @@ import Testing
         ("packaging/patroni/patroni.yml", "failover"),
         ("packaging/patroni/patroni_env.conf", "failover"),
         ("packaging/patroni/etcd", "failover"),
+        ("packaging/postgres/archive-wal", "backup"),
     ])
     func `the page shows the settings that are tried`(file: String, name: String) throws {
         let settings = try SourceTree.lines(of: file)

@@ -38,7 +38,7 @@ place_files() {
     if grep -q ' completion bash|zsh ' <<<"$(env -i "$program" --help)"; then
         place_completion "$root" "$program"
     fi
-    install -m 644 "$packaging"/{proxy,patroni}/* "$repository"/monitoring/*.{yml,json} \
+    install -m 644 "$packaging"/{proxy,patroni,postgres}/* "$repository"/monitoring/*.{yml,json} \
         "$root/usr/share/doc/account-ledger/examples"
     gzip -9n <"$repository/CHANGELOG.md" >"$root/usr/share/doc/account-ledger/changelog.gz"
     sed "1s|^|Licence of the executable and of all files of this package, unless Debian's:\n\n|" "$repository/LICENSE" \
