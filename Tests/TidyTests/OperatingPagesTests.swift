@@ -18,6 +18,15 @@ import Testing
         #expect(page.contains(settings))
     }
 
+    @Test func `proxies listen on IPv4 and IPv6, and both loopback addresses are trusted`() throws {
+        let ports = ["80;", "443 ssl http2;"]
+        let listens = try SourceTree.lines(of: "packaging/proxy/nginx.conf")
+            .compactMap { $0.firstMatch(of: /^ *listen (.*)$/).map { String($0.output.1) } }
+        #expect(listens == ports.flatMap { [$0, "[::]:" + $0] })
+        let settings = try SourceTree.lines(of: "packaging/environment")
+        #expect(settings.contains("LEDGER_TRUSTED_PROXIES=127.0.0.1,::1"))
+    }
+
     @Test func `the table of migrations has the existing ones in order`() throws {
         let listed = try SourceTree.lines(of: "docs/releases.md")
             .compactMap { $0.prefixMatch(of: /\| (V[0-9]{3}) \|/).map { String($0.output.1) } }
