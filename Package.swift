@@ -246,7 +246,7 @@ let package = Package(
             ]),
 
         // One test target per module, the whole from outside, and the rules of the house.
-        .testTarget(name: "TidyTests", dependencies: ["Ledger", "LedgerAPI"]),
+        .testTarget(name: "TidyTests", dependencies: ["ChildProcesses", "Ledger", "LedgerAPI"]),
         .testTarget(name: "BlockingCallsTests", dependencies: ["BlockingCalls"]),
         .testTarget(name: "ChildProcessesTests", dependencies: ["ChildProcesses"]),
         .testTarget(name: "CommandLineTests", dependencies: ["ChildProcesses", "CommandLine"]),

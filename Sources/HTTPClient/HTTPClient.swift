@@ -44,6 +44,24 @@ package final class HTTPClient: Sendable {
         return try result.get()
     }
 
+    /// Connects to the host of an address, through the proxy and with TLS, and sends it no request.
+    ///
+    /// - Throws: `TransferFault` when the host can't be connected to.
+    package func reach(_ url: String, within limit: Duration) async throws(TransferFault) {
+        let request = ClientRequest(url: url, fields: [], answerBody: .dropped(bytesMax: 0))
+        let fault = await withCheckedContinuation {
+            (continuation: CheckedContinuation<TransferFault?, Never>) in
+            loop.begin(
+                TransferLoop.Job(
+                    start: { () throws(TransferFault) in
+                        TransferLoop.Running(
+                            transfer: try Transfer(request, within: limit, connectsOnly: true),
+                            end: { continuation.resume(returning: Transfer.fault($0)) })
+                    }, fail: { continuation.resume(returning: $0) }))
+        }
+        if let fault { throw fault }
+    }
+
     /// Ends every request under way, and every later one at once.
     package func stop() {
         loop.stop()

@@ -125,6 +125,17 @@ package final class MailClient: Sendable {
 
     /// Hands a message over and waits for the server's answer.
     package func send(_ envelope: MailEnvelope, within limit: Duration) async -> MailOutcome {
+        await attempt(envelope, within: limit)
+    }
+
+    /// Connects, greets the server and signs in as before a message, and sends none.
+    ///
+    /// - Returns: `accepted` for a server that would take a message now.
+    package func reach(within limit: Duration) async -> MailOutcome {
+        await attempt(nil, within: limit)
+    }
+
+    private func attempt(_ envelope: MailEnvelope?, within limit: Duration) async -> MailOutcome {
         await withCheckedContinuation { continuation in
             loop.begin(
                 TransferLoop.Job(

@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// One message over libcurl's SMTP; owns the handle.
+/// One message over libcurl's SMTP, or a session without one; owns the handle.
 @safe final class MailTransfer: HandleOwner {
     /// How long an unused connection is kept, in seconds.
     private static let idleSeconds = 10
@@ -10,25 +10,27 @@ internal import CCurl
 
     let handle: UnsafeMutableRawPointer
     private let content: [UInt8]
+    private let hasMessage: Bool
     private var recipients: UnsafeMutablePointer<curl_slist>?
     private var sentCount = 0
 
-    /// Creates a transfer that has not begun.
+    /// Creates a transfer that has not begun; without an envelope it ends where a message would begin.
     ///
     /// - Throws: `.unreachable` when libcurl can't be set up.
     init(
-        _ envelope: MailEnvelope, to server: MailServer, within limit: Duration
+        _ envelope: MailEnvelope?, to server: MailServer, within limit: Duration
     ) throws(TransferFault) {
         guard CurlLibrary.isReady, let made = unsafe curl_easy_init() else { throw .unreachable }
         unsafe handle = made
-        content = envelope.content
-        let addresses = [envelope.sender, envelope.recipient]
+        content = envelope?.content ?? []
+        hasMessage = envelope != nil
+        let addresses = [envelope?.sender, envelope?.recipient].compactMap(\.self)
         guard !addresses.contains(where: { $0.utf8.contains { $0 < 0x21 || $0 == 0x7F } }) else {
             throw .unacceptableAddress
         }
-        guard restrict(server, to: limit), signIn(server), address(envelope), upload() else {
-            throw .unreachable
-        }
+        guard restrict(server, to: limit), signIn(server),
+            envelope.map({ address($0) && upload() }) ?? set(CURLOPT_CONNECT_ONLY, to: 1)
+        else { throw .unreachable }
     }
 
     deinit {
@@ -54,7 +56,8 @@ internal import CCurl
         guard let code, code >= 400 else { return .failed(.transfer(.broken), code: nil) }
         if (530...538).contains(code) { return .failed(.unauthorized, code: code) }
         // libcurl says so of MAIL, RCPT and DATA; after the content, the code is about it.
-        let isOfMessage = result == CURLE_SEND_ERROR || sentCount == content.count
+        let isOfMessage =
+            hasMessage && (result == CURLE_SEND_ERROR || sentCount == content.count)
         return isOfMessage && code >= 500 && !Self.sessionCodes.contains(code)
             ? .refused(code: code) : .failed(.busy, code: code)
     }

@@ -27,16 +27,17 @@ internal import CCurl
     ///
     /// - Throws: `.unacceptableAddress`, or `.unreachable` when libcurl can't be set up.
     init(
-        _ request: ClientRequest, within limit: Duration, trustedFile: String?
+        _ request: ClientRequest, within limit: Duration, trustedFile: String? = nil,
+        connectsOnly: Bool = false
     ) throws(TransferFault) {
         guard let address = WebAddress(request.url) else { throw .unacceptableAddress }
         guard CurlLibrary.isReady, let made = unsafe curl_easy_init() else { throw .unreachable }
         self.address = address
         bodyRule = request.answerBody
         unsafe handle = made
-        guard restrict(to: limit), secure(trustedFile), describe(request), listen() else {
-            throw .unreachable
-        }
+        guard restrict(to: limit), secure(trustedFile), describe(request), listen(),
+            !connectsOnly || set(CURLOPT_CONNECT_ONLY, to: 1)
+        else { throw .unreachable }
     }
 
     deinit {
@@ -177,7 +178,8 @@ internal import CCurl
         return values.isEmpty ? nil : values.joined(separator: ",")
     }
 
-    private static func fault(_ code: CURLcode) -> TransferFault? {
+    /// Returns the reason why a transfer that ended with this code failed; nil when it did not.
+    static func fault(_ code: CURLcode) -> TransferFault? {
         switch code {
         case CURLE_OK: nil
         case CURLE_OPERATION_TIMEDOUT: .timedOut

@@ -131,6 +131,13 @@ extension ProviderSettings {
         }
     }
 
+    /// The addresses at which the service asks the provider, besides that of its key set.
+    package var endpoints: [String] {
+        let inspection: String? =
+            if case .oauth2(let settings) = self { settings.inspector.api.base } else { nil }
+        return [inspection, flow?.tokenURL].compactMap(\.self)
+    }
+
     /// The issuers of authorization answers; nil where the provider states none, or one for each of its tenants.
     fileprivate var flowIssuers: [String]? {
         switch self {

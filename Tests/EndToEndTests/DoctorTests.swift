@@ -1,5 +1,6 @@
 import Foundation
 import LedgerTestSupport
+import LoopbackServers
 import Testing
 
 /// `doctor`, beside a ledger with and without problems.
@@ -114,6 +115,54 @@ import Testing
             let (offline, quiet) = try await diagnose(
                 deployment, ["LEDGER_PROVIDERS": path], ["--offline"])
             #expect(offline == 1 && !quiet.contains("provider: "), "\(quiet)")
+        }
+    }
+
+    @Test func `servers of mail, SMS and OAuth 2.0 are connected to, and get nothing to act on`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            let (sink, graph) = (try MailSink(), try LoopbackServer(answer: []))
+            try deployment.configure(
+                providers: """
+                    {"name":"facebook","type":"oauth2","preset":"facebook","client_id":"1",
+                     "client_secret":"f3c1","api_url":"http://127.0.0.1:\(graph.port)"},
+                    {"name":"other","type":"oauth2","client_id":"1","client_secret":"f3c2",
+                     "issuer":"other","introspection_url":"http://127.0.0.1:1/introspect"}
+                    """)
+            var settings = [
+                "LEDGER_SMTP_URL": "smtp://127.0.0.1:\(sink.port)",
+                "LEDGER_MAIL_FROM": "noreply@example.com",
+                "LEDGER_SMS_HOOK_URL": "http://127.0.0.1:\(graph.port)/sms",
+                "LEDGER_SMS_HOOK_SECRET_FILE": try deployment.write(
+                    "whsec_\(Data(repeating: 7, count: 32).base64EncodedString())", to: "sms"),
+            ]
+            let host = "127.0.0.1:\(graph.port) can be connected to"
+            let (_, text) = try await diagnose(deployment, settings)
+            for line in [
+                "ok       provider: facebook of default: \(host)",
+                "problem  provider: other of default: 127.0.0.1:1 can't be connected to",
+                "-> check api_url, introspection_url or token_url",
+                "ok       mail server: takes a session", "ok       SMS service: \(host)",
+            ] {
+                #expect(text.contains(line), "\(line) in\n\(text)")
+            }
+            #expect(sink.mails.isEmpty && !sink.commands.contains { $0.hasPrefix("MAIL") })
+            #expect(graph.requestHeads.allSatisfy(\.isEmpty))
+            #expect(!text.contains("f3c"))
+            sink.stop()
+            settings["LEDGER_SMS_HOOK_URL"] = "http://127.0.0.1:1/sms"
+            let (status, refused) = try await diagnose(deployment, settings)
+            #expect(status == 1)
+            for line in [
+                "problem  mail server: can't be connected to", "-> check LEDGER_SMTP_URL",
+                "problem  SMS service: 127.0.0.1:1 can't be connected to",
+                "-> check LEDGER_SMS_HOOK_URL",
+            ] {
+                #expect(refused.contains(line), "\(line) in\n\(refused)")
+            }
+            let (_, offline) = try await diagnose(deployment, settings, ["--offline"])
+            #expect(!offline.contains("mail server") && !offline.contains("SMS service"))
         }
     }
 

@@ -79,6 +79,36 @@ struct CrowdedServerTests {
         gate.open()
     }
 
+    @Test func `a stream that is read slowly is not cut while no slot is free`() async throws {
+        var limits = HTTPServerLimits()
+        limits.requestsInFlightMax = 1
+        limits.refusalDelay = .milliseconds(300)
+        let gate = Gate()
+        try await withServer(
+            limits: limits,
+            handler: { _ in
+                HTTPResponse(status: 200, headers: []) { stream in
+                    _ = await stream.write(Array("one.".utf8))
+                    await gate.pass()
+                    _ = await stream.write(Array("two.".utf8))
+                }
+            }
+        ) { server in
+            let reader = try await RawClient(port: server.port)
+            try await reader.send("GET /export HTTP/1.1\nHost: h\n\n")
+            #expect(try await reader.receive(toHead: true).status == 200)
+            let client = try await RawClient(port: server.port)
+            let start = ContinuousClock.now
+            // Longer than a complete answer may be unread.
+            while ContinuousClock.now - start < .milliseconds(2_500) {
+                try await client.send("GET / HTTP/1.1\nHost: h\n\n")
+                #expect(try await client.receive().status == 503)
+            }
+            gate.open()
+            _ = try await reader.receive(until: "two.")
+        }
+    }
+
     @Test func `a stop does not wait for requests beyond the capacity`() async throws {
         var limits = HTTPServerLimits()
         limits.requestsInFlightMax = 0

@@ -8,6 +8,7 @@ import Testing
         ("packaging/patroni/patroni.yml", "failover"),
         ("packaging/patroni/patroni_env.conf", "failover"),
         ("packaging/patroni/etcd", "failover"),
+        ("packaging/postgres/archive-wal", "backup"),
     ])
     func `the page shows the settings that are tried`(file: String, name: String) throws {
         let settings = try SourceTree.lines(of: file)
@@ -15,6 +16,15 @@ import Testing
         let page = try SourceTree.lines(of: "docs/operating/\(name).md").joined(separator: "\n")
         #expect(settings.count > 500)
         #expect(page.contains(settings))
+    }
+
+    @Test func `proxies listen on IPv4 and IPv6, and both loopback addresses are trusted`() throws {
+        let ports = ["80;", "443 ssl http2;"]
+        let listens = try SourceTree.lines(of: "packaging/proxy/nginx.conf")
+            .compactMap { $0.firstMatch(of: /^ *listen (.*)$/).map { String($0.output.1) } }
+        #expect(listens == ports.flatMap { [$0, "[::]:" + $0] })
+        let settings = try SourceTree.lines(of: "packaging/environment")
+        #expect(settings.contains("LEDGER_TRUSTED_PROXIES=127.0.0.1,::1"))
     }
 
     @Test func `the table of migrations has the existing ones in order`() throws {

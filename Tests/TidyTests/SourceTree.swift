@@ -42,6 +42,7 @@ struct SourceTree {
         FileManager.default.fileExists(atPath: root.appendingPathComponent(path).path)
     }
 
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    /// The package's root.
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 }

@@ -33,6 +33,9 @@ package struct FlowSettings: Sendable {
     /// Whether the provider sends its answer as a form from its own page.
     private let usesFormPost: Bool
 
+    /// The provider's token endpoint.
+    var tokenURL: String { tokens.base }
+
     /// Describes the flow of a client.
     ///
     /// - Parameters:

@@ -2,6 +2,8 @@ internal import Ledger
 
 /// Learns from a provider for which client and person it issued an access token.
 protocol TokenInspector: Sendable {
+    /// The provider's interface.
+    var api: ProviderAPI { get }
     /// Whether it compares the client, so that a token of unknown origin proves something.
     var comparesClient: Bool { get }
 

@@ -24,8 +24,8 @@ struct MessagingSetup: Sendable {
     let mode: LedgerOpened.Mode
     /// The beginning of links; nil when it is not set.
     let publicURL: String?
-    private let mail: (server: MailServer, sender: Mailbox)?
-    private let sms: SMS?
+    let mail: (server: MailServer, sender: Mailbox)?
+    let sms: SMS?
 
     /// Reads the channels.
     ///

@@ -3,8 +3,6 @@ import Foundation
 import Ledger
 import LedgerEngine
 import LedgerPostgres
-import LedgerSignIn
-import OpenID
 import Postgres
 
 /// `doctor`: checks the configuration and everything that a server depends on, and what to do about it.
@@ -12,15 +10,17 @@ enum DoctorCommand {
     static let syntax = Syntax(
         words: ["doctor"], summary: "check the configuration and what a server depends on",
         options: [
-            .init(name: "offline", meaning: "without requests to identity providers")
+            .init(name: "offline", meaning: "without connections to others than the database")
         ],
         settings: Setting.allCases.filter { $0 != .migrateURL },
         details: """
             Checks, with the environment of serve: the settings and the files they name, the database with its
             version, durability, clock, schema, guards and projections, the keys that its logs require, the
-            rules of tenants, the sealer's record, free space, and whether the key sets of identity providers
-            can be fetched. Changes nothing. Prints a line for each check and what to do; exits with 1 when there
-            is a problem. Listening addresses, mail servers and SMS services are not tried.
+            rules of tenants, the sealer's record, free space, whether the key sets of identity providers can be
+            fetched and their other endpoints connected to, whether the mail server takes a session, and whether
+            the SMS service can be connected to. Changes nothing, and sends no mail, SMS or token. Prints a line
+            for each check and what to do; exits with 1 when there is a problem. Listening addresses and
+            receivers of webhooks are not tried.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
@@ -58,28 +58,9 @@ enum DoctorCommand {
             report(files == nil ? [] : RulesDiagnosis.all(configuration, environment))
             report(await FileDiagnosis.sealer(configuration))
         }
-        if !arguments.has("offline") { report(await providers(files?.tenants ?? [:])) }
-        return isBad ? .fault : .success
-    }
-
-    private static func providers(
-        _ tenants: [TenantID: TenantConfiguration]
-    ) async -> [Diagnosis] {
-        var found: [Diagnosis] = []
-        for (tenant, configured) in tenants.sorted(by: { $0.key < $1.key }) {
-            for (name, provider) in configured.providers.sorted(by: { $0.key < $1.key }) {
-                guard case .oidc(let settings) = provider.settings else { continue }
-                do {
-                    try await settings.keys.reach()
-                    found.append(.good("provider", "\(name) of \(tenant): its keys can be fetched"))
-                } catch {
-                    found.append(
-                        .problem(
-                            "provider", "\(name) of \(tenant): no keys: \(error)",
-                            "check jwks_uri, and this machine's way to it (https_proxy)"))
-                }
-            }
+        if !arguments.has("offline") {
+            report(await ReachDiagnosis.all(files?.tenants ?? [:], configuration.messaging))
         }
-        return found
+        return isBad ? .fault : .success
     }
 }

@@ -5,7 +5,7 @@ try_proxies() {
     make_authority
     make_ledger proxies
     https_port=$(free_port) http_port=$(free_port)
-    export LEDGER_TRUSTED_PROXIES=127.0.0.1
+    export LEDGER_TRUSTED_PROXIES=127.0.0.1,::1
     export LEDGER_PUBLIC_URL="https://localhost:$https_port"
     # Some requests of the walk-through have no proxy, so the server has this address for both.
     LEDGER_LISTEN=127.0.0.1:$(free_port)
@@ -29,9 +29,14 @@ make_authority() {
     export CURL_CA_BUNDLE="$scratch/authority.pem"
 }
 
+# Whether this machine has the loopback address of IPv6.
+has_ipv6() { grep -qs '^0\{31\}1 ' /proc/net/if_inet6; }
+
 # Rewrites the names, the ports and the files of the packaged settings, and nothing else.
 settings_for_this_machine() {
-    sed -e "s|ledger\.example\.com\.pem|SERVER_PEM|; s|/etc/ssl/SERVER_PEM|$scratch/server.pem|" \
+    local ipv6="s|listen \[::\]:80;|listen [::1]:$http_port;|; s|listen \[::\]:443 ssl|listen [::1]:$https_port ssl|"
+    has_ipv6 || ipv6='/listen \[::\]/d'
+    sed -e "$ipv6" -e "s|ledger\.example\.com\.pem|SERVER_PEM|; s|/etc/ssl/SERVER_PEM|$scratch/server.pem|" \
         -e "s|/etc/ssl/private/ledger\.example\.com\.key|$scratch/server.key|" \
         -e "s|127\.0\.0\.1:8080|$server_address|; s|/var/log/[a-z]*/ledger\.log|$scratch/access.log|" \
         -e "s|listen 80;|listen 127.0.0.1:$http_port;|; s|listen 443 ssl|listen 127.0.0.1:$https_port ssl|" \
@@ -126,14 +131,19 @@ hides_internal_pages() {
     ! curl --silent "$2/readyz" | grep -q projector || fail "$1 shows the detailed readiness"
 }
 
-# The address in the log is the client's, and not one that it has invented.
+# The address in the log is the client's, by both protocols, and not one that it has invented.
 keeps_the_client() {
+    keeps_the_client_by "$1" "$2" 4 127.0.0.1
+    ! has_ipv6 || keeps_the_client_by "$1" "$2" 6 ::1
+}
+
+keeps_the_client_by() {
     local session address
-    session=$(ask --fail --header 'X-Forwarded-For: 203.0.113.7' --data "{\"id_token\":\"$(id_token google "client-$1")\"}" \
-        "$2/v1/auth/sign-in/google")
+    session=$(ask --fail "--ipv$3" --header 'X-Forwarded-For: 203.0.113.7' \
+        --data "{\"id_token\":\"$(id_token google "client-$1-$3")\"}" "$2/v1/auth/sign-in/google")
     address=$("$server_program" replay --account "$(jq -r .user_id <<<"$session")" --disclose --reason test |
-        grep -oE '203\.0\.113\.7|127\.0\.0\.1' | sort -u)
-    expect "$1: the address of the client" 127.0.0.1 "$address"
+        grep -oE '203\.0\.113\.7|127\.0\.0\.1|::1' | sort -u)
+    expect "$1: the address of the client by IPv$3" "$4" "$address"
 }
 
 # An event reaches a reader of the stream while it stays open.

@@ -28,6 +28,7 @@ try_restore() {
     stop_child "$server_process" 20
     psql_as_owner "$cluster" postgres --output=/dev/null <<<'SELECT pg_switch_wal()'
     eventually 20 is_archived
+    [[ -z $(find "$archive" -name '*.part') ]] || fail "half a file is in the archive"
 
     say "The machine is lost: the cluster is stopped, its directory and that of the keys are emptied"
     run_as_postgres pg_ctl stop --mode=immediate --silent --pgdata="$cluster/data"
@@ -73,8 +74,10 @@ make_restorable_ledger() {
     # shellcheck disable=SC2034 # cluster.sh reads it
     cluster_settings="wal_level = replica
 archive_mode = on
-archive_command = 'test ! -f \"\$(dirname \"\$PWD\")/archive/%f\" && cp %p \"\$(dirname \"\$PWD\")/archive/%f\"'"
+archive_command = '\"\$(dirname \"\$PWD\")/archive-wal\" %p \"\$(dirname \"\$PWD\")/archive/%f\"'"
     make_ledger restore
+    # Until they are there, Postgres repeats its call.
+    install -m 755 "$repository/packaging/postgres/archive-wal" "$cluster/archive-wal"
     as_cluster_login mkdir -p "$cluster/archive"
 }
 

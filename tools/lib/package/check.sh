@@ -54,6 +54,12 @@ check_manual() {
     done < <("$executable" --help | sed -n '/^Subcommands:/,/^$/ s/^  \([a-z][a-z -]*[a-z]\)  .*/\1/p')
 }
 
+check_packaged_pages() {
+    local root="$scratch/pages"
+    dpkg-deb --extract "$1" "$root"
+    check_links "$root/usr/share/doc/account-ledger"
+}
+
 # Runs a function of tools/lib/package/bare.sh in the root, with or without a network of its own.
 in_root() {
     local root=$1 network=$2

@@ -18,7 +18,7 @@ build_deb() {
 
 # Puts the files of the package below its root.
 place_files() {
-    local root=$1 program=$2 version=$3 packaging="$repository/packaging" page
+    local root=$1 program=$2 version=$3 packaging="$repository/packaging"
     install -D -m 755 "$program" "$root/usr/bin/account-ledger"
     # Names of functions stay, for backtraces. The hashes of modules, notes of the compiler for its next build, and
     # the id, a hash of the debugging symbols as well, are all that differs between builds in two directories.
@@ -38,14 +38,12 @@ place_files() {
     if grep -q ' completion bash|zsh ' <<<"$(env -i "$program" --help)"; then
         place_completion "$root" "$program"
     fi
-    install -m 644 "$packaging"/{proxy,patroni}/* "$repository"/monitoring/*.{yml,json} \
+    install -m 644 "$packaging"/{proxy,patroni,postgres}/* "$repository"/monitoring/*.{yml,json} \
         "$root/usr/share/doc/account-ledger/examples"
     gzip -9n <"$repository/CHANGELOG.md" >"$root/usr/share/doc/account-ledger/changelog.gz"
     sed "1s|^|Licence of the executable and of all files of this package, unless Debian's:\n\n|" "$repository/LICENSE" \
         >"$root/usr/share/doc/account-ledger/copyright"
-    while IFS= read -r page; do
-        install -D -m 644 "$repository/$page" "$root/usr/share/doc/account-ledger/$page"
-    done < <(cd "$repository" && find docs -name '*.md' -not -path '*/archive/*')
+    place_pages "$root/usr/share/doc/account-ledger"
 }
 
 # Puts the scripts that complete commands where the shells look for them.
