@@ -133,14 +133,14 @@ final class FuzzService: Sendable {
                     pool: BlockingPool(label: "passwords", threads: 1, waitingMax: 0),
                     store: ledger, codes: codes),
                 passkeys: PasskeyChecks(
-                    store: ledger, key: .generate(), onCounterFault: { _, _ in }),
+                    store: ledger, key: .generate(), onCounterFault: { _, _, _ in }),
                 flows: BrowserFlows(key: .generate()),
                 pages: PageSessions(key: .generate()), staff: staff(),
                 publicURL: "https://ledger.example",
                 secondFactors: SecondFactors(
                     store: ledger, codes: codes,
                     passkeys: PasskeyChecks(
-                        store: ledger, key: .generate(), onCounterFault: { _, _ in }),
+                        store: ledger, key: .generate(), onCounterFault: { _, _, _ in }),
                     tokens: SecondFactorTokens(key: .generate())),
                 mergePlans: mergePlans, now: { Self.now },
                 random: { SecureRandom.uint128() }, observer: observer, trustedProxies: proxies,

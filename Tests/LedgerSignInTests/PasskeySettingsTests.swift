@@ -26,10 +26,12 @@ struct PasskeySettingsTests {
         #expect(short.relyingParty.id == "example.com" && short.relyingParty.name == "example.com")
         #expect(
             short.relyingParty.origins == ["https://example.com", "https://a.example.com:8443"])
-        #expect(!short.requiresVerification)
+        #expect(!short.requiresVerification && short.refusesCounterRollback)
         let long = try settings(
             #""rp_id":"example.com","rp_name":"Example","origins":["https://example.com"],"#
-                + #""requires_verification":true,"hourly_limit_per_network":1"#)
+                + #""requires_verification":true,"hourly_limit_per_network":1,"#
+                + #""refuse_counter_rollback":false"#)
+        #expect(!long.refusesCounterRollback)
         #expect(long.relyingParty.name == "Example" && long.requiresVerification)
         #expect(long.budget.take(for: "192.0.2.1", at: Timestamp(seconds: 0)) == nil)
         #expect(long.budget.take(for: "192.0.2.1", at: Timestamp(seconds: 0)) == 3600)

@@ -96,7 +96,9 @@ extension DecisionState {
             guard let version = passkey.version else { return true }
             let count = passkeyCounts[version.identity] ?? 0
             // A use that was checked before another one has the counter of the time before that.
-            let isLater = (passkey.renewed?.passkeyCount ?? 0) > count || count == 0
+            let isLater =
+                !passkey.comparesCounter || (passkey.renewed?.passkeyCount ?? 0) > count
+                || count == 0
             return isLater && version.identity == identity(provedBy: proof) && isCurrent(version)
         }
         guard let password = proof.password else { return true }

@@ -6,18 +6,24 @@ package struct PasskeyProof: Hashable, Sendable {
     package let version: PasswordVersion?
     /// The used key with its new counter; nil for a key that does not count.
     package let renewed: NewPassword?
+    /// Whether the counter must be above that of the last use, which a sign-in at the same time may have changed.
+    package let comparesCounter: Bool
 
     /// Describes a registration.
     package init(registering key: NewPassword) {
         registered = key
         version = nil
         renewed = nil
+        comparesCounter = true
     }
 
     /// Describes the use of a key.
-    package init(using version: PasswordVersion, renewed: NewPassword?) {
+    package init(
+        using version: PasswordVersion, renewed: NewPassword?, comparesCounter: Bool = true
+    ) {
         registered = nil
         self.version = version
         self.renewed = renewed
+        self.comparesCounter = comparesCounter
     }
 }

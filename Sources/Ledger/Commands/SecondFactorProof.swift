@@ -24,7 +24,7 @@ extension DecisionState {
             case .totp: use.counter > factorCounters[held.id] ?? .max
             // An authenticator that does not count always states zero.
             case .passkey:
-                use.counter > factorCounters[held.id] ?? .max
+                !use.comparesCounter || use.counter > factorCounters[held.id] ?? .max
                     || use.counter == 0 && factorCounters[held.id] == 0
             case .recoveryCodes: held.usedCodes & (1 << use.counter) == 0
             case .phone: use.challenge.map(openChallenges.contains) ?? false

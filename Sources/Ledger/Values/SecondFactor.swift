@@ -105,12 +105,18 @@ package struct FactorUse: Hashable, Sendable {
     package let counter: Int64
     /// The challenge that the code of a phone answers.
     package let challenge: ChallengeID?
+    /// Whether the counter of a passkey must be above that of its last use.
+    package let comparesCounter: Bool
 
     /// Describes a use.
-    package init(factor: FactorID, counter: Int64, challenge: ChallengeID? = nil) {
+    package init(
+        factor: FactorID, counter: Int64, challenge: ChallengeID? = nil,
+        comparesCounter: Bool = true
+    ) {
         self.factor = factor
         self.counter = counter
         self.challenge = challenge
+        self.comparesCounter = comparesCounter
     }
 }
 

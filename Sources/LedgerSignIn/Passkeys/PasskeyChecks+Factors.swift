@@ -33,12 +33,12 @@ extension PasskeyChecks {
 
     /// Checks the use of a second factor, which may follow one first step.
     ///
-    /// - Returns: The counter of the authenticator; nil for anything but the factor's response to an open challenge
-    ///   of that step.
-    func count(
+    /// - Returns: The use with the counter of the authenticator; nil for anything but the factor's response to an open
+    ///   challenge of that step.
+    func use(
         _ body: PasskeyBody, by factor: StoredFactor, after step: String,
         among providers: [PasskeyProvider], in tenant: TenantID, at now: Timestamp
-    ) -> Int64? {
+    ) -> FactorUse? {
         guard let record = factor.passkey, let (provider, settings) = providers.of(record),
             let opened = open(
                 body, for: .secondStep(step), of: provider, settings, in: tenant, at: now),
@@ -46,12 +46,15 @@ extension PasskeyChecks {
             let use = try? opened.ceremony.verify(response, of: record.passkey)
         else { return nil }
         let count = Int64(use.signatureCount)
-        // The record has the counter of the enrolment, the factor that of the last use.
-        if use.hasCounterGoneBack || (count <= factor.counter && factor.counter > 0) {
-            onCounterFault(tenant, factor.factor.account)
-            return nil
+        // The record has the counter of the enrolment, the factor that of the last use, or of the enrolment before it.
+        if count <= factor.counter, factor.counter > 0 {
+            let isRefused = settings.refusesCounterRollback
+            onCounterFault(tenant, factor.factor.account, isRefused)
+            if isRefused { return nil }
         }
-        return count
+        return FactorUse(
+            factor: factor.factor.id, counter: count,
+            comparesCounter: settings.refusesCounterRollback)
     }
 }
 

@@ -44,7 +44,7 @@ package final class PasskeyChecks: Sendable {
     }
 
     let store: any PasskeyStore
-    let onCounterFault: @Sendable (TenantID, AccountID) -> Void
+    let onCounterFault: @Sendable (TenantID, AccountID, _ isRefused: Bool) -> Void
     private let tokens: SealedTokens
 
     /// Creates the service of a ledger.
@@ -52,11 +52,11 @@ package final class PasskeyChecks: Sendable {
     /// - Parameters:
     ///   - store: Finds passkeys.
     ///   - secret: The secret that all processes of the ledger share.
-    ///   - onCounterFault: Called for each response that is refused because its counter did not go up, with
-    ///     the account that has the passkey.
+    ///   - onCounterFault: Called for each response whose counter did not go up, with the account that has the passkey,
+    ///     and whether the settings refuse it.
     package init(
         store: any PasskeyStore, key secret: SymmetricKey,
-        onCounterFault: @escaping @Sendable (TenantID, AccountID) -> Void
+        onCounterFault: @escaping @Sendable (TenantID, AccountID, _ isRefused: Bool) -> Void
     ) {
         self.store = store
         self.onCounterFault = onCounterFault
@@ -145,7 +145,7 @@ package final class PasskeyChecks: Sendable {
         // A challenge of a registration has a handle.
         return body.isRegistration && !opened.handle.isEmpty
             ? try register(body, opened, provider, at: now)
-            : try await assert(body, opened.ceremony, opened.token, provider, tenant, at: now)
+            : try await assert(body, opened, provider, settings, tenant, at: now)
     }
 
     /// An open challenge.
@@ -200,14 +200,14 @@ package final class PasskeyChecks: Sendable {
     }
 
     private func assert(
-        _ body: PasskeyBody, _ ceremony: PasskeyCeremony, _ token: SingleUseIDToken,
-        _ provider: ProviderName, _ tenant: TenantID, at now: Timestamp
+        _ body: PasskeyBody, _ opened: Opened, _ provider: ProviderName,
+        _ settings: PasskeySettings, _ tenant: TenantID, at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
         let response: AssertionResponse
         do { response = try AssertionResponse(body.credential) } catch { throw .invalid }
         guard
             let subject = Self.subject(
-                response.credentialID, provider, of: ceremony.relyingParty)
+                response.credentialID, provider, of: settings.relyingParty)
         else { throw .invalid }
         let stored: StoredPassword?
         do { stored = try await store.passkey(of: subject, in: tenant) } catch {
@@ -216,14 +216,15 @@ package final class PasskeyChecks: Sendable {
         guard let stored, let record = PasskeyRecord(stored.hash) else { throw .invalid }
         let use: PasskeyUse
         do {
-            use = try ceremony.verify(response, of: record.passkey)
+            use = try opened.ceremony.verify(response, of: record.passkey)
         } catch {
             throw .invalid
         }
         // A copied authenticator and its original have one counter, which one of them sets back.
         if use.hasCounterGoneBack {
-            if let account = stored.account { onCounterFault(tenant, account) }
-            throw .invalid
+            let isRefused = settings.refusesCounterRollback
+            if let account = stored.account { onCounterFault(tenant, account, isRefused) }
+            if isRefused { throw .invalid }
         }
         let isCounted = use.signatureCount != record.passkey.signatureCount
         return Proof(
@@ -231,8 +232,9 @@ package final class PasskeyChecks: Sendable {
             methods: use.isUserVerified ? .verifyingPasskey : .passkey, email: nil,
             passkey: PasskeyProof(
                 using: stored.version,
-                renewed: isCounted ? record.counted(use.signatureCount).stored : nil),
-            usedUp: token)
+                renewed: isCounted ? record.counted(use.signatureCount).stored : nil,
+                comparesCounter: settings.refusesCounterRollback),
+            usedUp: opened.token)
     }
 
     private func seal(

@@ -6,16 +6,19 @@ package struct PasskeySettings: Sendable {
     package let relyingParty: RelyingParty
     /// Whether every passkey has to verify the person.
     package let requiresVerification: Bool
+    /// Whether a response whose counter did not go up is refused; it is reported in any case.
+    package let refusesCounterRollback: Bool
     /// The accounts that may be opened.
     package let budget: OpeningBudget
 
     /// Describes a provider.
     package init(
         relyingParty: RelyingParty, requiresVerification: Bool = false,
-        budget: OpeningBudget = OpeningBudget()
+        refusesCounterRollback: Bool = true, budget: OpeningBudget = OpeningBudget()
     ) {
         self.relyingParty = relyingParty
         self.requiresVerification = requiresVerification
+        self.refusesCounterRollback = refusesCounterRollback
         self.budget = budget
     }
 
@@ -24,6 +27,7 @@ package struct PasskeySettings: Sendable {
         try object.allow(
             StrictObject.commonMembers.union(OpeningBudget.members).union([
                 "rp_id", "rp_name", "origins", "requires_verification",
+                "refuse_counter_rollback",
             ]))
         let id = try object.requiredText("rp_id")
         let party = RelyingParty(
@@ -37,6 +41,7 @@ package struct PasskeySettings: Sendable {
         self.init(
             relyingParty: party,
             requiresVerification: try object.optionalFlag("requires_verification") ?? false,
+            refusesCounterRollback: try object.optionalFlag("refuse_counter_rollback") ?? true,
             budget: try OpeningBudget(object))
     }
 }

@@ -31,6 +31,8 @@ extension Proof {
         writer.name("passkey_version")
         writer.number(passkey?.version?.version.value ?? 0)
         writer.member("passkey_renewed", passkey?.renewed?.hash)
+        writer.name("passkey_counts")
+        writer.flag(passkey?.comparesCounter != false)
     }
 
     /// Reads the members that ``writeMembers(to:)`` writes; a token that can be used once takes the place of theirs.
@@ -62,7 +64,8 @@ extension Proof {
         {
             passkey = PasskeyProof(
                 using: PasswordVersion(identity: identity, version: LogPosition(version)),
-                renewed: members["passkey_renewed"]?.string.map { NewPassword(hash: $0) })
+                renewed: members["passkey_renewed"]?.string.map { NewPassword(hash: $0) },
+                comparesCounter: members["passkey_counts"] != .bool(false))
         }
         self.init(
             subject, authenticatedAt: authenticatedAt, methods: methods,

@@ -229,10 +229,9 @@ package final class SecondFactors: Sendable {
                 .map { FactorUse(factor: id, counter: Int64($0)) }
         case .passkey:
             guard let passkey else { return nil }
-            return passkeys.count(
+            return passkeys.use(
                 passkey.body, by: stored, after: Self.step(stored, first),
-                among: passkey.providers, in: tenant, at: now
-            ).map { FactorUse(factor: id, counter: $0) }
+                among: passkey.providers, in: tenant, at: now)
         case .phone:
             guard let provider else { return nil }
             do throws(CodeFailure) {

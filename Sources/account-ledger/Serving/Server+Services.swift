@@ -89,11 +89,18 @@ extension Server {
         counters: PasskeyMetrics
     ) -> APIServices {
         let log = log
-        let passkeys = PasskeyChecks(store: credentials, key: keys.refresh) { tenant, account in
+        let passkeys = PasskeyChecks(store: credentials, key: keys.refresh) {
+            tenant, account, isRefused in
             counters.countRefusal()
-            log.write(
-                .warning, "passkey counter refused",
-                ["tenant": .text("\(tenant)"), "account": .text("\(account)")])
+            if isRefused {
+                log.write(
+                    .warning, "passkey counter refused",
+                    ["tenant": .text("\(tenant)"), "account": .text("\(account)")])
+            } else {
+                log.write(
+                    .warning, "passkey counter accepted",
+                    ["tenant": .text("\(tenant)"), "account": .text("\(account)")])
+            }
         }
         return APIServices(
             commands: commands, accounts: workers.reads, names: names(), activities: activities(),

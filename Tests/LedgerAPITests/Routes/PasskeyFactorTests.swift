@@ -54,8 +54,10 @@ extension TestService {
         var key = TestPasskey("factor")
         let factor: String
 
-        init(count: UInt32 = 1, faults: CounterFaults = CounterFaults()) async throws {
-            service = try TestService.withPasskeys {
+        init(
+            count: UInt32 = 1, faults: CounterFaults = CounterFaults(), refusesRollback: Bool = true
+        ) async throws {
+            service = try TestService.withPasskeys(refusesCounterRollback: refusesRollback) {
                 $0.proxies = "127.0.0.1"
                 $0.counterFaults = faults
             }
@@ -201,6 +203,21 @@ extension TestService {
         #expect(try await stage.signIn().status == 200)
         var silent = try await Stage(count: 0)
         for _ in 0..<2 { #expect(try await silent.signIn(by: 0).status == 200) }
+    }
+
+    @Test func `by the tenant's rule, a counter that does not go up is reported alone`()
+        async throws
+    {
+        let faults = CounterFaults()
+        var stage = try await Stage(count: 5, faults: faults, refusesRollback: false)
+        #expect(try await stage.signIn(by: 0).status == 200)
+        #expect(faults.all == ["default \(stage.ada.userID) accepted"])
+        stage.key.authenticator.count = 2
+        #expect(try await stage.signIn().status == 200)
+        #expect(faults.all.count == 2)
+        // It is above the counter that was set back.
+        #expect(try await stage.signIn().status == 200)
+        #expect(faults.all.count == 2)
     }
 
     @Test func `a registration counts for its session, once, and not for an identity`() async throws

@@ -220,6 +220,28 @@ import Testing
         #expect(faults.all.count == 3)
     }
 
+    @Test func `by the tenant's rule, a counter that goes back is reported alone`() async throws {
+        let faults = CounterFaults()
+        let service = try TestService.withPasskeys(refusesCounterRollback: false) {
+            $0.counterFaults = faults
+        }
+        var passkey = TestPasskey()
+        passkey.authenticator.count = 7
+        let ada = try await service.signUp(&passkey)
+        for count: UInt32 in [7, 3, 4] {
+            passkey.authenticator.count = count
+            let members = try passkey.get(await service.beginPasskey("get"))
+            let answer = try await service.signInByPasskey(members)
+            #expect(try Person(answer).userID == ada.userID)
+            // A response still counts once.
+            #expect(try await service.signInByPasskey(members).summary == Self.refused)
+        }
+        // The counter that was set back is the one that is compared: 4 is above 3.
+        let reports = faults.all.filter { $0 == "default \(ada.userID) accepted" }
+        #expect(reports.count == faults.all.count)
+        #expect(reports.count >= 2)
+    }
+
     @Test func `every part of a response is checked`() async throws {
         let service = try TestService.withPasskeys()
         var passkey = TestPasskey()

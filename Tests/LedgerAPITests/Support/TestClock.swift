@@ -18,8 +18,8 @@ final class CounterFaults: Sendable {
 
     var all: [String] { accounts.withLock(\.self) }
 
-    func add(_ tenant: TenantID, _ account: AccountID) {
-        accounts.withLock { $0.append("\(tenant) \(account)") }
+    func add(_ tenant: TenantID, _ account: AccountID, isRefused: Bool) {
+        accounts.withLock { $0.append("\(tenant) \(account)\(isRefused ? "" : " accepted")") }
     }
 }
 

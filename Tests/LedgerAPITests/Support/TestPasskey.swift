@@ -42,12 +42,14 @@ struct TestPasskey {
 extension TestService {
     /// Starts a service with passkeys.
     static func withPasskeys(
-        requiresVerification: Bool = false, _ change: (inout Options) -> Void = { _ in }
+        requiresVerification: Bool = false, refusesCounterRollback: Bool = true,
+        _ change: (inout Options) -> Void = { _ in }
     ) throws -> TestService {
         let party = try #require(SoftwareAuthenticator.relyingParty)
         return try TestService {
             $0.passkeys = PasskeySettings(
-                relyingParty: party, requiresVerification: requiresVerification)
+                relyingParty: party, requiresVerification: requiresVerification,
+                refusesCounterRollback: refusesCounterRollback)
             change(&$0)
         }
     }

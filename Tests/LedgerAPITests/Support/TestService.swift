@@ -199,7 +199,9 @@ struct TestService {
             random: { SecureRandom.uint128() })
         let passkeys = PasskeyChecks(
             store: ledger, key: options.spendingKey,
-            onCounterFault: { [faults = options.counterFaults] in faults.add($0, $1) })
+            onCounterFault: { [faults = options.counterFaults] in
+                faults.add($0, $1, isRefused: $2)
+            })
         services = APIServices(
             commands: ledger, accounts: ledger, names: names,
             activities: InMemoryActivity(ledger),

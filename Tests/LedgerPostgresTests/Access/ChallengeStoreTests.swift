@@ -86,7 +86,7 @@ import Testing
         let client = CodeClient(
             codes: codes, passwords: passwords,
             passkeys: PasskeyChecks(
-                store: ledger, key: .generate(), onCounterFault: { _, _ in }),
+                store: ledger, key: .generate(), onCounterFault: { _, _, _ in }),
             flows: BrowserFlows(key: .generate()), network: network,
             caller: nil, newID: { SecureRandom.uint128() })
         do throws(Credential.Flaw) {
