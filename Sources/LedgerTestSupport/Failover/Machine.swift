@@ -17,7 +17,7 @@ package final class Machine: Sendable {
 
     /// The addresses, paths and passwords in `packaging/patroni`.
     private enum Documented {
-        static let addresses = "192.0.2."
+        static let addresses = MachineVariables.addresses
         static let password = "choose-one"
         static let sockets = "/var/run/postgresql"
         static let data = "/var/lib/postgresql/15/main"
@@ -51,15 +51,17 @@ package final class Machine: Sendable {
             .replacing(Documented.programs, with: programs)
         try configuration.write(
             toFile: directory + "/patroni.yml", atomically: true, encoding: .utf8)
-        patroniVariables = try Self.variables(in: "patroni_env.conf", of: number)
-            .mapValues {
-                $0.replacing(Documented.addresses, with: network.prefix)
-                    .replacing(Documented.password, with: password)
-            }
-        etcdVariables = try Self.variables(in: "etcd", of: number).mapValues {
-            $0.replacing(Documented.addresses, with: network.prefix)
-                .replacing(Documented.etcdData, with: directory + "/etcd")
+        func variables(_ file: String) throws -> [String: String] {
+            let path = "\(Self.templates)/\(file)"
+            return try MachineVariables(String(contentsOfFile: path, encoding: .utf8))
+                .values(of: number).mapValues {
+                    $0.replacing(Documented.addresses, with: network.prefix)
+                        .replacing(Documented.password, with: password)
+                        .replacing(Documented.etcdData, with: directory + "/etcd")
+                }
         }
+        patroniVariables = try variables("patroni_env.conf")
+        etcdVariables = try variables("etcd")
         if getuid() == 0 {
             let owner = try RunningProcess(
                 executable: "/bin/chown", arguments: ["-R", "postgres", directory],
@@ -70,26 +72,6 @@ package final class Machine: Sendable {
 
     private let patroniVariables: [String: String]
     private let etcdVariables: [String: String]
-
-    /// Returns the variables of a file for the first machine, changed for another one.
-    ///
-    /// Values with the addresses of all machines are the same on each.
-    private static func variables(in file: String, of number: Int) throws -> [String: String] {
-        let text = try String(contentsOfFile: "\(templates)/\(file)", encoding: .utf8)
-        return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.reduce(into: [:]) {
-            variables, line in
-            let parts = line.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2 else { return }
-            var value = String(parts[1])
-            if !value.contains(Documented.addresses + "2") {
-                value = value.replacing(
-                    Documented.addresses + "1", with: Documented.addresses + "\(number)"
-                )
-                .replacing("db1", with: "db\(number)")
-            }
-            variables[String(parts[0])] = value
-        }
-    }
 
     /// Starts the member of etcd.
     package func startEtcd() throws -> RunningProcess {
