@@ -23,6 +23,8 @@ package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible 
     case tablesHaveRows(String)
     /// On Citus, a node lacks the serving login.
     case loginIsNotOnEveryNode(login: String, node: String)
+    /// On Citus, a shard refused a change.
+    case shardRefused(String, reason: String)
     /// The triggers of the log could not be repaired.
     case unguarded([String])
 
@@ -54,6 +56,8 @@ package enum MigrationError: Error, Sendable, Hashable, CustomStringConvertible 
                 + " it in place would leave its rows on this node's disk, where no erasure reaches them"
         case .loginIsNotOnEveryNode(let login, let node):
             "the login \(login) cannot be added to its group on \(node): create it on every node"
+        case .shardRefused(let shard, let reason):
+            "the shard \(shard) refused a change: \(reason); migrate again"
         case .unguarded(let findings):
             "the log cannot be made append-only: \(findings.joined(separator: "; "))"
         }

@@ -105,8 +105,8 @@ struct MigrationSite {
 
     /// Executes the statements of a script; on Citus one by one.
     private func execute(_ script: String) throws {
-        guard shards != nil else { return try connection.execute(script) }
-        for statement in SQLScript(script).statements { try connection.execute(statement) }
+        guard let shards else { return try connection.execute(script) }
+        for statement in SQLScript(script).statements { try shards.execute(statement) }
     }
 
     /// Waits for appends in progress and blocks new ones until the migration is committed.

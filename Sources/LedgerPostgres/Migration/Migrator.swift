@@ -66,6 +66,7 @@ package struct Migrator: Sendable {
             try site.apply(migration, isLast: migration.version == pending.last?.version)
         }
         try site.shards?.distribute()
+        try site.shards?.followStatistics()
     }
 
     /// Connects as the owner, waits for other migrators, and passes the pending migrations to the body.

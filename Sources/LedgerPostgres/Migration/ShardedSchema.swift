@@ -48,6 +48,22 @@ struct ShardedSchema {
     private static let copyFunction = Statement(
         "copy_function", "SELECT create_distributed_function($1::text::regprocedure)")
 
+    /// The columns with a target of statistics, as the changes that give it to a shard.
+    private static let statistics = Statement(
+        "shard_statistics",
+        """
+        SELECT p.logicalrelid::text AS place,
+            string_agg(format('ALTER %I SET STATISTICS %s', a.attname, a.attstattarget), ', ') AS changes
+        FROM pg_dist_partition p JOIN pg_catalog.pg_attribute a ON a.attrelid = p.logicalrelid
+        WHERE p.partmethod = 'h' AND a.attnum > 0 AND NOT a.attisdropped AND a.attstattarget >= 0
+        GROUP BY p.logicalrelid
+        """)
+    private static let runOnShards = Statement(
+        "run_on_shards",
+        """
+        SELECT shardid, result FROM run_command_on_shards($1::text::regclass, $2)
+        WHERE NOT success ORDER BY shardid LIMIT 1
+        """)
     private static let runOnWorkers = Statement(
         "run_on_workers",
         """
@@ -70,6 +86,46 @@ struct ShardedSchema {
             SET citus.multi_shard_modify_mode = 'sequential';
             SET citus.enable_ddl_propagation = \(isDistributed ? "on" : "off")
             """)
+    }
+
+    /// Executes a statement of a migration.
+    ///
+    /// Citus refuses targets of statistics for a distributed table: the coordinator's table gets them alone, which new
+    /// shards are made from; ``followStatistics()`` gives them to the others.
+    ///
+    /// - Throws: `PostgresError`.
+    func execute(_ statement: String) throws {
+        guard Self.setsStatistics(statement), try isDistributed(Self.first) else {
+            return try connection.execute(statement)
+        }
+        try connection.execute("SET LOCAL citus.enable_ddl_propagation = off")
+        try connection.execute(statement)
+        try connection.execute("SET LOCAL citus.enable_ddl_propagation = on")
+    }
+
+    /// Whether a statement changes targets of statistics, and nothing else.
+    private static func setsStatistics(_ statement: String) -> Bool {
+        let text = statement.drop(while: \.isWhitespace)
+        return text.hasPrefix("ALTER TABLE ")
+            && text.split(separator: ",").allSatisfy { $0.contains(" SET STATISTICS ") }
+    }
+
+    /// Makes every shard collect the statistics that the coordinator's table says.
+    ///
+    /// - Throws: `MigrationError.shardRefused`, or `PostgresError`.
+    func followStatistics() throws {
+        let tables = try connection.query(Self.statistics)
+        for row in 0..<tables.rowCount {
+            let table = try tables.text(row, tables.column("place"))
+            let changes = try tables.text(row, tables.column("changes"))
+            let refused = try connection.query(
+                Self.runOnShards, [.text(table), .text("ALTER TABLE %s \(changes)")])
+            guard refused.rowCount == 0 else {
+                throw MigrationError.shardRefused(
+                    "\(table)_\(try refused.int8(0, refused.column("shardid")))",
+                    reason: try refused.text(0, refused.column("result")))
+            }
+        }
     }
 
     /// Distributes the tables that are not yet.

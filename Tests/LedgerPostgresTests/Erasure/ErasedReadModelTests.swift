@@ -96,20 +96,21 @@ import Testing
 
     /// Makes the fold of a table stop at the deletion of an erased account's rows.
     private func stopAtErasures(_ table: String, in database: ScratchDatabase) async throws {
-        let superuser = database.asSuperuser
-        if !TestCluster.workers.isEmpty {
-            try await superuser.execute("SET citus.enable_unsafe_triggers = on")
+        try await database.asSuperuser.with { connection in
+            if !TestCluster.workers.isEmpty {
+                try connection.execute("SET citus.enable_unsafe_triggers = on")
+            }
+            try connection.execute(
+                """
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+                    $$ BEGIN RAISE EXCEPTION 'a test'; END $$
+                """)
+            try connection.execute(
+                """
+                CREATE TRIGGER refuse BEFORE DELETE ON \(table)
+                    FOR EACH ROW EXECUTE FUNCTION refuse()
+                """)
         }
-        try await superuser.execute(
-            """
-            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
-                $$ BEGIN RAISE EXCEPTION 'a test'; END $$
-            """)
-        try await superuser.execute(
-            """
-            CREATE TRIGGER refuse BEFORE DELETE ON \(table)
-                FOR EACH ROW EXECUTE FUNCTION refuse()
-            """)
     }
 
     @Test func `an erasure waits for a table that a rebuild is filling`() async throws {

@@ -71,6 +71,12 @@ import Testing
             #expect(migrated.applied == Migration.embedded.map(\.version).filter { $0 > known })
             #expect(try await database.asSuperuser.texts(rows + " WHERE NOT claimed") == ["20 20"])
             #expect(try await database.asSuperuser.texts(Self.local) == [])
+            let targets = """
+                SELECT DISTINCT r.result FROM run_command_on_shards('addresses', $$
+                    SELECT attstattarget FROM pg_attribute
+                    WHERE attrelid = '%s'::regclass AND attname = 'digest' $$) r
+                """
+            #expect(try await database.asSuperuser.texts(targets) == ["0"])
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)
                 _ = try await story.signIn("apple", "ada")
