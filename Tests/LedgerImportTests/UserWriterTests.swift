@@ -182,7 +182,7 @@ import Testing
 
     @Test(
         arguments: [
-            (UserWriter.Target.auth0, [.factor]), (.firebase, [.factor, .codes, .verification]),
+            (.auth0, [.factor]), (.firebase, [.factor, .codes, .verification]),
         ] as [(UserWriter.Target, Set<UserWriter.Omission>)])
     func `parts that do not come back are counted`(
         target: UserWriter.Target, omissions: Set<UserWriter.Omission>
