@@ -44,7 +44,8 @@ import Testing
         let server = try LoopbackServer(answer: [])
         let url = "http://127.0.0.1:\(server.port)/token?secret=1"
         try await HTTPClient().reach(url, within: Self.limit)
-        #expect(server.requestHeads.allSatisfy(\.isEmpty))
+        let heads = server.requestHeads.filter { !$0.isEmpty }
+        #expect(heads.isEmpty)
         // Speaks no TLS.
         await #expect(throws: TransferFault.self) {
             try await HTTPClient().reach(
