@@ -46,7 +46,8 @@ struct FlowTests {
                 flow: FlowSettings(
                     authorizationURL: "https://google.example/authorize?x=1",
                     tokenURL: base + "/token", client: TestIdentityProvider.audience,
-                    secret: "s3cret&", scope: "openid email")))
+                    secret: "s3cret&", scope: "openid email"),
+                secondFactorMethods: ["mfa"]))
     }
 
     private func pending(_ use: BrowserFlow.Use = .signIn) throws -> BrowserFlows.Pending {
@@ -81,9 +82,10 @@ struct FlowTests {
     }
 
     /// Returns the answer of a token endpoint for a nonce.
-    private static func tokens(nonce: String?) -> String {
+    private static func tokens(nonce: String?, claims: [String: String?] = [:]) -> String {
         let token = google.token(
-            subject: "ada", nonce: nonce, email: "ada@example.com", at: now.seconds)
+            subject: "ada", nonce: nonce, email: "ada@example.com", changes: claims,
+            at: now.seconds)
         return #"{"access_token":"a","id_token":"\#(token)"}"#
     }
 
@@ -117,6 +119,20 @@ struct FlowTests {
             #expect(form["redirect_uri"] == Self.callback)
             let challenge = FlowBody(code: "", verifier: form["code_verifier"] ?? "").challenge
             #expect(challenge == sent["code_challenge"])
+        }
+    }
+
+    @Test func `the result of a flow keeps the second factor of the issuer, and its time`()
+        async throws
+    {
+        let time = Self.now.adding(seconds: -700)
+        let tokens = Self.tokens(
+            nonce: nil, claims: ["amr": #"["mfa"]"#, "auth_time": "\(time.seconds)"])
+        try await ScriptedProvider.with({ _ in (200, tokens) }) { endpoint in
+            let settings = oidc(at: endpoint.url, nonce: .none)
+            let proof = try prove(try code(in: await end(try pending(), settings)))
+            #expect(proof.methods.description == "fed fed_mfa mfa")
+            #expect(proof.authenticatedAt == time)
         }
     }
 

@@ -13,7 +13,8 @@ struct OIDCProverTests {
     private let issuer = TestIdentityProvider("google")
 
     private func prove(
-        _ body: OIDCBody, for purpose: ProofPurpose, nonce: IDTokenPolicy.NonceMode = .raw
+        _ body: OIDCBody, for purpose: ProofPurpose, nonce: IDTokenPolicy.NonceMode = .raw,
+        accepting methods: Set<String> = []
     ) async throws(Credential.Flaw) -> Proof {
         let issuer = issuer
         let check = IDTokenPolicy(
@@ -23,7 +24,8 @@ struct OIDCProverTests {
             url: "\(issuer.issuer)/keys",
             fetch: { _ in FetchedKeySet(body: try issuer.keySet(), maxAgeSeconds: nil) })
         return try await ProviderConfiguration(
-            name: provider("google"), settings: .oidc(OIDCSettings(check: check, keys: keys))
+            name: provider("google"),
+            settings: .oidc(OIDCSettings(check: check, keys: keys, secondFactorMethods: methods))
         ).prove(.oidc(body), in: .default, for: purpose, at: Self.now)
     }
 
@@ -52,6 +54,29 @@ struct OIDCProverTests {
         let unverified = try await prove(
             body(email: "a@example.org", claims: ["email_verified": nil]), for: .link)
         #expect(unverified.email == Email("a@example.org", isVerified: false))
+    }
+
+    @Test(
+        arguments: [
+            (nil, "fed"), (#"["mfa"]"#, "fed fed_mfa mfa"),
+            (#"["pwd","otp"]"#, "fed fed_mfa mfa otp"),
+            (#"["otp","x y","mfa","otp"]"#, "fed fed_mfa mfa otp"), (#"["hwk","pwd"]"#, "fed"),
+            (#"["MFA","mfa "]"#, "fed"), ("[]", "fed"), ("null", "fed"), (#""mfa""#, "fed"),
+            (#"{"mfa":true}"#, "fed"), (#"["mfa",5]"#, "fed"), (#"[["mfa"]]"#, "fed"),
+            ("true", "fed"),
+        ] as [(String?, String)])
+    func `a listed method of the issuer is a second factor, and no other one`(
+        amr: String?, expected: String
+    ) async throws {
+        let body = body(claims: ["amr": amr, "auth_time": "1789999000"])
+        let proof = try await prove(body, for: .link, accepting: ["mfa", "otp"])
+        #expect(proof.methods.description == expected)
+        #expect(proof.methods.includesSecondFactor == (expected != "fed"))
+        #expect(try await prove(body, for: .link).methods == .federated)
+        // The time of issue is not that of the factor.
+        let timeless = self.body(claims: ["amr": amr])
+        #expect(
+            try await prove(timeless, for: .link, accepting: ["mfa", "otp"]).methods == .federated)
     }
 
     @Test func `a token proves nothing without the keys of its issuer or with another nonce`()

@@ -58,14 +58,14 @@ extension DecisionState {
     }
 
     /// Whether a change by an account holder needs another sign-in first: the account has a second factor, and the
-    /// session did not begin with one a short time ago.
+    /// session did not begin with one that was used a short time ago.
     func lacksSecondFactor(
         _ caller: Caller, at now: Timestamp, under policy: TenantPolicy
     ) -> Bool {
         guard ledger.accounts[caller.account]?.secondFactors.isEmpty == false else { return false }
         guard let session = ledger.sessions[caller.session] else { return true }
         return !session.methods.includesSecondFactor
-            || !policy.isRecent(session.openedAt, at: now)
+            || !policy.isRecent(session.secondFactorUsedAt, at: now)
     }
 
     /// Returns the recovery codes of an account.
@@ -88,7 +88,7 @@ extension SignIn {
         under policy: TenantPolicy
     ) -> SecondStep {
         guard let secondFactor else {
-            // A passkey that verified the person is more than one factor.
+            // A passkey that verified the person is more than one factor, and an issuer may have asked for one.
             return account.secondFactors.isEmpty || proof.methods.includesSecondFactor
                 ? .passed(drafts: [], effects: [], methods: proof.methods)
                 : .refused(.refused(.secondFactorRequired(account.id)))

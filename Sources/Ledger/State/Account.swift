@@ -150,6 +150,11 @@ package struct Session: Hashable, Sendable {
     /// The position of the event that ended it; nil while it is live.
     package internal(set) var endedPosition: LogPosition?
 
+    /// When its second factor was used, if its methods include one.
+    var secondFactorUsedAt: Timestamp {
+        methods.includesIssuersSecondFactor ? authenticatedAt : openedAt
+    }
+
     /// Describes a session.
     package init(
         id: SessionID, account: AccountID, identity: IdentityID, authenticatedAt: Timestamp,

@@ -1,5 +1,5 @@
 /// The methods by which a person authenticated: values of RFC 8176, `fed` for an issuer's word (an ID
-/// token), and `anon` for the secret of an anonymous account.
+/// token), `fed_mfa` for a second factor by that word, and `anon` for the secret of an anonymous account.
 ///
 /// One string of at most 255 characters: distinct words of lower-case letters, digits and `_`,
 /// sorted and separated by one space, so that each set of words has one spelling.
@@ -14,6 +14,20 @@ package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertibl
     package static let sms = AuthenticationMethods(unchecked: "sms")
     /// The secret of an anonymous account, which identifies no person.
     package static let anonymous = AuthenticationMethods(unchecked: "anon")
+
+    /// The values of RFC 8176 that an issuer may state for a second factor.
+    ///
+    /// They stand for what the person has or is, or for several factors. Passwords, PINs and answers are knowledge, as
+    /// the first factor is; a place or a risk is no factor.
+    package static let issuersSecondFactors: Set<String> = [
+        "face", "fpt", "hwk", "iris", "mca", "mfa", "otp", "retina", "sc", "sms", "swk", "tel",
+        "vbm",
+    ]
+
+    /// An ID token of an issuer whose own sign-in included a second factor, as these values of its `amr` state.
+    package static func federated(withSecondFactor values: [String]) -> AuthenticationMethods {
+        federated.adding(values + [severalFactors, issuersSecondFactor])
+    }
 
     /// A passkey, used with the presence of the person.
     package static let passkey = AuthenticationMethods(unchecked: "hwk user")
@@ -41,9 +55,14 @@ package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertibl
 
     /// The word of RFC 8176 for more than one factor.
     private static let severalFactors = "mfa"
+    /// The word, of no registry, for a second factor that was an issuer's: its values are also those of factors here.
+    private static let issuersSecondFactor = "fed_mfa"
 
     /// Whether a second factor was among them.
     package var includesSecondFactor: Bool { words.contains(Self.severalFactors) }
+
+    /// Whether that one was an issuer's, used when the person authenticated there and not when the session was opened.
+    var includesIssuersSecondFactor: Bool { words.contains(Self.issuersSecondFactor) }
 
     /// Whether all words of others are among them.
     package func includes(_ others: AuthenticationMethods) -> Bool {
@@ -52,11 +71,11 @@ package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertibl
 
     /// The methods, without the statement that there was a second factor.
     var withoutSecondFactor: AuthenticationMethods {
-        let rest = words.filter { $0 != Self.severalFactors }
+        let rest = words.filter { $0 != Self.severalFactors && $0 != Self.issuersSecondFactor }
         return AuthenticationMethods(rest.joined(separator: " ")) ?? self
     }
 
-    /// Returns the methods together with a second factor.
+    /// Returns the methods together with a second factor, which is then the last one that was used.
     package func with(_ factor: FactorKind) -> AuthenticationMethods {
         let method =
             switch factor {
@@ -64,7 +83,7 @@ package struct AuthenticationMethods: Hashable, Sendable, CustomStringConvertibl
             case .phone: Self.sms
             case .passkey: Self.passkey
             }
-        return adding(method.words + [Self.severalFactors])
+        return withoutSecondFactor.adding(method.words + [Self.severalFactors])
     }
 
     /// Returns the methods together with others.

@@ -26,10 +26,19 @@ struct OIDCProver {
         else { throw .invalid }
         let proved = min(max(claims.authTime ?? claims.issuedAt, 0), now.seconds)
         return Proof(
-            subject, authenticatedAt: Timestamp(seconds: proved), methods: .federated,
+            subject, authenticatedAt: Timestamp(seconds: proved), methods: methods(claims),
             // An address that the provider does not call verified is unverified.
             email: claims.email.map { Email($0, isVerified: claims.emailVerified ?? false) },
             singleUse: singleUse(body, claims, purpose))
+    }
+
+    /// Returns the methods, with a second factor if the issuer states one that the provider's settings accept.
+    ///
+    /// Only if it states the time, too: a token of a session that began long ago is as new as any other one.
+    private func methods(_ claims: IDTokenClaims) -> AuthenticationMethods {
+        let accepted = claims.methods.filter(settings.secondFactorMethods.contains)
+        guard claims.authTime != nil, !accepted.isEmpty else { return .federated }
+        return .federated(withSecondFactor: accepted)
     }
 
     /// Returns the nonce that the token must carry.

@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import FoundationEssentials
 internal import JSON
+internal import Ledger
 package import OpenID
 
 /// The settings of an OpenID Connect issuer.
@@ -12,12 +13,18 @@ package struct OIDCSettings: Sendable {
 
     /// The browser flow; nil when it is not configured.
     let flow: FlowSettings?
+    /// The values of `amr` each of which stands for the account's second factor.
+    let secondFactorMethods: Set<String>
 
     /// Describes an issuer.
-    package init(check: IDTokenPolicy, keys: KeySetCache, flow: FlowSettings? = nil) {
+    package init(
+        check: IDTokenPolicy, keys: KeySetCache, flow: FlowSettings? = nil,
+        secondFactorMethods: Set<String> = []
+    ) {
         self.check = check
         self.keys = keys
         self.flow = flow
+        self.secondFactorMethods = secondFactorMethods
     }
 
     /// Reads a provider's section of the providers file.
@@ -27,8 +34,7 @@ package struct OIDCSettings: Sendable {
         try object.allow(
             StrictObject.commonMembers.union([
                 "issuer", "jwks_uri", "audiences", "algorithms", "nonce", "nonce_required",
-                "subject",
-                "issuer_tenants", "flow",
+                "subject", "issuer_tenants", "flow", "second_factor_amr",
             ]))
         let mode = try Self.nonceMode(object)
         let isRequired = try object.optionalFlag("nonce_required") ?? false
@@ -42,6 +48,7 @@ package struct OIDCSettings: Sendable {
             algorithms: try Self.algorithms(object), nonce: mode, nonceRequired: isRequired,
             subject: try Self.subject(object, of: issuers))
         keys = keySets.cache(of: try object.requiredAddress("jwks_uri"))
+        secondFactorMethods = try Self.secondFactorMethods(object)
         flow = try FlowSettings.read(object)
         // Otherwise nothing would tell a code of one browser from that of another.
         guard flow?.takesVerifier != false || mode != .none else {
@@ -127,6 +134,20 @@ package struct OIDCSettings: Sendable {
             algorithms.insert(algorithm)
         }
         return algorithms
+    }
+
+    private static func secondFactorMethods(
+        _ object: StrictObject
+    ) throws(ProvidersFileFault) -> Set<String> {
+        guard object.has("second_factor_amr") else { return [] }
+        let values = try object.texts("second_factor_amr")
+        let known = AuthenticationMethods.issuersSecondFactors
+        for (index, value) in values.enumerated() where !known.contains(value) {
+            throw ProvidersFileFault(
+                "\(object.location(of: "second_factor_amr"))[\(index)]",
+                "must be one of \(known.sorted().joined(separator: ", "))")
+        }
+        return Set(values)
     }
 
     /// Issuers are compared as strings, and Google's is not even a URL; but an `http` issuer off

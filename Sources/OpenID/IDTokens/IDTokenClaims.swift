@@ -32,6 +32,13 @@ package struct IDTokenClaims: Sendable, CustomStringConvertible, CustomReflectab
         }
     }
 
+    /// The values of `amr`, by which the person was authenticated (RFC 8176); none unless it is a list of texts.
+    package var methods: [String] {
+        let elements = members["amr"]?.array ?? []
+        let texts = elements.compactMap(\.string)
+        return texts.count == elements.count ? texts : []
+    }
+
     /// A text without personal data.
     package var description: String {
         "IDTokenClaims(redacted)"

@@ -13,7 +13,8 @@ enum ProvidersFileTarget {
             {"providers":[
               {"name":"google","type":"oidc","issuer":["https://accounts.google.com","accounts.google.com"],
                "jwks_uri":"https://www.googleapis.com/oauth2/v3/certs","audiences":["CLIENT_ID"],
-               "algorithms":["RS256","ES256"],"nonce":"raw","nonce_required":true,"display_name":"G"},
+               "algorithms":["RS256","ES256"],"nonce":"raw","nonce_required":true,"display_name":"G",
+               "second_factor_amr":["mfa"]},
               {"name":"apple","type":"oidc","issuer":"https://appleid.apple.com",
                "jwks_uri":"https://appleid.apple.com/auth/keys","audiences":["B"],"nonce":"sha256"}]}
             """,

@@ -9,7 +9,7 @@ extension TestIdentityProvider {
     /// Returns a configuration that takes the key set from this object.
     func configuration(
         displayName: String? = nil, nonce: IDTokenPolicy.NonceMode = .raw,
-        nonceRequired: Bool = false
+        nonceRequired: Bool = false, secondFactorMethods: Set<String> = []
     ) throws -> ProviderConfiguration {
         ProviderConfiguration(
             name: try #require(ProviderName(name)), displayName: displayName,
@@ -23,7 +23,7 @@ extension TestIdentityProvider {
                         fetch: { _ in FetchedKeySet(body: try self.keySet(), maxAgeSeconds: nil) }),
                     flow: FlowSettings(
                         authorizationURL: "\(issuer)/authorize", tokenURL: "\(issuer)/token",
-                        client: Self.audience, secret: "secret", scope: "openid")
-                )))
+                        client: Self.audience, secret: "secret", scope: "openid"),
+                    secondFactorMethods: secondFactorMethods)))
     }
 }

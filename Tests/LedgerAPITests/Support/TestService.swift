@@ -25,6 +25,8 @@ struct TestService {
         var counterFaults = CounterFaults()
         var nonce: IDTokenPolicy.NonceMode = .raw
         var nonceRequired = false
+        /// The values of `amr` that stand for a second factor, by provider.
+        var secondFactorMethods: [String: Set<String>] = [:]
         var displayName: String?
         var severalPerProvider = false
         /// Replaces the limit of the contract.
@@ -160,7 +162,8 @@ struct TestService {
             try (options.providers ?? [apple, google]).map {
                 try $0.configuration(
                     displayName: options.displayName, nonce: options.nonce,
-                    nonceRequired: options.nonceRequired)
+                    nonceRequired: options.nonceRequired,
+                    secondFactorMethods: options.secondFactorMethods[$0.name] ?? [])
             } + [anonymous].compactMap(\.self)
             + [passwords].compactMap(\.self) + passkeyProviders
             + options.codes.map { kind in
