@@ -148,7 +148,8 @@ import Testing
                 #expect(text.contains(line), "\(line) in\n\(text)")
             }
             #expect(sink.mails.isEmpty && !sink.commands.contains { $0.hasPrefix("MAIL") })
-            #expect(graph.requestHeads.allSatisfy(\.isEmpty))
+            let heads = graph.requestHeads.filter { !$0.isEmpty }
+            #expect(heads.isEmpty)
             #expect(!text.contains("f3c"))
             sink.stop()
             settings["LEDGER_SMS_HOOK_URL"] = "http://127.0.0.1:1/sms"
