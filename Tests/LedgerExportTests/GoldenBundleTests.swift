@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "43645edb7b6f8990d4ba84dc2e20d0c5d44392d62ea2758cb7493d46c801f31e"),
+        (nil, false, "acc7cf88f3319dca0f72fd0e6afe5d2ce1df838990f3c644c43769220daf10ba"),
         (
             ExampleLog.accounts[0], true,
-            "3238059d50b30847ce9fa9b35b96645781fd0d3e7b4afff3a3d5bd73e959940f"
+            "f039c7f7cd03ea30a6f9fb4ffb03aa12c6fa867200fceea3aa05e14c72d8bb66"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

@@ -16,12 +16,12 @@ import {
 export const kinds = {
   unlink: {
     type: "ProviderUnlinkPlanned", member: "identity", act: "unlink", due: "unlink_due", verb: "is unlinked",
-    plan: "Plan the unlink", planned: "The unlink is planned", keep: "Keep the identity", stopped: "The unlink was stopped",
+    stops: ".", plan: "Plan the unlink", planned: "The unlink is planned", keep: "Keep the identity", stopped: "The unlink was stopped",
     confirm: "Confirm and unlink now", done: "The identity was unlinked",
   },
   removal: {
     type: "SecondFactorRemovalPlanned", member: "factor", act: "removal", due: "removal_due", verb: "is removed",
-    plan: "Plan the removal", planned: "The removal is planned", keep: "Keep the factor", stopped: "The removal was stopped",
+    stops: ", and so does a sign-in with the factor.", plan: "Plan the removal", planned: "The removal is planned", keep: "Keep the factor", stopped: "The removal was stopped",
     confirm: "Confirm and remove now", done: "The second factor was removed",
   },
 };
@@ -86,6 +86,7 @@ function plan(context, thing) {
     preview: (reason) => context.api.call("POST", `${thing.path}/${kind.act}/preview`, undefined, { headers: reason }),
     describe: (made) => [
       ...thing.effects(made),
+      el("p", {}, "Planned for ", time(made[kind.due]), `. Until then the account's holder or support can stop it${kind.stops}`),
       el("p", {}, "The addresses of the account are told at once. Of an account without a confirmed address, reach the holder in another way first."),
       context.api.session.support_needs_two && el("p", {},
         "Once it is planned, you get an address by which another person of support can do it at once."),

@@ -28,8 +28,6 @@ export async function show(context) {
     kind: kinds.removal, account, id: asked, due: factor.removal_due, view: view(asked), path: `v1/accounts/${account}/factors/${asked}`,
     name: () => [`${kindOf(factor)} `, id(asked)], purpose: ", who has lost it:",
     effects: (made) => [
-      el("p", {}, "Planned for ", time(made.removal_due),
-        ". Until then the account's holder or support can stop it, and so does a sign-in with the factor."),
       el("p", {}, made.keeps_factor ? "The account keeps another second factor."
         : "It is the account's last one: the recovery codes go with it, and the account is signed in to without a second factor."),
     ],

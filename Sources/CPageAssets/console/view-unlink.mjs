@@ -27,7 +27,6 @@ export async function show(context) {
     name: () => [link.provider, " ", id(asked)], purpose: ",",
     effects: (made) => [
       identityList("Is unlinked", [made]),
-      el("p", {}, "Planned for ", time(made.unlink_due), ". Until then the account's holder or support can stop it."),
       el("p", {}, made.session_count === 1 ? "One session that it opened ends then." : `${made.session_count} sessions that it opened end then.`),
       el("p", {}, `Afterwards the account is signed in to by ${made.linked_providers.join(", ")}.`),
     ],

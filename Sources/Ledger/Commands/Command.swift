@@ -96,7 +96,7 @@ package final class Command: Sendable {
         case .liftLegalHold(let command): command.decide(given: state)
         case .recordRestore(let command): command.decide(given: state)
         case .mergeAccounts(let command): command.decide(given: state, at: now, under: policy)
-        case .unmergeAccounts(let command): command.decide(given: state, at: now, under: policy)
+        case .unmergeAccounts(let command): command.decide(given: state, under: policy)
         case .relinkProvider(let command): command.decide(given: state, under: policy)
         case .setRules(let command): command.decide(given: state)
         case .changePassword(let command): command.decide(given: state, at: now, under: policy)

@@ -71,18 +71,20 @@ extension DecisionState {
 
     /// Whether the phone number of an identity was not used for so long that another person may have it.
     private func isUnused(
-        _ identity: IdentityID, at now: Timestamp, under policy: TenantPolicy
+        _ identity: IdentityID, at now: Timestamp?, under policy: TenantPolicy
     ) -> Bool {
-        guard policy.phoneUnusedDays > 0, let used = identityUses[identity] else { return false }
+        guard let now, policy.phoneUnusedDays > 0, let used = identityUses[identity]
+        else { return false }
         return used < now.adding(seconds: policy.phoneUnusedDays &* -86_400)
     }
 
     /// Returns those of some links of an account with some second factors by which it can be signed in to.
     ///
-    /// Not by a phone number that it has lost, nor by one that was not used for a long time, unless a second factor is
-    /// asked for with that: the account would be lost with the other links.
+    /// Not by a phone number that it has lost, nor by one that was not used for a long time before `now`, unless a second
+    /// factor is asked for with that: the account would be lost with the other links. A nil `now` counts every number
+    /// that is not lost, for support: it can merge the account that the code of such a number opens.
     func usableWays(
-        _ links: [Account.Link], with factors: [FactorID], at now: Timestamp,
+        _ links: [Account.Link], with factors: [FactorID], at now: Timestamp?,
         under policy: TenantPolicy
     ) -> [Account.Link] {
         waysToSignIn(links, policy).filter { link in

@@ -44,7 +44,7 @@ package struct EndUnlinkPlan: Sendable {
                 let (link, due) = planned(account, state), due <= now
             else { return .refused(.providerNotLinked) }
             let rest = account.links.filter { $0.identity != identity }
-            guard state.canSignIn(to: rest, with: account.secondFactors, at: now, under: policy)
+            guard state.canSignIn(to: rest, with: account.secondFactors, at: nil, under: policy)
             else {
                 let fact = link.unlinkStopped(.onlyProvider, of: id)
                 return Decision(

@@ -78,7 +78,7 @@ package struct EnrolFactor: Sendable {
             return .refused(.invalidCode)
         }
         guard
-            waysToSignIn(account.links, policy).contains(where: {
+            state.usableWays(account.links, with: [], at: nil, under: policy).contains(where: {
                 factor.kind.mayFollow(state.type(of: $0.provider, under: policy))
             })
         else {

@@ -62,7 +62,7 @@ package struct MergeAccounts: Sendable {
             guard let survivor = state.ledger.accounts[named.survivor],
                 let absorbed = state.ledger.accounts[named.absorbed]
             else { return .refused(.unknownAccount) }
-            return decide(survivor, absorbed, in: state, at: now, policy)
+            return decide(survivor, absorbed, in: state, at: nil, policy)
         case .accountHolder(let caller, let credential):
             return decide(for: caller, credential, in: state, at: now, policy)
         }
@@ -75,7 +75,7 @@ package struct MergeAccounts: Sendable {
     /// identity counts once for preview, merge and repetition together, and an invalid credential
     /// once.
     private func decide(
-        for caller: Caller, _ credential: Credential, in state: DecisionState, at now: Timestamp,
+        for caller: Caller, _ credential: Credential, in state: DecisionState, at now: Timestamp?,
         _ policy: TenantPolicy
     ) -> Decision {
         guard let survivor = state.account(of: caller, at: now),
@@ -118,7 +118,7 @@ package struct MergeAccounts: Sendable {
     }
 
     private func decide(
-        _ survivor: Account, _ absorbed: Account, in state: DecisionState, at now: Timestamp,
+        _ survivor: Account, _ absorbed: Account, in state: DecisionState, at now: Timestamp?,
         _ policy: TenantPolicy
     ) -> Decision {
         do throws(Refusal) {

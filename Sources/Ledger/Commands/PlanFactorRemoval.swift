@@ -78,7 +78,7 @@ package struct PlanFactorRemoval: Sendable {
         // A plan that exists stays as it is: what remains is checked again when it is due.
         guard
             change == .stop || planned != nil || rest.isEmpty
-                || state.canSignIn(to: known.links, with: rest, under: policy)
+                || state.canSignIn(to: known.links, with: rest, at: nil, under: policy)
         else { throw .factorRefused(.sameKind) }
         let due = planned ?? support.due(given: state, at: now, under: policy)
         let plan = shown(

@@ -67,7 +67,7 @@ package struct PlanUnlink: Sendable {
         let effect = "unlink identity \(identity) from account \(account)"
         if let asker = try support.asker(of: effect, due: planned, known, under: policy) {
             let others = known.links.filter { $0.identity != identity }
-            guard state.canSignIn(to: others, with: known.secondFactors, at: now, under: policy)
+            guard state.canSignIn(to: others, with: known.secondFactors, at: nil, under: policy)
             else { throw .onlyProvider }
             let fact = ProviderUnlinked(
                 account: account, identity: identity, provider: link.provider, cause: .support,
@@ -79,7 +79,7 @@ package struct PlanUnlink: Sendable {
         // A plan that exists stays as it is: the rules may have changed since.
         guard
             change == .stop || planned != nil
-                || state.canSignIn(to: rest, with: known.secondFactors, at: now, under: policy)
+                || state.canSignIn(to: rest, with: known.secondFactors, at: nil, under: policy)
         else { throw .onlyProvider }
         let due = planned ?? support.due(given: state, at: now, under: policy)
         let plan = shown(

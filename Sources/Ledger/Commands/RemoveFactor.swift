@@ -84,7 +84,8 @@ package struct RemoveFactor: Sendable {
         from account: Account, _ state: DecisionState, _ policy: TenantPolicy
     ) -> Bool {
         let rest = account.secondFactors.filter { $0 != factor }
-        return rest.isEmpty || state.canSignIn(to: account.links, with: rest, under: policy)
+        return rest.isEmpty
+            || state.canSignIn(to: account.links, with: rest, at: nil, under: policy)
     }
 
     private func held(_ state: DecisionState) -> HeldFactor? {

@@ -46,10 +46,10 @@ extension DecisionState {
         }
     }
 
-    /// Whether an account can be signed in to by one of some links at a time: a phone number counts while no other person
-    /// may have it.
+    /// Whether an account can be signed in to by one of some links at a time: a phone number counts as in
+    /// ``usableWays(_:with:at:under:)``.
     func canSignIn(
-        to links: [Account.Link], with factors: [FactorID], at now: Timestamp,
+        to links: [Account.Link], with factors: [FactorID], at now: Timestamp?,
         under policy: TenantPolicy
     ) -> Bool {
         canSignIn(

@@ -77,9 +77,7 @@ package struct UnmergeAccounts: Sendable {
         self.idempotency = idempotency
     }
 
-    func decide(
-        given state: DecisionState, at now: Timestamp, under policy: TenantPolicy
-    ) -> Decision {
+    func decide(given state: DecisionState, under policy: TenantPolicy) -> Decision {
         if let earlier = earlierAnswer(to: idempotency, in: state) { return earlier }
         guard let survivor = state.ledger.accounts[survivor],
             let absorbed = state.ledger.accounts[absorbed]
@@ -95,7 +93,7 @@ package struct UnmergeAccounts: Sendable {
         guard let plan = plan(merge, survivor, absorbed, state.ledger) else {
             return .refused(.mergeSuperseded(.identityChanged))
         }
-        if let obstacle = obstacle(to: plan, survivor, state, at: now, policy) {
+        if let obstacle = obstacle(to: plan, survivor, state, policy) {
             return .refused(.mergeSuperseded(obstacle))
         }
         // An entry has a maximum number of links.
@@ -153,8 +151,7 @@ package struct UnmergeAccounts: Sendable {
     }
 
     private func obstacle(
-        to plan: Plan, _ survivor: Account, _ state: DecisionState, at now: Timestamp,
-        _ policy: TenantPolicy
+        to plan: Plan, _ survivor: Account, _ state: DecisionState, _ policy: TenantPolicy
     ) -> Obstacle? {
         let restored = Set(plan.restored.map(\.provider))
         let kept = Set(survivor.links.map(\.identity)).subtracting(plan.returned.map(\.identity))
@@ -177,8 +174,8 @@ package struct UnmergeAccounts: Sendable {
         // The factors stay with the survivor.
         guard
             state.canSignIn(
-                to: plan.links, with: survivor.secondFactors, at: now, under: policy),
-            state.canSignIn(to: plan.returned, with: [], at: now, under: policy)
+                to: plan.links, with: survivor.secondFactors, at: nil, under: policy),
+            state.canSignIn(to: plan.returned, with: [], at: nil, under: policy)
         else { return .noWayToSignIn }
         return nil
     }

@@ -240,6 +240,7 @@ package struct BatchKeys {
         case .enrolFactor(let intent):
             sessions.add(tenant, intent.caller.session)
             factors[tenant, default: []].insert(intent.caller.account)
+            addNumbers(of: intent.caller.account, tenant)
             add(intent.token, tenant)
             if let subject = intent.factor.subject { subjects.add(tenant, subject) }
             if let challenge = intent.challenge {
@@ -247,6 +248,7 @@ package struct BatchKeys {
             }
         case .removeFactor(let intent):
             factors[tenant, default: []].insert(intent.account)
+            addNumbers(of: intent.account, tenant)
             switch intent.authority {
             case .accountHolder(let caller), .keptByHolder(let caller):
                 sessions.add(tenant, caller.session)
@@ -254,6 +256,7 @@ package struct BatchKeys {
             }
         case .planFactorRemoval(let intent):
             accounts.add(tenant, intent.account)
+            addNumbers(of: intent.account, tenant)
             factors[tenant, default: []].insert(intent.account)
         case .planUnlink(let intent):
             accounts.add(tenant, intent.account)

@@ -52,10 +52,9 @@ struct ShardedSchema {
     private static let statistics = Statement(
         "shard_statistics",
         """
-        SELECT p.logicalrelid::text AS place,
-            string_agg(format('ALTER %I SET STATISTICS %s', a.attname, a.attstattarget), ', ') AS changes
+        SELECT string_agg(format('ALTER %I SET STATISTICS %s', a.attname, a.attstattarget), ', ') AS changes
         FROM pg_dist_partition p JOIN pg_catalog.pg_attribute a ON a.attrelid = p.logicalrelid
-        WHERE p.partmethod = 'h' AND a.attnum > 0 AND NOT a.attisdropped AND a.attstattarget >= 0
+        WHERE p.logicalrelid = to_regclass($1::text) AND a.attnum > 0 AND NOT a.attisdropped AND a.attstattarget >= 0
         GROUP BY p.logicalrelid
         """)
     private static let runOnShards = Statement(
@@ -114,10 +113,10 @@ struct ShardedSchema {
     ///
     /// - Throws: `MigrationError.shardRefused`, or `PostgresError`.
     func followStatistics() throws {
-        let tables = try connection.query(Self.statistics)
-        for row in 0..<tables.rowCount {
-            let table = try tables.text(row, tables.column("place"))
-            let changes = try tables.text(row, tables.column("changes"))
+        for table in try placements().filter({ $0.column != nil }).map(\.table) {
+            let found = try connection.query(Self.statistics, [.text(table)])
+            guard found.rowCount > 0 else { continue }
+            let changes = try found.text(0, found.column("changes"))
             let refused = try connection.query(
                 Self.runOnShards, [.text(table), .text("ALTER TABLE %s \(changes)")])
             guard refused.rowCount == 0 else {
