@@ -45,26 +45,33 @@ extension SessionKeeper {
         }
     }
 
-    /// Changes the state, also if it cannot be stored or read, and returns whether it is stored.
+    /// Changes the state, also if it cannot be stored or read, and returns whether it is stored; nil if it is left
+    /// as it is, because with an account it has to be that one's.
     ///
     /// It goes on when the caller is cancelled.
-    func keep(_ work: @escaping @Sendable (inout StoredState) -> Void) async -> Bool {
-        let task = Task { () -> Bool in
+    func keep(
+        for account: String?, _ work: @escaping @Sendable (inout StoredState) -> Void
+    ) async -> Bool? {
+        let task = Task { () -> Bool? in
             do throws(StoreError) {
-                return try await store.exclusively { await self.keepAlone(work, isLocked: true) }
+                return try await store.exclusively {
+                    await self.keepAlone(for: account, work, isLocked: true)
+                }
             } catch {
-                return await keepAlone(work, isLocked: false)
+                return await keepAlone(for: account, work, isLocked: false)
             }
         }
         return await task.value
     }
 
     private func keepAlone(
-        _ work: @Sendable (inout StoredState) -> Void, isLocked: Bool
-    ) async -> Bool {
+        for account: String?, _ work: @Sendable (inout StoredState) -> Void, isLocked: Bool
+    ) async -> Bool? {
         let replaced = try? await store.load() ?? StoredState()
+        let held = try? await load()
+        if let account, let held, held.userID != account { return nil }
         // A damaged store locks no person out.
-        var state = (try? await load()) ?? StoredState()
+        var state = held ?? StoredState()
         work(&state)
         if isLocked { return await saveOrKeep(state, insteadOf: replaced) }
         unsaved = UnsavedState(state: state, replaced: replaced)

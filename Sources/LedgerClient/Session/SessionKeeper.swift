@@ -51,27 +51,37 @@ actor SessionKeeper {
             challenge = next
             return .needsSecondFactor(next)
         }
+        if case .text(let token) = call.body?["sign_in_token"], challenge?.token != token {
+            // It was abandoned meanwhile, or another sign-in took its place.
+            throw Self.noSecondStep
+        }
         var presented: String?
         if case .text(let secret) = call.body?["anonymous_secret"] { presented = secret }
         return .signedIn(await open(answer, began, presented))
     }
 
-    /// Sends a call of the account whose answer is another session, and stores that.
+    /// Sends a call of the account whose answer is another session of it, and stores that.
     func replaceSession(
         _ call: APICall, for subject: CallSubject
     ) async throws(LedgerError) -> SignIn {
         let began = sender.time.monotonic
-        return await open(try await send(call, as: SessionAnswer.self, for: subject), began)
+        let answer = try await send(call, as: SessionAnswer.self, for: subject)
+        return await open(answer, began, for: answer.userID)
     }
 
     /// Stores the session of an answer.
+    ///
+    /// With an account, it is the answer to a change of that one, which takes the place of no other account's session
+    /// and of no sign-out: then it is dropped, and is not saved.
     func open(
-        _ answer: SessionAnswer, _ began: Duration, _ presentedSecret: String? = nil
+        _ answer: SessionAnswer, _ began: Duration, _ presentedSecret: String? = nil,
+        for account: String? = nil
     ) async -> SignIn {
-        var opened = await session(of: answer, began)
+        if account == nil { challenge = nil }
+        var opened = await session(of: answer)
         // The ledger returns the secret once, when it opens the account.
         opened.anonymousSecret = opened.anonymousSecret ?? presentedSecret
-        let isSaved = await keep { [opened] state in
+        let isSaved = await keep(for: account) { [opened] state in
             var session = opened
             // A sign-in to the same account knows no less than before.
             if let former = state.session, former.profile.userID == answer.userID {
@@ -85,18 +95,23 @@ actor SessionKeeper {
             state.expired = nil
             if let token = answer.deviceToken { state.deviceToken = token }
         }
-        (challenge, isOpen) = (nil, true)
-        return SignIn(profile: opened.profile, isNewUser: answer.isNewUser, isSaved: isSaved)
+        if isSaved != nil {
+            isOpen = true
+            setExpiry(answer, began)
+        }
+        return SignIn(
+            profile: opened.profile, isNewUser: answer.isNewUser, isSaved: isSaved ?? false)
     }
 
-    private func session(
-        of answer: SessionAnswer, _ began: Duration
-    ) async -> StoredState.Session {
-        let offset = await sender.clock.offset ?? 0
-        let now = await sender.clock.now(storedOffset: offset)
-        // From the moment of the request: the token is no older.
+    /// Counts the life of a token from the moment of the request: it is no older.
+    private func setExpiry(_ answer: SessionAnswer, _ began: Duration) {
         expiry = TokenExpiry(
             token: answer.accessToken, monotonic: began + .seconds(answer.expiresIn))
+    }
+
+    private func session(of answer: SessionAnswer) async -> StoredState.Session {
+        let offset = await sender.clock.offset ?? 0
+        let now = await sender.clock.now(storedOffset: offset)
         var session = StoredState.Session(
             profile: Profile(userID: answer.userID, linkedProviders: answer.linkedProviders),
             accessToken: answer.accessToken, refreshToken: answer.refreshToken,
@@ -229,7 +244,8 @@ actor SessionKeeper {
                     APICall(
                         route: .refresh, body: ["refresh_token": .text(session.refreshToken)]),
                     as: SessionAnswer.self)
-                var renewed = await self.session(of: answer, began)
+                setExpiry(answer, began)
+                var renewed = await self.session(of: answer)
                 renewed.anonymousSecret = session.secret(besides: answer.linkedProviders)
                 renewed.signInID = session.signInID
                 if session.profile.linkedProviders == answer.linkedProviders {
@@ -313,6 +329,9 @@ actor SessionKeeper {
     static func failed(_ error: StoreError) -> LedgerError {
         LedgerError(.storeFailed, message: error.description)
     }
+
+    static let noSecondStep = LedgerError(
+        .noSession, message: "No sign-in waits for a second factor")
 
     static let noSession = LedgerError(
         .noSession, message: "There is no session, or another one took its place")
