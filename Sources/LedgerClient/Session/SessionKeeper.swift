@@ -13,13 +13,20 @@ actor SessionKeeper {
     private var isOpen = false
     /// The access token that this process got last, and when it expires by the clock that cannot be set.
     private var expiry: TokenExpiry?
-    private(set) var challenge: SecondFactorChallenge?
+    /// The second step of a sign-in, and when its first step is too old.
+    private var awaited: (challenge: SecondFactorChallenge, end: Duration)?
     var unsaved: UnsavedState?
 
     init(sender: RequestSender, store: any TokenStore, gate: (any AccessGate)?) {
         self.sender = sender
         self.store = store
         self.gate = gate
+    }
+
+    /// The second step that a sign-in waits for.
+    var challenge: SecondFactorChallenge? {
+        guard let awaited, sender.time.monotonic < awaited.end else { return nil }
+        return awaited.challenge
     }
 
     /// Reads the state of the session, without a request.
@@ -37,7 +44,7 @@ actor SessionKeeper {
 
     /// Forgets the second step of a sign-in.
     func dropChallenge() {
-        challenge = nil
+        awaited = nil
     }
 
     /// Sends a sign-in, and stores the session of its answer.
@@ -48,10 +55,12 @@ actor SessionKeeper {
             answer = try await sender.send(call, as: SessionAnswer.self)
         } catch {
             guard let next = error.challenge else { throw error }
-            challenge = next
+            awaited = (next, began + .seconds(next.expiresIn))
             return .needsSecondFactor(next)
         }
-        if case .text(let token) = call.body?["sign_in_token"], challenge?.token != token {
+        if case .text(let token) = call.body?["sign_in_token"],
+            awaited?.challenge.token != token
+        {
             // It was abandoned meanwhile, or another sign-in took its place.
             throw Self.noSecondStep
         }
@@ -77,7 +86,7 @@ actor SessionKeeper {
         _ answer: SessionAnswer, _ began: Duration, _ presentedSecret: String? = nil,
         for account: String? = nil
     ) async -> SignIn {
-        if account == nil { challenge = nil }
+        if account == nil { awaited = nil }
         var opened = await session(of: answer)
         // The ledger returns the secret once, when it opens the account.
         opened.anonymousSecret = opened.anonymousSecret ?? presentedSecret
@@ -310,7 +319,7 @@ actor SessionKeeper {
             failure = error
         }
         if let kept = unsaved?.state.session, kept.isOfSignIn(of: session) { unsaved = nil }
-        (challenge, expiry, isOpen) = (nil, nil, false)
+        (awaited, expiry, isOpen) = (nil, nil, false)
         if let failure { throw failure }
     }
 
