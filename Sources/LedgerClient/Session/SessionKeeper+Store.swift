@@ -31,18 +31,30 @@ extension SessionKeeper {
         }
     }
 
-    /// Saves a state that must not be lost, or keeps it here if the store fails; returns whether it is stored.
+    /// Saves a state that must not be lost, or keeps it here without the lock or if the store fails; returns whether it
+    /// is stored.
     @discardableResult
     func saveOrKeep(
-        _ state: StoredState, insteadOf replaced: StoredState?
+        _ state: StoredState, insteadOf replaced: StoredState?, isLocked: Bool
     ) async -> Bool {
-        do throws(LedgerError) {
+        if isLocked, (try? await save(state)) != nil { return true }
+        unsaved = UnsavedState(state: state, replaced: replaced)
+        return false
+    }
+
+    /// Saves the mark of a refresh that begins, and returns the state that is stored then.
+    ///
+    /// A session that the store never had is marked here if the store fails, since it would end with its access token.
+    func mark(
+        _ state: StoredState, isLocked: Bool
+    ) async throws(LedgerError) -> StoredState? {
+        guard let former = unsaved, former.isNewSignIn else {
+            guard isLocked else { throw Self.failed(StoreError("The store cannot be locked")) }
             try await save(state)
-            return true
-        } catch {
-            unsaved = UnsavedState(state: state, replaced: replaced)
-            return false
+            return state
         }
+        let isStored = await saveOrKeep(state, insteadOf: former.replaced, isLocked: isLocked)
+        return isStored ? state : former.replaced
     }
 
     /// Changes the state, also if it cannot be stored or read, and returns whether it is stored; nil if it is left
@@ -73,9 +85,7 @@ extension SessionKeeper {
         // A damaged store locks no person out.
         var state = held ?? StoredState()
         work(&state)
-        if isLocked { return await saveOrKeep(state, insteadOf: replaced) }
-        unsaved = UnsavedState(state: state, replaced: replaced)
-        return false
+        return await saveOrKeep(state, insteadOf: replaced, isLocked: isLocked)
     }
 
     /// Changes the stored state while no other process does, also if the caller is cancelled.

@@ -223,9 +223,12 @@ actor SessionKeeper {
     ) async -> Result<StoredState.Session, LedgerError> {
         let result: Result<StoredState.Session, LedgerError>
         do {
-            result = try await store.exclusively { await self.renewAlone(stale) }
+            result = try await store.exclusively { await self.renewAlone(stale, isLocked: true) }
         } catch {
-            result = .failure(Self.failed(error))
+            // No other process knows a sign-in that was never stored.
+            result =
+                unsaved?.isNewSignIn == true
+                ? await renewAlone(stale, isLocked: false) : .failure(Self.failed(error))
         }
         renewal = nil
         return result
@@ -233,7 +236,7 @@ actor SessionKeeper {
 
     /// Exchanges the refresh token, while no other process with this store does.
     private func renewAlone(
-        _ stale: StoredState.Session
+        _ stale: StoredState.Session, isLocked: Bool
     ) async -> Result<StoredState.Session, LedgerError> {
         do throws(LedgerError) {
             var state = try await loadAlone()
@@ -245,8 +248,7 @@ actor SessionKeeper {
             state.session = session
             // A process that is killed before it has stored the answer leaves the mark to the next one. It also saves
             // the session of a renewal before this one that was not.
-            try await save(state)
-            let marked = state
+            let marked = try await mark(state, isLocked: isLocked)
             let began = sender.time.monotonic
             do throws(LedgerError) {
                 let answer = try await sender.send(
@@ -261,7 +263,7 @@ actor SessionKeeper {
                     renewed.profile.identities = session.profile.identities
                 }
                 state.session = renewed
-                await saveOrKeep(state, insteadOf: marked)
+                await saveOrKeep(state, insteadOf: marked, isLocked: isLocked)
                 return .success(renewed)
             } catch {
                 var error = error
@@ -270,14 +272,14 @@ actor SessionKeeper {
                 error.followsLostAnswer = false
                 if error.isWithoutEffect, !wasRefreshing {
                     state.session?.isRefreshing = false
-                    try await save(state)
+                    await saveOrKeep(state, insteadOf: marked, isLocked: isLocked)
                 }
                 guard error.code == .invalidRefreshToken else { throw error }
                 state.session = nil
                 state.expired = ExpiredSession(
                     profile: session.profile,
                     cause: isInterrupted ? .refreshInterrupted : .refused)
-                try await save(state)
+                await saveOrKeep(state, insteadOf: marked, isLocked: isLocked)
                 throw error
             }
         } catch {
