@@ -11,6 +11,8 @@ import Testing
         case save
         case lock
         case all
+        /// The state is saved, but the store fails as if it were not.
+        case late
     }
 
     /// A store that fails when a test says so.
@@ -31,13 +33,14 @@ import Testing
         }
 
         func load() async throws(StoreError) -> StoredState? {
-            try check([.all])
+            try check([.all, .late])
             return await inner.load()
         }
 
         func save(_ state: StoredState?) async throws(StoreError) {
             try check([.save, .all])
             await inner.save(state)
+            try check([.late])
         }
 
         func exclusively<Value: Sendable>(
@@ -190,6 +193,69 @@ import Testing
         try await session.reload()
         #expect(transport.requests.last?.headers["Authorization"] == "Bearer access-2")
         #expect(await store.inner.load()?.session?.refreshToken == "refresh-2")
+    }
+
+    @Test(arguments: [Fault.save, .lock, .all], [true, false])
+    func `a sign-in that cannot be saved is renewed, and is saved later`(
+        _ fault: Fault, _ hasFormer: Bool
+    ) async throws {
+        let store = FaultyStore(hasFormer ? stored() : nil)
+        let transport = TestTransport { request, _ in
+            .answer(
+                .session(request.url.lastPathComponent == "refresh" ? 3 : 2, user: "bob"))
+        }
+        let session = try app(transport, store: store, time: time)
+        store.fail(fault)
+        try await session.signIn(at: "apple", with: .idToken("t"))
+        time.advance(.seconds(600))
+        #expect(try await session.accessToken() == "access-3")
+        let refreshes = transport.requests(of: "/refresh")
+        #expect(refreshes.map { $0.text("refresh_token") } == ["refresh-2"])
+        store.fail(.none)
+        #expect(try await session.accessToken() == "access-3")
+        #expect(await store.inner.load()?.session?.refreshToken == "refresh-3")
+    }
+
+    @Test(arguments: [false, true])
+    func `the end of a session that cannot be saved is shown, and saved later`(
+        _ isLost: Bool
+    ) async throws {
+        let store = FaultyStore()
+        let transport = TestTransport { _, _ in .answer(.session(2)) }
+        let session = try app(transport, store: store, time: time)
+        store.fail(.save)
+        try await session.signIn(at: "apple", with: .idToken("t"))
+        if isLost {
+            transport.follow { _, _ in .lose }
+            _ = try await refusal { () throws(LedgerError) in try await session.refresh() }
+        }
+        transport.follow { _, _ in .answer(.refusal(401, "INVALID_REFRESH_TOKEN")) }
+        let error = try await refusal { () throws(LedgerError) in try await session.refresh() }
+        let profile = Profile(userID: "ada", linkedProviders: ["apple"])
+        let ended = ExpiredSession(
+            profile: profile, cause: isLost ? .refreshInterrupted : .refused)
+        #expect(error.code == .invalidRefreshToken && session.state == .expired(ended))
+        store.fail(.none)
+        _ = try await refusal { () throws(LedgerError) in try await session.reload() }
+        #expect(session.state == .expired(ended))
+        #expect(await store.inner.load()?.expired == ended)
+    }
+
+    @Test func `a sign-in that another process has renewed takes the place of the former token`()
+        async throws
+    {
+        let store = FaultyStore()
+        let transport = TestTransport { request, _ in
+            .answer(.session(request.url.lastPathComponent == "refresh" ? 3 : 2))
+        }
+        let session = try app(transport, store: store, time: time)
+        store.fail(.late)
+        try await session.signIn(at: "apple", with: .idToken("t"))
+        #expect(try await session.accessToken() == "access-2")
+        try await app(transport, store: store.inner, time: time).refresh()
+        store.fail(.none)
+        #expect(try await session.accessToken() == "access-3")
+        #expect(await store.inner.load()?.session?.refreshToken == "refresh-3")
     }
 
     @Test func `a sign-in that is saved says so`() async throws {

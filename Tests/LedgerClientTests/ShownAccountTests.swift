@@ -116,6 +116,33 @@ import Testing
         #expect(error.code == .noSession && transport.requests.count == 1)
     }
 
+    @Test func `a second step waits no longer than its first one is good`() async throws {
+        let store = InMemoryTokenStore(stored("ada", 1))
+        let details = #"{"sign_in_token":"t","expires_in":300,"factors":[]}"#
+        let transport = TestTransport { request, _ in
+            .answer(
+                request.method == "GET"
+                    ? .account("bob")
+                    : .refusal(403, "SECOND_FACTOR_REQUIRED", details: details))
+        }
+        let session = try app(transport, store: store, time: time)
+        try await session.start()
+        try await session.signIn(at: "apple", with: .idToken("t"))
+        await store.save(stored("bob", 7))
+        for _ in 1...2 {
+            let error = try await refusal { () throws(LedgerError) in try await session.reload() }
+            #expect(error.code == .noSession && session.state.profile == nil)
+        }
+        time.advance(.seconds(300))
+        let error = try await refusal { () throws(LedgerError) in
+            try await session.completeSecondFactor(
+                SecondFactor(id: "f", kind: .authenticatorApp), code: "1")
+        }
+        #expect(error.code == .noSession && session.state.profile?.userID == "bob")
+        try await session.reload()
+        #expect(transport.requests.count == 2)
+    }
+
     @Test(arguments: [false, true])
     func `a sign-out on the screen of one account does not end another one's session`(
         _ everywhere: Bool

@@ -239,6 +239,7 @@ export class AccountLedgerError extends Error {
  * @property {Record<string, string>} [headers]
  * @property {boolean} [isUnrepeatable]
  * @property {number} [attemptMs]
+ * @property {boolean} [wasLost]  Set when no answer came, so that the ledger may have acted.
  */
 
 /** Sends requests to one tenant of a ledger. */
@@ -282,6 +283,7 @@ class Transport {
         return await this.#attempt(call, request, init);
       } catch (error) {
         if (!(error instanceof AccountLedgerError)) throw error;
+        if (error.code === "NO_ANSWER") request.wasLost = true;
         const mayHelp = error.code === "NO_ANSWER" || [429, 502, 503, 504].includes(error.status);
         if (!mayHelp || request.isUnrepeatable || attempt === ATTEMPTS_MAX) throw error;
         const backoff = BACKOFF_MS * 2 ** (attempt - 1) * (0.5 + Math.random());
@@ -744,6 +746,9 @@ export class AccountLedger {
    * Ends the session, or with `everywhere` all of the account. The store is cleared in any case, also when the
    * ledger cannot be reached, which is an error; but not of a session that began with a sign-in meanwhile.
    *
+   * A session that is over counts as signed out. It ends no others, so that is an error with `everywhere`, unless an
+   * answer was lost: then the repetition finds the session over because the first request has ended all of them.
+   *
    * @param {{ everywhere?: boolean }} [scope]
    * @param {CallOptions} [options]
    * @returns {Promise<void>}
@@ -751,12 +756,14 @@ export class AccountLedger {
   async signOut(scope = {}, options = {}) {
     const session = await this.#load();
     if (!session) return;
+    /** @type {Request} */
+    const request = { method: "POST", path: "/v1/auth/sign-out", body: scope };
     try {
-      await this.#call({ method: "POST", path: "/v1/auth/sign-out", body: scope }, options, session);
+      await this.#call(request, options, session);
     } catch (error) {
       const codes = ["INVALID_REFRESH_TOKEN", "NO_SESSION"];
       const isOver = error instanceof AccountLedgerError && codes.includes(error.code);
-      if (!isOver || scope.everywhere) throw error;
+      if (!isOver || (scope.everywhere && !request.wasLost)) throw error;
     } finally {
       await this.#change(async () => {
         const stored = await this.#load();

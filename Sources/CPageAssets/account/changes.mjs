@@ -62,7 +62,7 @@ export async function endLink(provider) {
 
 /**
  * Shows the account after a change, with the text that it happened, also if the account cannot be read. The change may
- * have ended the session, which began with what is no longer linked.
+ * have ended the session, which began with what is no longer linked. A text that depends on the account is a function.
  */
 export async function showAccountAfter(text) {
   try {
@@ -75,7 +75,7 @@ export async function showAccountAfter(text) {
       showUnread(error, showAccount);
     }
   }
-  say(text);
+  say(typeof text === "function" ? text() : text);
 }
 
 /** Asks a person whose sign-in is too old to sign in again, and keeps the pending action. */
@@ -105,7 +105,7 @@ export async function resume(intent) {
       case "unlink": return await unlink(intent.provider, intent.identity);
       case "merge": return await (await combining()).goOn(intent);
       case "add": return await (await security()).showAddition(provider(intent.provider));
-      case "confirmAgain": return await (await security()).showAddition(provider(intent.provider), true);
+      case "confirmAgain": return await (await security()).showAddition(provider(intent.provider), intent.identity);
       case "addPasskey": return await (await security()).addPasskey(provider(intent.provider));
       case "password":
       case "changeAddress": {

@@ -50,7 +50,7 @@ function row(identity) {
       el("span", { class: "quiet" }, t.linkedOn(day(identity.linked_at))),
       identity.unlink_due && el("span", { class: "warning" }, t.unlinkDue(day(identity.unlink_due)))),
     changing(identity, id),
-    confirming(provider(identity.provider), id),
+    confirming(identity, id),
     identity.unlink_due && button(t.keep, async () => (await changes()).keepIdentity(identity), { "aria-describedby": id }),
     unlinking,
     isLast && el("p", { class: "quiet why", id: `${id}-why` }, t.onlyMethod));
@@ -67,9 +67,10 @@ function changing(identity, id) {
 }
 
 /** The button that confirms a number again, once its code was refused. */
-function confirming(each, id) {
+function confirming(identity, id) {
+  const each = provider(identity.provider);
   return each.type === "phone" && sessionStorage.getItem(unusedKey)
-    && button(page.t.confirmAgain, async () => (await security()).showAddition(each, true), { "aria-describedby": id });
+    && button(page.t.confirmAgain, async () => (await security()).showAddition(each, identity.identity_id), { "aria-describedby": id });
 }
 
 /** The buttons for what can be added: only what the tenant offers and the account lacks. */

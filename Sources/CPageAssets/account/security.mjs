@@ -23,41 +23,44 @@ export async function change(intent, action) {
   }
 }
 
-/** Asks for an address to add, and for a password with a provider of passwords; or for a number to confirm again. */
-export function showAddition({ name, type }, isAgain = false) {
+/** Asks for an address to add, and for a password with a provider of passwords; or for the number of an identity to confirm again. */
+export function showAddition({ name, type }, again = null) {
   const { t, api } = page;
-  const title = isAgain ? t.confirmAgain : t.add[type];
+  const title = again ? t.confirmAgain : t.add[type];
   const address = addressField(type === "phone" ? "phone" : "email");
   const password = type === "password" ? newPasswordField() : null;
-  show(title, isAgain && el("p", {}, t.confirmAgainExplained), form({
+  show(title, again && el("p", {}, t.confirmAgainExplained), form({
     fields: [address], submit: t.sendCode, missing: t.missing, more: [cancel()],
     onsubmit: (target) => run(target, async () => {
       const body = { address: address.value };
       const { challenge_id: challenge } = await api.call("POST", `v1/account/codes/${name}`, body);
       const code = codeField();
       show(title, el("p", {}, t.codeSent(address.value)), form({
-        fields: password ? [code, password] : [code], submit: isAgain ? t.goOn : t.addConfirm, missing: t.missing, more: [cancel()],
+        fields: password ? [code, password] : [code], submit: again ? t.goOn : t.addConfirm, missing: t.missing, more: [cancel()],
         onsubmit: (button) => run(button, () => add(name, address.value, {
           challenge_id: challenge, code: code.value.trim(), ...(password && { password: password.value }),
-        }, isAgain)),
+        }, again)),
       }));
     }),
   }));
 }
 
-async function add(name, address, proof, isAgain) {
+async function add(name, address, proof, again) {
   const { t } = page;
+  const intent = { provider: name, ...(again ? { action: "confirmAgain", identity: again } : { action: "add" }) };
+  // Another number than that of the identity may have taken its place.
+  const isConfirmed = () => again && page.account?.identities.some((each) => each.identity_id === again);
   try {
-    const done = await change({ action: isAgain ? "confirmAgain" : "add", provider: name }, () =>
+    const done = await change(intent, () =>
       page.api.call("POST", `v1/auth/link/${name}`, proof, { isRepeatable: true, isChange: true }));
     if (!done) return;
     if (provider(name).type === "phone") sessionStorage.removeItem(unusedKey);
-    await showAccountAfter(isAgain ? t.confirmedAgain : t.added(nameOf(name)));
+    await showAccountAfter(() => isConfirmed() ? t.confirmedAgain : t.added(nameOf(name)));
   } catch (error) {
     if (!(error instanceof Refused && error.code === "PROVIDER_CONFLICT")) throw error;
     await showAccount();
     const { password, ...code } = proof;
-    if (isAgain) warn(t.notConfirmedAgain);
+    if (again) warn(t.notConfirmedAgain);
     else showConflict(name, code, address);
   }
 }

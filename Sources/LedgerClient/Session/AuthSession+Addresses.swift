@@ -48,7 +48,8 @@ extension AuthSession {
             var signIn = try await keeper.replaceSession(
                 APICall(route: .changeAddress, segments: [provider], body: body), for: shown)
             // The identities that are known have the former address.
-            if let profile = try? await Self.profile(keeper, shown) { signIn.profile = profile }
+            let subject = CallSubject.account(signIn.profile.userID)
+            if let profile = try? await Self.profile(keeper, subject) { signIn.profile = profile }
             return signIn
         }
     }

@@ -115,7 +115,7 @@ extension SessionKeeper {
     ) async throws(LedgerError) -> FactorEnrolment {
         let began = sender.time.monotonic
         let answer = try await send(call, as: EnrolmentAnswer.self, for: subject)
-        if let session = answer.session { _ = await open(session, began) }
+        if let session = answer.session { _ = await open(session, began, for: session.userID) }
         return FactorEnrolment(
             factorID: answer.factorID, recoveryCodes: answer.recoveryCodes ?? [])
     }

@@ -33,7 +33,7 @@ extension AuthSession {
     ///   - sent: The code that ``sendSecondFactorCode(to:)`` has sent, for a phone.
     /// - Returns: The sign-in.
     /// - Throws: ``LedgerError/Code/invalidCode``, ``LedgerError/Code/rateLimited``, or
-    ///   ``LedgerError/Code/noSession`` if no sign-in waits for a second factor.
+    ///   ``LedgerError/Code/noSession`` if no sign-in waits for a second factor, or no longer when the answer comes.
     @discardableResult
     public func completeSecondFactor(
         _ factor: SecondFactor, code: String, sent: SentCode? = nil
@@ -238,9 +238,7 @@ extension SessionKeeper {
 
     /// Returns the members of a second step.
     func secondStep(of factor: SecondFactor) async throws(LedgerError) -> [String: BodyValue] {
-        guard let challenge else {
-            throw LedgerError(.noSession, message: "No sign-in waits for a second factor")
-        }
+        guard let challenge else { throw Self.noSecondStep }
         var body: [String: BodyValue] = [
             "sign_in_token": .text(challenge.token), "factor_id": .text(factor.id),
         ]

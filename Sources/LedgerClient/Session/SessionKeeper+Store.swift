@@ -31,44 +31,61 @@ extension SessionKeeper {
         }
     }
 
-    /// Saves a state that must not be lost, or keeps it here if the store fails; returns whether it is stored.
+    /// Saves a state that must not be lost, or keeps it here without the lock or if the store fails; returns whether it
+    /// is stored.
     @discardableResult
     func saveOrKeep(
-        _ state: StoredState, insteadOf replaced: StoredState?
+        _ state: StoredState, insteadOf replaced: StoredState?, isLocked: Bool
     ) async -> Bool {
-        do throws(LedgerError) {
-            try await save(state)
-            return true
-        } catch {
-            unsaved = UnsavedState(state: state, replaced: replaced)
-            return false
-        }
+        if isLocked, (try? await save(state)) != nil { return true }
+        unsaved = UnsavedState(state: state, replaced: replaced)
+        return false
     }
 
-    /// Changes the state, also if it cannot be stored or read, and returns whether it is stored.
+    /// Saves the mark of a refresh that begins, and returns the state that is stored then.
+    ///
+    /// A session that the store never had is marked here if the store fails, since it would end with its access token.
+    func mark(
+        _ state: StoredState, isLocked: Bool
+    ) async throws(LedgerError) -> StoredState? {
+        guard let former = unsaved, former.isNewSignIn else {
+            guard isLocked else { throw Self.failed(StoreError("The store cannot be locked")) }
+            try await save(state)
+            return state
+        }
+        let isStored = await saveOrKeep(state, insteadOf: former.replaced, isLocked: isLocked)
+        return isStored ? state : former.replaced
+    }
+
+    /// Changes the state, also if it cannot be stored or read, and returns whether it is stored; nil if it is left
+    /// as it is, because with an account it has to be that one's.
     ///
     /// It goes on when the caller is cancelled.
-    func keep(_ work: @escaping @Sendable (inout StoredState) -> Void) async -> Bool {
-        let task = Task { () -> Bool in
+    func keep(
+        for account: String?, _ work: @escaping @Sendable (inout StoredState) -> Void
+    ) async -> Bool? {
+        let task = Task { () -> Bool? in
             do throws(StoreError) {
-                return try await store.exclusively { await self.keepAlone(work, isLocked: true) }
+                return try await store.exclusively {
+                    await self.keepAlone(for: account, work, isLocked: true)
+                }
             } catch {
-                return await keepAlone(work, isLocked: false)
+                return await keepAlone(for: account, work, isLocked: false)
             }
         }
         return await task.value
     }
 
     private func keepAlone(
-        _ work: @Sendable (inout StoredState) -> Void, isLocked: Bool
-    ) async -> Bool {
+        for account: String?, _ work: @Sendable (inout StoredState) -> Void, isLocked: Bool
+    ) async -> Bool? {
         let replaced = try? await store.load() ?? StoredState()
+        let held = try? await load()
+        if let account, let held, held.userID != account { return nil }
         // A damaged store locks no person out.
-        var state = (try? await load()) ?? StoredState()
+        var state = held ?? StoredState()
         work(&state)
-        if isLocked { return await saveOrKeep(state, insteadOf: replaced) }
-        unsaved = UnsavedState(state: state, replaced: replaced)
-        return false
+        return await saveOrKeep(state, insteadOf: replaced, isLocked: isLocked)
     }
 
     /// Changes the stored state while no other process does, also if the caller is cancelled.

@@ -13,13 +13,20 @@ actor SessionKeeper {
     private var isOpen = false
     /// The access token that this process got last, and when it expires by the clock that cannot be set.
     private var expiry: TokenExpiry?
-    private(set) var challenge: SecondFactorChallenge?
+    /// The second step of a sign-in, and when its first step is too old.
+    private var awaited: (challenge: SecondFactorChallenge, end: Duration)?
     var unsaved: UnsavedState?
 
     init(sender: RequestSender, store: any TokenStore, gate: (any AccessGate)?) {
         self.sender = sender
         self.store = store
         self.gate = gate
+    }
+
+    /// The second step that a sign-in waits for.
+    var challenge: SecondFactorChallenge? {
+        guard let awaited, sender.time.monotonic < awaited.end else { return nil }
+        return awaited.challenge
     }
 
     /// Reads the state of the session, without a request.
@@ -37,7 +44,7 @@ actor SessionKeeper {
 
     /// Forgets the second step of a sign-in.
     func dropChallenge() {
-        challenge = nil
+        awaited = nil
     }
 
     /// Sends a sign-in, and stores the session of its answer.
@@ -48,30 +55,42 @@ actor SessionKeeper {
             answer = try await sender.send(call, as: SessionAnswer.self)
         } catch {
             guard let next = error.challenge else { throw error }
-            challenge = next
+            awaited = (next, began + .seconds(next.expiresIn))
             return .needsSecondFactor(next)
+        }
+        if case .text(let token) = call.body?["sign_in_token"],
+            awaited?.challenge.token != token
+        {
+            // It was abandoned meanwhile, or another sign-in took its place.
+            throw Self.noSecondStep
         }
         var presented: String?
         if case .text(let secret) = call.body?["anonymous_secret"] { presented = secret }
         return .signedIn(await open(answer, began, presented))
     }
 
-    /// Sends a call of the account whose answer is another session, and stores that.
+    /// Sends a call of the account whose answer is another session of it, and stores that.
     func replaceSession(
         _ call: APICall, for subject: CallSubject
     ) async throws(LedgerError) -> SignIn {
         let began = sender.time.monotonic
-        return await open(try await send(call, as: SessionAnswer.self, for: subject), began)
+        let answer = try await send(call, as: SessionAnswer.self, for: subject)
+        return await open(answer, began, for: answer.userID)
     }
 
     /// Stores the session of an answer.
+    ///
+    /// With an account, it is the answer to a change of that one, which takes the place of no other account's session
+    /// and of no sign-out: then it is dropped, and is not saved.
     func open(
-        _ answer: SessionAnswer, _ began: Duration, _ presentedSecret: String? = nil
+        _ answer: SessionAnswer, _ began: Duration, _ presentedSecret: String? = nil,
+        for account: String? = nil
     ) async -> SignIn {
-        var opened = await session(of: answer, began)
+        if account == nil { awaited = nil }
+        var opened = await session(of: answer)
         // The ledger returns the secret once, when it opens the account.
         opened.anonymousSecret = opened.anonymousSecret ?? presentedSecret
-        let isSaved = await keep { [opened] state in
+        let isSaved = await keep(for: account) { [opened] state in
             var session = opened
             // A sign-in to the same account knows no less than before.
             if let former = state.session, former.profile.userID == answer.userID {
@@ -85,18 +104,23 @@ actor SessionKeeper {
             state.expired = nil
             if let token = answer.deviceToken { state.deviceToken = token }
         }
-        (challenge, isOpen) = (nil, true)
-        return SignIn(profile: opened.profile, isNewUser: answer.isNewUser, isSaved: isSaved)
+        if isSaved != nil {
+            isOpen = true
+            setExpiry(answer, began)
+        }
+        return SignIn(
+            profile: opened.profile, isNewUser: answer.isNewUser, isSaved: isSaved ?? false)
     }
 
-    private func session(
-        of answer: SessionAnswer, _ began: Duration
-    ) async -> StoredState.Session {
-        let offset = await sender.clock.offset ?? 0
-        let now = await sender.clock.now(storedOffset: offset)
-        // From the moment of the request: the token is no older.
+    /// Counts the life of a token from the moment of the request: it is no older.
+    private func setExpiry(_ answer: SessionAnswer, _ began: Duration) {
         expiry = TokenExpiry(
             token: answer.accessToken, monotonic: began + .seconds(answer.expiresIn))
+    }
+
+    private func session(of answer: SessionAnswer) async -> StoredState.Session {
+        let offset = await sender.clock.offset ?? 0
+        let now = await sender.clock.now(storedOffset: offset)
         var session = StoredState.Session(
             profile: Profile(userID: answer.userID, linkedProviders: answer.linkedProviders),
             accessToken: answer.accessToken, refreshToken: answer.refreshToken,
@@ -199,9 +223,12 @@ actor SessionKeeper {
     ) async -> Result<StoredState.Session, LedgerError> {
         let result: Result<StoredState.Session, LedgerError>
         do {
-            result = try await store.exclusively { await self.renewAlone(stale) }
+            result = try await store.exclusively { await self.renewAlone(stale, isLocked: true) }
         } catch {
-            result = .failure(Self.failed(error))
+            // No other process knows a sign-in that was never stored.
+            result =
+                unsaved?.isNewSignIn == true
+                ? await renewAlone(stale, isLocked: false) : .failure(Self.failed(error))
         }
         renewal = nil
         return result
@@ -209,7 +236,7 @@ actor SessionKeeper {
 
     /// Exchanges the refresh token, while no other process with this store does.
     private func renewAlone(
-        _ stale: StoredState.Session
+        _ stale: StoredState.Session, isLocked: Bool
     ) async -> Result<StoredState.Session, LedgerError> {
         do throws(LedgerError) {
             var state = try await loadAlone()
@@ -221,22 +248,22 @@ actor SessionKeeper {
             state.session = session
             // A process that is killed before it has stored the answer leaves the mark to the next one. It also saves
             // the session of a renewal before this one that was not.
-            try await save(state)
-            let marked = state
+            let marked = try await mark(state, isLocked: isLocked)
             let began = sender.time.monotonic
             do throws(LedgerError) {
                 let answer = try await sender.send(
                     APICall(
                         route: .refresh, body: ["refresh_token": .text(session.refreshToken)]),
                     as: SessionAnswer.self)
-                var renewed = await self.session(of: answer, began)
+                setExpiry(answer, began)
+                var renewed = await self.session(of: answer)
                 renewed.anonymousSecret = session.secret(besides: answer.linkedProviders)
                 renewed.signInID = session.signInID
                 if session.profile.linkedProviders == answer.linkedProviders {
                     renewed.profile.identities = session.profile.identities
                 }
                 state.session = renewed
-                await saveOrKeep(state, insteadOf: marked)
+                await saveOrKeep(state, insteadOf: marked, isLocked: isLocked)
                 return .success(renewed)
             } catch {
                 var error = error
@@ -245,14 +272,14 @@ actor SessionKeeper {
                 error.followsLostAnswer = false
                 if error.isWithoutEffect, !wasRefreshing {
                     state.session?.isRefreshing = false
-                    try await save(state)
+                    await saveOrKeep(state, insteadOf: marked, isLocked: isLocked)
                 }
                 guard error.code == .invalidRefreshToken else { throw error }
                 state.session = nil
                 state.expired = ExpiredSession(
                     profile: session.profile,
                     cause: isInterrupted ? .refreshInterrupted : .refused)
-                try await save(state)
+                await saveOrKeep(state, insteadOf: marked, isLocked: isLocked)
                 throw error
             }
         } catch {
@@ -294,7 +321,7 @@ actor SessionKeeper {
             failure = error
         }
         if let kept = unsaved?.state.session, kept.isOfSignIn(of: session) { unsaved = nil }
-        (challenge, expiry, isOpen) = (nil, nil, false)
+        (awaited, expiry, isOpen) = (nil, nil, false)
         if let failure { throw failure }
     }
 
@@ -313,6 +340,9 @@ actor SessionKeeper {
     static func failed(_ error: StoreError) -> LedgerError {
         LedgerError(.storeFailed, message: error.description)
     }
+
+    static let noSecondStep = LedgerError(
+        .noSession, message: "No sign-in waits for a second factor")
 
     static let noSession = LedgerError(
         .noSession, message: "There is no session, or another one took its place")

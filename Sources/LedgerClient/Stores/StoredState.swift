@@ -52,6 +52,9 @@ public struct StoredState: Codable, Hashable, Sendable {
 
     /// Whether there is nothing to store.
     public var isEmpty: Bool { self == StoredState() }
+
+    /// The account whose session is open, or has ended without a sign-out.
+    var userID: String? { session?.profile.userID ?? expired?.profile.userID }
 }
 
 extension StoredState.Session {

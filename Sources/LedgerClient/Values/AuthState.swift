@@ -6,7 +6,7 @@ public enum AuthState: Hashable, Sendable {
     case signedIn(Profile)
     /// The session has ended without a sign-out on this device: the person signs in again.
     case expired(ExpiredSession)
-    /// The first proof of a sign-in was correct, and the second one is awaited.
+    /// The first proof of a sign-in was correct, and the second one is awaited, as long as the first one is good.
     case needsSecondFactor(SecondFactorChallenge)
 
     /// The profile of the person who is signed in; nil in every other state.

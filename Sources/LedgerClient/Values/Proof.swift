@@ -69,7 +69,8 @@ public struct SignIn: Hashable, Sendable {
     public var isNewUser: Bool
     /// Whether the store has the session.
     ///
-    /// Otherwise it lasts until the process ends, and the next call saves it if the store can be written then.
+    /// Otherwise it lasts until the process ends, and the next call saves it if the store can be written then. After
+    /// a change of the account, it is not kept if a sign-out or a sign-in to another account came meanwhile.
     public var isSaved: Bool
 
     /// Describes a sign-in.

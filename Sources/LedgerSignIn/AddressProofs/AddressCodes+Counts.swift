@@ -4,6 +4,15 @@ import Ledger
 /// The counts that limit how many codes are sent and tried. Those of a known device and of an account holder are their
 /// own, so that strangers can't use them up.
 extension AddressCodes {
+    /// The clients of codes by SMS, by their part of the limits.
+    private enum Client {
+        case stranger
+        /// The holder of an established account, who enrols a phone.
+        case holder
+        /// A device that has signed in with the number, or a person after the first step.
+        case known
+    }
+
     /// Returns the counts of a code to be sent.
     ///
     /// Codes of a second factor count by the factor, so that knowledge of the number alone does not exhaust them. Those
@@ -12,11 +21,11 @@ extension AddressCodes {
         of challenge: StoredChallenge, for use: Use, from network: String, knownAs token: String?
     ) -> [CodeCount] {
         let (tenant, digest) = (challenge.tenant, challenge.name.digest)
-        let isKnown: Bool
+        let client: Client
         var counts: [CodeCount?]
         if case .secondStep(_, let factor) = use {
             let device = token.flatMap { self.device($0, of: factor.account, in: tenant) }
-            isKnown = true
+            client = .known
             let digest = Self.digest(of: factor)
             counts = [
                 counted(
@@ -30,7 +39,7 @@ extension AddressCodes {
             ]
         } else if let account = use.account?.description {
             // Sessions are free where anybody may sign up, so an account is no known client.
-            isKnown = false
+            client = use.isOfEstablished ? .holder : .stranger
             counts = [
                 counted("sent to account", digest, account, Self.sendsPerAddress, tenant, .address),
                 counted("sent to accounts", digest, "", Self.sendsForAccounts, tenant, .address),
@@ -39,17 +48,17 @@ extension AddressCodes {
         } else if let device = token.flatMap({
             self.device($0, of: challenge.address, challenge.name.kind, in: tenant)
         }) {
-            isKnown = true
+            client = .known
             counts = [
                 counted(
                     "sent to device", digest, device, Self.sendsPerAddress, tenant, .address),
                 counted("sent to devices", digest, "", Self.sendsToDevices, tenant, .address),
             ]
         } else {
-            isKnown = false
+            client = .stranger
             counts = [counted(use.group, digest, "", Self.sendsPerAddress, tenant, .address)]
         }
-        counts += textCounts(of: challenge, for: use, isKnown: isKnown)
+        counts += textCounts(of: challenge, for: use, by: client)
         counts.append(
             counted("sent for", .zero, network, Self.sendsPerNetwork, tenant, .network))
         return counts.compactMap { $0 }
@@ -59,9 +68,10 @@ extension AddressCodes {
     ///
     /// Whether an account has the number is not asked, since no answer may depend on it. So a fifth of the tenant's
     /// messages, and ranges with many unanswered codes, are for known devices and second factors: their numbers
-    /// were confirmed. A session alone confirms no number.
+    /// were confirmed. A session alone confirms no number, and an account can be opened to wait for its time; so
+    /// holders of established accounts get half of that part, which leaves the other half whatever they do.
     private func textCounts(
-        of challenge: StoredChallenge, for use: Use, isKnown: Bool
+        of challenge: StoredChallenge, for use: Use, by client: Client
     ) -> [CodeCount?] {
         guard challenge.name.kind == .phone else { return [] }
         let tenant = challenge.tenant
@@ -70,11 +80,16 @@ extension AddressCodes {
         if case .takeBack = use {
             return [counted("texts of returns", .zero, "", max(1, limit / 5), tenant, .tenant)]
         }
+        let part = limit / 5
+        let (kept, factor): (Int, Int) =
+            switch client {
+            case .stranger: (part, 1)
+            case .holder: ((part + 1) / 2, 2)
+            case .known: (0, 10)
+            }
         return [
-            counted("texts", .zero, "", isKnown ? limit : limit - limit / 5, tenant, .tenant),
-            unanswered(
-                of: challenge,
-                limit: isKnown ? 10 * Self.unansweredPerPrefix : Self.unansweredPerPrefix),
+            counted("texts", .zero, "", limit - kept, tenant, .tenant),
+            unanswered(of: challenge, limit: factor * Self.unansweredPerPrefix),
         ]
     }
 
@@ -204,10 +219,16 @@ extension AddressCodes.Use {
     /// The account whose holder requests the code; nil for anybody else.
     fileprivate var account: AccountID? {
         switch self {
-        case .link(let caller), .change(let caller), .merge(let caller, _), .enrolment(let caller):
+        case .link(let caller), .change(let caller), .merge(let caller, _),
+            .enrolment(let caller, _):
             caller.account
         case .signIn, .signUp, .reset, .takeBack, .secondStep: nil
         }
+    }
+
+    /// Whether the holder of an established account enrols a phone.
+    fileprivate var isOfEstablished: Bool {
+        if case .enrolment(_, let isEstablished) = self { isEstablished } else { false }
     }
 
     /// The group of uses of a stranger's code that are counted together: who uses up the codes of one group does not

@@ -36,6 +36,8 @@ package final class AddressCodes: Sendable {
     package static let sendsPerNetwork = 30
     /// The codes that may be sent within an hour to the phone numbers of a range without an answer.
     package static let unansweredPerPrefix = 50
+    /// The age of a proof by which an account is established: it was hardly opened for the next code.
+    package static let establishedSeconds: Int64 = 7 * 86_400
     /// The wrong codes that may be tried within an hour for one address, by one client network or one known
     /// device, and by all others.
     package static let triesPerNetwork = 10
@@ -94,8 +96,8 @@ package final class AddressCodes: Sendable {
         case signUp(NewPassword, isKnown: Bool, claim: PasswordVersion?)
         /// The reset of a password of this version; nil when no account has one with the address.
         case reset(PasswordVersion?)
-        /// The enrolment of the number as a second factor by this account holder.
-        case enrolment(Caller)
+        /// The enrolment of the number as a second factor by this account holder, whose account may be established.
+        case enrolment(Caller, isEstablished: Bool)
         /// This second factor, after the first step that the text names.
         case secondStep(String, HeldFactor)
         /// The replacement of an address of the account by its holder.
@@ -147,7 +149,7 @@ package final class AddressCodes: Sendable {
             (purpose, isSent) = (.reset, version != nil)
             plan = version.map(Self.digest(of:)) ?? .zero
         case .link(let caller): (purpose, session) = (.link, caller.session)
-        case .enrolment(let caller):
+        case .enrolment(let caller, _):
             (purpose, session, secret) = (.secondFactor, caller.session, Self.factorPrefix)
             account = caller.account
         case .secondStep(let step, let factor):

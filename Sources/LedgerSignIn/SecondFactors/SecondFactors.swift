@@ -83,6 +83,7 @@ package final class SecondFactors: Sendable {
     ///   - number: The canonical form.
     ///   - provider: The provider of the tenant's codes by SMS.
     ///   - caller: The account holder, whose session alone can confirm it.
+    ///   - isEstablished: Whether the account has a proof of some age, which strangers' limits do not shut out.
     ///   - tenant: The tenant.
     ///   - network: The network of the client.
     ///   - language: The client's `Accept-Language`.
@@ -90,12 +91,13 @@ package final class SecondFactors: Sendable {
     /// - Returns: The id of the challenge.
     /// - Throws: `limited` when too many codes were sent, `faulted`.
     package func sendEnrolment(
-        to number: String, of provider: ProviderName, by caller: Caller, in tenant: TenantID,
-        from network: String, language: String?, at now: Timestamp
+        to number: String, of provider: ProviderName, by caller: Caller, isEstablished: Bool,
+        in tenant: TenantID, from network: String, language: String?, at now: Timestamp
     ) async throws(CodeFailure) -> ChallengeID {
         try await codes.send(
-            to: number, .phone, of: provider, in: tenant, for: .enrolment(caller),
-            from: network, language: language, at: now)
+            to: number, .phone, of: provider, in: tenant,
+            for: .enrolment(caller, isEstablished: isEstablished), from: network,
+            language: language, at: now)
     }
 
     /// Checks the code that was sent to a phone number.

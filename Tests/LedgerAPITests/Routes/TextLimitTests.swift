@@ -122,4 +122,66 @@ import Testing
             token: ada.accessToken)
         #expect(refused.code == "RATE_LIMITED")
     }
+
+    private func enrol(
+        _ service: TestService, _ person: Person, _ number: String = own
+    ) async throws -> Answer {
+        try await service.send(
+            "POST", "/v1/account/factor-enrolments",
+            "{\"type\":\"phone\",\"phone\":\"\(number)\"}", token: person.accessToken)
+    }
+
+    /// Signs in to an anonymous account.
+    private func guest(
+        _ service: TestService, _ secret: String? = nil
+    ) async throws -> (person: Person, secret: String?) {
+        let body = secret.map { "{\"anonymous_secret\":\"\($0)\"}" } ?? "{}"
+        let answer = try await service.send("POST", "/v1/auth/sign-in/anonymous", body)
+        return (try Person(answer), answer.text("anonymous_secret"))
+    }
+
+    @Test func `an established account enrols a phone in half of that part, and no other one does`()
+        async throws
+    {
+        let service = try service {
+            $0.smsPerHour = 10
+            $0.anonymous = OpeningBudget(networkLimit: 10, tenantLimit: 10)
+        }
+        _ = try await service.signIn("google", "ada")
+        let secret = try await guest(service).secret
+        service.clock.advance(seconds: AddressCodes.establishedSeconds - 3601)
+        _ = try await service.signIn("google", "bob")
+        let sent = try await ask(service, Self.own)
+        let person = try await signIn(service, sent, lastCode(service))
+        let device = try #require(person.text("device_token"))
+        service.clock.advance(seconds: 3601)
+        try await pump(service, 8)
+        for stranger in [
+            try await service.signIn("google", "bob"), try await guest(service, secret).person,
+            try await guest(service).person,
+        ] {
+            #expect(try await enrol(service, stranger).code == "RATE_LIMITED")
+        }
+        let ada = try await service.signIn("google", "ada")
+        #expect(try await enrol(service, ada).status == 200)
+        #expect(try await enrol(service, ada).code == "RATE_LIMITED")
+        #expect(try await ask(service, Self.own, device: device).status == 200, "its part is left")
+    }
+
+    @Test func `an established account enrols a phone of a range that strangers have used up`()
+        async throws
+    {
+        let service = try service()
+        _ = try await service.signIn("google", "ada")
+        service.clock.advance(seconds: AddressCodes.establishedSeconds)
+        try await pump(service, AddressCodes.unansweredPerPrefix)
+        let ada = try await service.signIn("google", "ada")
+        let bob = try await service.signIn("google", "bob")
+        #expect(try await enrol(service, bob).code == "RATE_LIMITED")
+        #expect(try await enrol(service, ada).status == 200)
+        let link = try await service.send(
+            "POST", "/v1/account/codes/phone", "{\"address\":\"\(Self.own)\"}",
+            token: ada.accessToken)
+        #expect(link.code == "RATE_LIMITED", "a link is no enrolment")
+    }
 }

@@ -86,4 +86,18 @@ test("a number whose code was refused, since it was not used for long, is confir
   await tab.says("The phone number was confirmed.");
   await tab.lacks("button", "Confirm again");
   assert.equal(await tab.evaluate("sessionStorage.length"), 0);
+
+  // A number that takes the place of the one to confirm is added.
+  await tab.evaluate(`sessionStorage.setItem("account-unused", "yes")`);
+  await tab.reload();
+  await tab.click("Confirm again");
+  await send(other);
+  await tab.sees("textbox", "Code");
+  const second = await open();
+  await signIn(second, "google", ada);
+  await second.click("Remove Phone");
+  await second.click("Remove");
+  await second.says("Phone removed");
+  await enterCode(tab, other);
+  await tab.says("Phone added");
 }));

@@ -153,6 +153,25 @@ test("signing out clears the store when the ledger cannot be reached", async (t)
   assert.equal(store.session, null);
 });
 
+test("signing out everywhere twice, because the answer was lost, is signing out", async (t) => {
+  const { ledger, store, front } = await behind(t, (_, number) => (number === 1 ? "lose" : undefined));
+  await ledger.signOut({ everywhere: true });
+  assert.equal(store.session, null);
+  assert.ok(front.requests.length > 1);
+});
+
+test("a session that ended before cannot end the others, also if the answer to its refresh is lost", async (t) => {
+  for (const isExpired of [false, true]) {
+    const isLost = ({ url: path }, number) => path.endsWith("/refresh") && number < 2 + !isExpired;
+    const { ledger, store, front } = await behind(t, (request, number) => (isLost(request, number) ? "lose" : undefined));
+    await new AccountLedger({ url, store: { ...openStore(), session: store.session } }).signOut();
+    if (isExpired) store.expire();
+    assert.equal((await refusal(ledger.signOut({ everywhere: true }))).code, "INVALID_REFRESH_TOKEN");
+    assert.equal(front.requests.filter(({ url: path }) => path.endsWith("/refresh")).length, 2);
+    assert.equal(store.session, null);
+  }
+});
+
 test("signing out twice, because the answer was lost, is signing out", async (t) => {
   const { ledger, store, front } = await behind(t, (_, number) => (number === 1 ? "lose" : undefined));
   await ledger.signOut();

@@ -113,19 +113,24 @@ test("a store that cannot be read, cleared or locked is the client's error", asy
 
 /**
  * A client whose answers to sign-outs are lost after the ledger has acted: the first one, or with `isEnd` all of them.
- * Meanwhile the same person signs in again in another page with the same store.
+ * With `isRefused` the first one is refused and none is lost. Meanwhile the same person signs in again in another page
+ * with the same store.
  */
-async function replaced({ isEnd = false } = {}) {
+async function replaced({ isEnd = false, isRefused = false } = {}) {
   const store = openStore();
   const { ledger: page, name } = await signedIn({ store });
   const sent = [];
   const ledger = new AccountLedger({
     url, store, timeout: 5_000, fetch: async (address, init) => {
-      const answer = await fetch(address, init);
-      if (!address.endsWith("/sign-out")) return answer;
+      const isSignOut = address.endsWith("/sign-out");
+      const answer = isSignOut && isRefused
+        ? new Response('{"error":{"code":"INVALID_ACCESS_TOKEN","message":"refused"}}', { status: 401 })
+        : await fetch(address, init);
+      if (!isSignOut) return answer;
       sent.push(init.headers.get("Authorization"));
       if (sent.length === 1) await page.signIn("apple", await proof("apple", name, newName()));
       else if (!isEnd) return answer;
+      if (isRefused) return answer;
       throw new TypeError("lost");
     },
   });
@@ -143,10 +148,18 @@ test("a sign-out whose answer is lost ends no later session", async () => {
 });
 
 test("a sign-out everywhere says when another session has taken the place of its own", async () => {
-  const { ledger, page, store, sent } = await replaced();
+  const { ledger, page, store, sent } = await replaced({ isRefused: true });
   assert.equal((await refusal(ledger.signOut({ everywhere: true }))).code, "NO_SESSION");
-  assert.equal(sent.length, 2);
+  assert.equal(sent.length, 1);
   assert.ok(store.session);
+  await page.account();
+});
+
+test("a sign-out everywhere whose answer is lost is done, and ends no later session", async () => {
+  const { ledger, page, store, sent, first } = await replaced();
+  await ledger.signOut({ everywhere: true });
+  assert.equal(sent.length, 2);
+  assert.ok(store.session && store.session.refresh_token !== first.refresh_token);
   await page.account();
 });
 

@@ -45,7 +45,7 @@ struct BeginEnrolmentRoute: Route {
             let begun = try begin(call, by: caller)
             return (caller, begun, try LanguageHeader.read(call))
         }
-        _ = try await call.identities(of: caller)
+        let identities = try await call.identities(of: caller)
         switch begun {
         case .app(let enrolment):
             return .json(
@@ -56,8 +56,9 @@ struct BeginEnrolmentRoute: Route {
             let challenge: ChallengeID
             do throws(CodeFailure) {
                 challenge = try await call.services.secondFactors.sendEnrolment(
-                    to: number, of: provider, by: caller, in: call.tenant,
-                    from: call.clientNetwork, language: language, at: call.now)
+                    to: number, of: provider, by: caller,
+                    isEstablished: identities.contains { call.isEstablished($0) },
+                    in: call.tenant, from: call.clientNetwork, language: language, at: call.now)
             } catch {
                 throw call.error(error, or: .invalidCode)
             }
@@ -97,6 +98,22 @@ struct BeginEnrolmentRoute: Route {
         case .passkey, .recoveryCodes, nil:
             throw .invalidRequest(
                 RequestFlaw("type must be totp or phone", at: .field(BeginEnrolmentBody.type.name)))
+        }
+    }
+}
+
+extension RouteCall {
+    /// Whether an identity of some age has a proof that costs more than a request.
+    ///
+    /// An anonymous account and a passkey cost nothing, and an address that is only claimed is anybody's.
+    fileprivate func isEstablished(_ identity: LinkedIdentity) -> Bool {
+        guard identity.linkedAt <= now.adding(seconds: -AddressCodes.establishedSeconds) else {
+            return false
+        }
+        return switch configuration.policy.providers[identity.provider]?.type {
+        case .oidc, .oauth2, .phone: true
+        case .email, .password: identity.email?.isVerified == true
+        case .anonymous, .passkey, nil: false
         }
     }
 }
