@@ -75,7 +75,7 @@ package struct MergeAccounts: Sendable {
     /// identity counts once for preview, merge and repetition together, and an invalid credential
     /// once.
     private func decide(
-        for caller: Caller, _ credential: Credential, in state: DecisionState, at now: Timestamp?,
+        for caller: Caller, _ credential: Credential, in state: DecisionState, at now: Timestamp,
         _ policy: TenantPolicy
     ) -> Decision {
         guard let survivor = state.account(of: caller, at: now),
