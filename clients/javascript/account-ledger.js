@@ -239,7 +239,7 @@ export class AccountLedgerError extends Error {
  * @property {Record<string, string>} [headers]
  * @property {boolean} [isUnrepeatable]
  * @property {number} [attemptMs]
- * @property {boolean} [wasLost]  Set when no answer came, so that the ledger may have acted.
+ * @property {() => void} [onLost]  Called when no answer came, so that the ledger may have acted.
  */
 
 /** Sends requests to one tenant of a ledger. */
@@ -283,7 +283,7 @@ class Transport {
         return await this.#attempt(call, request, init);
       } catch (error) {
         if (!(error instanceof AccountLedgerError)) throw error;
-        if (error.code === "NO_ANSWER") request.wasLost = true;
+        if (error.code === "NO_ANSWER") request.onLost?.();
         const mayHelp = error.code === "NO_ANSWER" || [429, 502, 503, 504].includes(error.status);
         if (!mayHelp || request.isUnrepeatable || attempt === ATTEMPTS_MAX) throw error;
         const backoff = BACKOFF_MS * 2 ** (attempt - 1) * (0.5 + Math.random());
@@ -443,7 +443,7 @@ export class AccountLedger {
     const { factor_id, recovery_codes, session } = await this.#call({
       method: "POST", path: "/v1/account/factors", body: confirmation, isUnrepeatable: true,
     }, options);
-    if (session) await this.#change(() => this.#save(sessionOf(session)));
+    if (session) await this.#continued(session);
     return { factor_id, ...(recovery_codes && { recovery_codes }) };
   }
 
@@ -493,6 +493,28 @@ export class AccountLedger {
    */
   async #opened(answer) {
     await this.#change(() => this.#save(sessionOf(answer)));
+    return this.#result(answer);
+  }
+
+  /**
+   * Stores the session that a change of an account opened, unless another account has signed in meanwhile.
+   *
+   * @param {any} session
+   */
+  #continued(session) {
+    return this.#change(async () => {
+      const stored = await this.#load().catch(() => null);
+      if (!stored || stored.user_id === session.user_id) await this.#save(sessionOf(session));
+    });
+  }
+
+  /**
+   * The result of a sign-in, or of a change that opened a session.
+   *
+   * @param {any} answer
+   * @returns {SignedIn}
+   */
+  #result(answer) {
     const { user_id, is_new_user, linked_providers, anonymous_secret, device_token, challenge_id } = answer;
     return {
       user_id, is_new_user, linked_providers, ...(anonymous_secret && { anonymous_secret }),
@@ -583,9 +605,11 @@ export class AccountLedger {
    * @returns {Promise<SignedIn>}
    */
   async changePassword(change, options = {}) {
-    return this.#opened(await this.#call({
+    const answer = await this.#call({
       method: "POST", path: "/v1/account/password", body: change, isUnrepeatable: true,
-    }, options));
+    }, options);
+    await this.#continued(answer);
+    return this.#result(answer);
   }
 
   /**
@@ -597,10 +621,12 @@ export class AccountLedger {
    * @returns {Promise<SignedIn>}
    */
   async changeAddress(provider, change, options = {}) {
-    return this.#opened(await this.#call({
+    const answer = await this.#call({
       method: "POST", path: `/v1/account/addresses/${segment(provider)}`, body: change,
       isUnrepeatable: true,
-    }, options));
+    }, options);
+    await this.#continued(answer);
+    return this.#result(answer);
   }
 
   /**
@@ -756,14 +782,15 @@ export class AccountLedger {
   async signOut(scope = {}, options = {}) {
     const session = await this.#load();
     if (!session) return;
-    /** @type {Request} */
-    const request = { method: "POST", path: "/v1/auth/sign-out", body: scope };
+    let wasLost = false;
     try {
-      await this.#call(request, options, session);
+      await this.#call({
+        method: "POST", path: "/v1/auth/sign-out", body: scope, onLost: () => { wasLost = true; },
+      }, options, session);
     } catch (error) {
       const codes = ["INVALID_REFRESH_TOKEN", "NO_SESSION"];
       const isOver = error instanceof AccountLedgerError && codes.includes(error.code);
-      if (!isOver || (scope.everywhere && !request.wasLost)) throw error;
+      if (!isOver || (scope.everywhere && !wasLost)) throw error;
     } finally {
       await this.#change(async () => {
         const stored = await this.#load();

@@ -12,7 +12,7 @@ package enum PlanEffect: Hashable, Sendable {
         self = asker.map { PlanEffect.confirmed(asker: $0) } ?? .due
     }
 
-    /// The person whose request the actor confirmed; nil where nobody did, or the event does not name one.
+    /// The person whose request the actor confirmed; nil without a confirmation, or where the event does not name one.
     package var asker: Principal? {
         if case .confirmed(let asker) = self { asker } else { nil }
     }

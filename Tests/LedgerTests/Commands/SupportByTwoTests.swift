@@ -153,7 +153,7 @@ import Testing
         ] {
             story.expectFault(confirmed, by: actor)
         }
-        // Nobody asked.
+        // Without a request.
         story.expectFault(story.event(.due), by: kim)
         story.expectFault(story.event(.due), by: .system)
         try story.fold(story.event(.due), by: .system, after: 86_401)

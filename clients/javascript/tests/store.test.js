@@ -88,6 +88,25 @@ test("the recovery codes of a first factor are returned also when the store fail
   assert.equal(await ledger.userId(), null);
 });
 
+test("the session of a first factor replaces none of another account that signed in meanwhile", async () => {
+  const store = openStore();
+  const { name } = await signedIn({ store });
+  const page = new AccountLedger({ url, store });
+  let other;
+  const ledger = new AccountLedger({
+    url, store, fetch: async (address, init) => {
+      const answer = await fetch(address, init);
+      if (address.endsWith("/account/factors")) other = await page.signIn("google", await proof("google", newName()));
+      return answer;
+    },
+  });
+  const { enrolment_token, secret } = await ledger.beginFactor({ type: "totp" });
+  const { recovery_codes } = await ledger.enrolFactor({ enrolment_token, code: appCode(secret) });
+  assert.equal(recovery_codes?.length, 10, `${name} has them once`);
+  assert.equal(store.session?.user_id, other.user_id);
+  assert.equal((await page.account()).user_id, other.user_id);
+});
+
 test("a store that cannot be read, cleared or locked is the client's error", async () => {
   const { store, errors, ledger } = fragile();
   const name = newName();
