@@ -2,7 +2,7 @@
 ///
 /// The person has some hours to stop it, as support can be deceived, unless a second person does it at once.
 package struct PlanUnlink: Sendable {
-    /// What is asked: the plan, its preview, or its stop.
+    /// The requested step: the plan, its preview, or its stop.
     package typealias Change = SupportChange.Kind
 
     /// The planned unlink of an identity.
