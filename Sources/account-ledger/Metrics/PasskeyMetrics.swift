@@ -12,7 +12,7 @@ final class PasskeyMetrics: Sendable {
     /// Writes the counter.
     func write(to page: inout MetricsText) {
         page.single(
-            "ledger_passkey_counter_refusals_total", .counter,
+            "ledger_passkey_sign_count_rollbacks_total", .counter,
             "Responses of passkeys whose counters did not go up.",
             Double(refusals.withLock(\.self)))
     }
