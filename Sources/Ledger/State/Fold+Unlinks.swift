@@ -35,7 +35,7 @@ extension Fold {
             throw .impossible("\(plan) is not due, and the rules have no second person")
         }
         switch effect {
-        case .due: throw .impossible("\(plan) is not due, and nobody asked to confirm it")
+        case .due: throw .impossible("\(plan) is not due, and names no asker")
         case .confirmed(let asker):
             guard !actor.isSame(as: asker) else {
                 throw .impossible("\(plan) was asked for and confirmed by one person")

@@ -26,7 +26,7 @@ struct ProvedClaims {
     /// - Parameters:
     ///   - address: The canonical form.
     ///   - isProof: Whether the other system has verified it; otherwise the account claims it.
-    ///   - id: The account's id, by which a second record of the same account is none of another one.
+    ///   - id: The account's id, which distinguishes a second record of the same account from a record of another account.
     mutating func add(_ address: String, isProof: Bool, of id: String) {
         let (key, account) = (address.hashValue, id.hashValue)
         if !isProof {

@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: [Event.Name.providerUnlinked, .secondFactorRemoved])
-    func `an event by support names who asked, or nobody, and no other one does`(
+    func `only an event by support has an asker, and it may have none`(
         name: Event.Name
     ) throws {
         let kind = Examples.Kind(name: name, version: name.newestVersion)
