@@ -325,6 +325,7 @@ extension CompactState: Fold {
         give(fact.moved, to: fact.survivor)
         survivors[fact.absorbed] = fact.survivor
         merges[fact.survivor, default: []].append(merge)
+        unite(fact)
     }
 
     mutating func unmerge(_ fact: AccountsUnmerged, at position: LogPosition) {
@@ -333,6 +334,7 @@ extension CompactState: Fold {
         give(fact.restored, to: fact.survivor)
         survivors[fact.absorbed] = nil
         remove(mergesOf: fact.survivor) { $0.id == fact.merge }
+        separate(fact)
     }
 
     private mutating func remove(mergesOf survivor: AccountID, where isGone: (Merge) -> Bool) {
