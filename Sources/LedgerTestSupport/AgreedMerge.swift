@@ -2,7 +2,9 @@ package import Ledger
 
 extension MergeAccounts {
     /// Returns the merge of a plan that was shown; by support, as another person who confirms it.
-    package func agreed(to plan: MergePlan, _ agreed: Digest) -> MergeAccounts {
+    package func agreed(
+        to plan: MergePlan, _ agreed: Digest, idempotency: IdempotencyKey? = nil
+    ) -> MergeAccounts {
         MergeAccounts(
             authority: authority.confirmed(plan), keepsAbsorbed: keepsAbsorbed, agreed: agreed,
             digest: digest, idempotency: idempotency)

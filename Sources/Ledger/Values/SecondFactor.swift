@@ -69,6 +69,13 @@ package struct HeldFactor: Hashable, Sendable {
         self.removalDue = removalDue
     }
 
+    /// Returns the factor as it is held by an account.
+    package func held(by holder: AccountID) -> HeldFactor {
+        var factor = self
+        factor.holder = holder
+        return factor
+    }
+
     /// Makes it another account's, by a merge or its undoing; a planned removal ends with that.
     mutating func move(to holder: AccountID) {
         self.holder = holder
