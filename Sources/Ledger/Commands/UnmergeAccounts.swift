@@ -157,9 +157,8 @@ package struct UnmergeAccounts: Sendable {
         let ledger = state.ledger
         let family = ledger.absorbed(by: absorbed.id)
         let held = state.factors(of: survivor.id)
-        let (back, rest) = (
-            held.filter { family.contains($0.account) }, held.filter { !family.contains($0.account) }
-        )
+        let back = held.filter { family.contains($0.account) }
+        let rest = held.filter { !family.contains($0.account) }
         guard absorbed.secondFactors.allSatisfy(back.map(\.id).contains),
             rest.isEmpty || rest.contains(where: \.kind.isRequired)
         else { return nil }

@@ -16,7 +16,7 @@ package struct CompactState {
     private var identities = IdentifierTable<IdentityRow>()
     private var sessions = IdentifierTable<SessionRow>()
     private var providers: [ProviderName] = []
-    private var holds: [AccountID: [HoldID]] = [:]
+    var holds: [AccountID: [HoldID]] = [:]
     var disabled: [AccountID: LogPosition] = [:]
     var handedOver: [AccountID: LogPosition] = [:]
     // Those of erased accounts and identities are left, since finding them would take a look at all.
@@ -361,14 +361,6 @@ extension CompactState: Fold {
             identities[identity].isLinked = true
             insert(identity, into: account)
         }
-    }
-
-    func holds(on account: AccountID) -> [HoldID] {
-        holds.isEmpty ? [] : holds[account] ?? []
-    }
-
-    mutating func set(_ holds: [HoldID], on account: AccountID) {
-        self.holds[account] = holds.isEmpty ? nil : holds
     }
 
     private mutating func endSessions(

@@ -3,7 +3,7 @@ import LedgerEngine
 internal import Postgres
 
 extension PostgresCredentialStore: FactorStore {
-    private static let factorList = ["k.holder"] + FactorLoad.Columns.selected("f")
+    private static let factorList: SelectList = ["k.holder"] + FactorLoad.Columns.selected("f")
     private static let holder = factorList["k.holder"]
     private static let factorColumns = FactorLoad.Columns("f", in: factorList)
 
