@@ -98,6 +98,9 @@ package struct AccountsMerged: EventFact {
         guard cause == .support || asker == nil else { throw .malformed("details.asker") }
         dropped = try reader.links("dropped")
         factors = try isNewer ? reader.optionalFactors("factors") : []
+        guard !isNewer || asker != nil || !factors.isEmpty else {
+            throw .malformed("details.factors")
+        }
         links = try reader.links("links")
         moved = try reader.links("moved")
         plan = try reader.digest("plan")

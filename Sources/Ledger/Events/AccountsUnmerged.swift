@@ -62,6 +62,7 @@ package struct AccountsUnmerged: EventFact {
         var reader = details.reader
         asker = details.version < 2 ? nil : try reader.asker(role: .support)
         factors = try details.version < 3 ? [] : reader.optionalFactors("factors")
+        guard details.version < 3 || !factors.isEmpty else { throw .malformed("details.factors") }
         links = try reader.links("links")
         merge = try reader.id("merge")
         restored = try reader.links("restored")
