@@ -6,7 +6,7 @@ extension InMemoryLedger: FactorStore {
         of account: AccountID, in tenant: TenantID
     ) async throws(LedgerFault) -> [StoredFactor] {
         guard let (state, secrets) = factors(of: tenant) else { return [] }
-        return state.ledger.factors.values.filter { $0.account == account }
+        return state.ledger.factors.values.filter { $0.holder == account }
             .sorted { $0.position < $1.position }
             .compactMap { factor in
                 secrets[factor.id].map {

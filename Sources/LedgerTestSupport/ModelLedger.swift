@@ -220,7 +220,8 @@ extension Event {
                     survivor: fact.survivor, absorbed: fact.absorbed, cause: fact.cause,
                     moved: fact.moved.map(\.comparable), dropped: fact.dropped.map(\.comparable),
                     replaced: fact.replaced.map(\.comparable),
-                    links: fact.links.map(\.comparable), plan: fact.plan))
+                    links: fact.links.map(\.comparable), factors: fact.factors,
+                    plan: fact.plan, asker: fact.asker))
         case .secondFactorRemovalPlanned(let fact):
             .secondFactorRemovalPlanned(
                 SecondFactorRemovalPlanned(
@@ -237,7 +238,8 @@ extension Event {
                     survivor: fact.survivor, absorbed: fact.absorbed, merge: EventID(bits: 0),
                     returned: fact.returned.map(\.comparable),
                     restored: fact.restored.map(\.comparable),
-                    links: fact.links.map(\.comparable), asker: fact.asker))
+                    links: fact.links.map(\.comparable), factors: fact.factors,
+                    asker: fact.asker))
         default: self
         }
     }

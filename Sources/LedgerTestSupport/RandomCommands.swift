@@ -158,11 +158,9 @@ package struct RandomCommands: Sendable {
         case .success(.factorRemovalPlanned(let plan, _?)): losing = plan.due == nil ? nil : plan
         case .success(.holdSet(let hold)):
             if let lastHeld { holds.append((account: lastHeld, hold: hold)) }
-        case .success(.mergePlanned(_, let digest)):
+        case .success(.mergePlanned(let plan, let digest)):
             guard let asked = lastPlanned else { return }
-            planned = MergeAccounts(
-                authority: asked.authority, keepsAbsorbed: asked.keepsAbsorbed, agreed: digest,
-                digest: asked.digest)
+            planned = asked.agreed(to: plan, digest)
         case .success(.merged(let plan, let event?)):
             merges.append((event: event, survivor: plan.survivor, absorbed: plan.absorbed))
         case .success, .failure: break
@@ -291,13 +289,16 @@ package struct RandomCommands: Sendable {
     private mutating func merge() -> Command.Intent {
         let caller = randomCaller()
         let authority: MergeAccounts.Authority =
-            Bool.random(using: &generator)
-            ? .accountHolder(caller, randomCredential())
-            : .support(
-                Actor.principal(Principal(key: generator.id(), role: .support)),
-                MergeAccounts.Case(
-                    survivor: caller.account, absorbed: randomCaller().account,
-                    reason: "one person", reference: "case 7"))
+            switch Int.random(in: 0..<4, using: &generator) {
+            case 0: .accountHolder(caller, randomCredential())
+            case 1: .holderOfBoth(caller, randomCaller())
+            default:
+                .support(
+                    Actor.principal(Principal(key: generator.id(), role: .support)),
+                    MergeAccounts.Case(
+                        survivor: caller.account, absorbed: randomCaller().account,
+                        reason: "one person", reference: "case 7", step: .ask(sha256)))
+            }
         let kept = Self.providers.filter { _ in Int.random(in: 0..<6, using: &generator) == 0 }
         let intent = MergeAccounts(
             authority: authority, keepsAbsorbed: Set(kept), agreed: nil, digest: sha256)

@@ -22,7 +22,7 @@ const actions = {
   "account.erase": "erased", "account.erase_request": "asked another administrator to erase",
   "account.erase_confirm": "confirmed the erasure of", "account.erase_withdraw": "withdrew the request to erase",
   "erasure_request.list": "read the erasures to confirm", "account.erase_preview": "previewed the erasure of", "account.hold": "set a legal hold on", "account.lift_hold": "lifted a legal hold of",
-  "account.merge": "merged accounts into", "merge.undo": "undid a merge of", "merge.undo_request": "asked another person to undo a merge of", "account.disable": "disabled", "account.enable": "enabled",
+  "account.merge": "merged accounts into", "account.merge_request": "asked another person to merge accounts into", "merge.undo": "undid a merge of", "merge.undo_request": "asked another person to undo a merge of", "account.disable": "disabled", "account.enable": "enabled",
   "account.end_sessions": "ended all sessions of", "identity.relink": "linked an identity again to", search: "searched",
 };
 

@@ -39,6 +39,7 @@ package enum AccessAction: String, Sendable, Hashable, CaseIterable {
     case acceptRestore = "log.accept_restore"
     case previewMerge = "account.merge_preview"
     case mergeAccounts = "account.merge"
+    case askMerge = "account.merge_request"
     case previewUnmerge = "merge.undo_preview"
     case undoMerge = "merge.undo"
     case askUnmerge = "merge.undo_request"

@@ -118,8 +118,7 @@ extension SignIn {
         let confirmed = AddressConfirmed(
             account: account.id, address: address.newID, kind: address.kind, cause: .proved)
         let password = proof.passwordSet(.link, of: newIdentity, for: account.id, by: actor)
-        let factors = state.ledger.factors.values.filter { $0.account == account.id }
-        let removals = factors.sorted { $0.id < $1.id }.map { factor in
+        let removals = state.factors(of: account.id).map { factor in
             Decision.Draft.administered(
                 .secondFactorRemoved(
                     SecondFactorRemoved(

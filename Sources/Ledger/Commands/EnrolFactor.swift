@@ -61,10 +61,19 @@ package struct EnrolFactor: Sendable {
         else { return .refused(.reauthenticationRequired) }
         if !factor.kind.isRequired {
             if isFirst { return .refused(.factorRefused(.noFactor)) }
-            let former = state.recoveryCodes(of: account.id)?.id
+            let former = state.recoveryCodes(of: account.id)
+            // The event replaces one set; a merge may have brought others.
+            let others = former.dropFirst().map { codes in
+                Decision.Draft(
+                    .secondFactorRemoved(
+                        SecondFactorRemoved(
+                            account: account.id, cause: .holder, factor: codes.id,
+                            kind: codes.kind)),
+                    actor: .account(account.id, session: caller.session))
+            }
             return Decision(
                 .success(.factorEnrolled(isFirst: false, nil)),
-                drafts: [draft(factor, isFirst: false, replacing: former)],
+                drafts: others + [draft(factor, isFirst: false, replacing: former.first?.id)],
                 effects: [.factorStored(factor)])
         }
         if let token, state.spentIDTokens[token.digest] != nil { return .refused(.invalidCode) }

@@ -4,6 +4,9 @@ package struct MergeAccounts: Sendable {
     package enum Authority: Sendable {
         /// A caller who is signed in to the survivor and proves an identity of the other account.
         case accountHolder(Caller, Credential)
+        /// A caller who is signed in to both accounts, the survivor first: the proof for an account with a second
+        /// factor.
+        case holderOfBoth(Caller, Caller)
         /// Support, for a case.
         case support(Actor, Case)
     }
@@ -16,15 +19,19 @@ package struct MergeAccounts: Sendable {
         package let absorbed: AccountID
         package let reason: String
         package let reference: String
+        /// The part of the caller in a merge that needs two persons, because an account has a second factor.
+        let step: TwoPersonStep
 
         /// Describes a case.
         package init(
-            survivor: AccountID, absorbed: AccountID, reason: String, reference: String
+            survivor: AccountID, absorbed: AccountID, reason: String, reference: String,
+            step: TwoPersonStep = .alone
         ) {
             self.survivor = survivor
             self.absorbed = absorbed
             self.reason = reason
             self.reference = reference
+            self.step = step
         }
     }
 
@@ -58,13 +65,19 @@ package struct MergeAccounts: Sendable {
     ) -> Decision {
         if let earlier = earlierAnswer(to: idempotency, in: state) { return earlier }
         switch authority {
-        case .support(_, let named):
+        case .support(let actor, let named):
             guard let survivor = state.ledger.accounts[named.survivor],
                 let absorbed = state.ledger.accounts[named.absorbed]
             else { return .refused(.unknownAccount) }
-            return decide(survivor, absorbed, in: state, at: nil, policy)
+            return decide(survivor, absorbed, in: state, at: nil, policy) { plan throws(Refusal) in
+                try named.step.permission(
+                    of: actor, isNeeded: plan.touchesFactors, isPreview: agreed == nil
+                ) { plan.bytes(asker: $0) }
+            }
         case .accountHolder(let caller, let credential):
             return decide(for: caller, credential, in: state, at: now, policy)
+        case .holderOfBoth(let caller, let other):
+            return decide(for: caller, and: other, in: state, at: now, policy)
         }
     }
 
@@ -104,6 +117,10 @@ package struct MergeAccounts: Sendable {
             {
                 throw Refusal.addressUnused
             }
+            // Whoever proves an identity of it has not proved its second factor.
+            if absorbed.id != survivor.id, !absorbed.secondFactors.isEmpty {
+                throw Refusal.secondFactorEnrolled
+            }
             decision = decide(survivor, absorbed, in: state, at: now, policy)
         } catch {
             decision = .refused(error)
@@ -117,9 +134,35 @@ package struct MergeAccounts: Sendable {
         return decision
     }
 
+    /// Decides for a caller with a session of each account, both of which began a short time ago, with a second factor
+    /// where the account has one.
+    private func decide(
+        for caller: Caller, and other: Caller, in state: DecisionState, at now: Timestamp,
+        _ policy: TenantPolicy
+    ) -> Decision {
+        guard let survivor = state.account(of: caller, at: now) else {
+            return .refused(.sessionEnded)
+        }
+        guard let absorbed = state.account(of: other, at: now) else {
+            // A repeated merge has ended the session.
+            let isMerged = state.ledger.root(of: other.account) == survivor.id
+            return .refused(isMerged ? .sameAccount : .invalidProviderToken)
+        }
+        for holder in [caller, other] {
+            guard let session = state.ledger.sessions[holder.session],
+                policy.isRecent(session.authenticatedAt, at: now),
+                !state.lacksSecondFactor(holder, at: now, under: policy)
+            else { return .refused(.reauthenticationRequired) }
+        }
+        return decide(survivor, absorbed, in: state, at: now, policy)
+    }
+
     private func decide(
         _ survivor: Account, _ absorbed: Account, in state: DecisionState, at now: Timestamp?,
-        _ policy: TenantPolicy
+        _ policy: TenantPolicy,
+        permission: (MergePlan) throws(Refusal) -> TwoPersonStep.Permission = { _ in
+            .act(asker: nil)
+        }
     ) -> Decision {
         do throws(Refusal) {
             try check(survivor, absorbed, in: state)
@@ -127,7 +170,8 @@ package struct MergeAccounts: Sendable {
             return .refused(error)
         }
         let plan = MergePlan(
-            of: absorbed, into: survivor, keepsAbsorbed: keepsAbsorbed, under: policy,
+            of: absorbed, into: survivor, keepsAbsorbed: keepsAbsorbed,
+            factors: state.factors(of: absorbed.id).map(MergedFactor.init), under: policy,
             type: { state.type(of: $0, under: policy) })
         let choices = Set(plan.choices.map(\.provider))
         // The first by name, so that the same request always gets the same answer.
@@ -136,15 +180,29 @@ package struct MergeAccounts: Sendable {
         }) {
             return .refused(.nothingToChoose(surplus))
         }
-        guard plan.linkCount <= EntryDetails.linksMax else { return .refused(.tooMuchToMerge) }
-        let ways = state.usableWays(
-            plan.links, with: survivor.secondFactors, at: now, under: policy)
-        guard !ways.isEmpty else { return .refused(.onlyProvider) }
+        guard plan.linkCount <= EntryDetails.linksMax,
+            plan.secondFactors.count <= MergedFactor.countMax
+        else { return .refused(.tooMuchToMerge) }
+        guard state.canSignIn(to: plan.links, with: plan.secondFactors, at: now, under: policy)
+        else { return .refused(.onlyProvider) }
+        let asker: Principal?
+        do throws(Refusal) {
+            switch try permission(plan) {
+            case .act(let first): asker = first
+            case .ask(let request):
+                guard agreed == digest(plan.bytes) else { throw .mergePlanChanged }
+                return Decision(.success(.mergeAsked(request)))
+            }
+        } catch {
+            return .refused(error)
+        }
         let digest = digest(plan.bytes)
         guard let agreed else { return Decision(.success(.mergePlanned(plan, digest))) }
         guard agreed == digest else { return .refused(.mergePlanChanged) }
-        return Decision(.success(.merged(plan, nil)), drafts: [draft(plan, digest)])
-            .remembered(under: idempotency)
+        return Decision(
+            .success(.merged(plan, nil)), drafts: [draft(plan, digest, asker)],
+            effects: state.planEnds(plan.factors)
+        ).remembered(under: idempotency)
     }
 
     private func check(
@@ -156,25 +214,22 @@ package struct MergeAccounts: Sendable {
             guard account.disabledPosition == nil else { throw .accountDisabled }
         }
         guard survivor.id != absorbed.id else { throw .sameAccount }
-        // Only its holder merges into an account with a factor, after a sign-in with it.
-        let isBySupport = if case .support = authority { true } else { false }
-        guard absorbed.secondFactors.isEmpty, !isBySupport || survivor.secondFactors.isEmpty else {
-            throw .secondFactorEnrolled
-        }
         let family = [survivor, absorbed].flatMap { state.ledger.absorbed(by: $0.id) }
         guard family.count <= Self.familyMax else { throw .tooMuchToMerge }
     }
 
-    private func draft(_ plan: MergePlan, _ digest: Digest) -> Decision.Draft {
+    private func draft(
+        _ plan: MergePlan, _ digest: Digest, _ asker: Principal?
+    ) -> Decision.Draft {
         func event(_ cause: AccountsMerged.Cause) -> Event {
             .accountsMerged(
                 AccountsMerged(
                     survivor: plan.survivor, absorbed: plan.absorbed, cause: cause,
                     moved: plan.moved, dropped: plan.dropped, replaced: plan.replaced,
-                    links: plan.links, plan: digest))
+                    links: plan.links, factors: plan.factors, plan: digest, asker: asker))
         }
         switch authority {
-        case .accountHolder(let caller, _):
+        case .accountHolder(let caller, _), .holderOfBoth(let caller, _):
             return .init(
                 event(.accountHolder), actor: .account(caller.account, session: caller.session))
         case .support(let actor, let named):
@@ -249,6 +304,30 @@ extension MergeAccounts: LedgerRequest {
         package static func success(in reply: Reply) -> Success? {
             guard case .mergePlanned(let plan, let digest) = reply else { return nil }
             return Success(plan: plan, digest: digest)
+        }
+    }
+
+    /// Requests a merge by support, which another person may have to confirm.
+    package struct BySupport: LedgerRequest {
+        /// A merge, or the digest of the plan that another person has to confirm.
+        package enum Success: Hashable, Sendable {
+            case merged(Executed<MergePlan>)
+            case asked(Digest)
+        }
+
+        private let command: MergeAccounts
+
+        /// Requests the merge.
+        package init(_ command: MergeAccounts) {
+            self.command = command
+        }
+
+        package var intent: Command.Intent { .mergeAccounts(command) }
+
+        /// Returns the result in a reply to the command.
+        package static func success(in reply: Reply) -> Success? {
+            if case .mergeAsked(let digest) = reply { return .asked(digest) }
+            return MergeAccounts.success(in: reply).map { .merged($0) }
         }
     }
 

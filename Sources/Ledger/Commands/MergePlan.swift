@@ -19,6 +19,10 @@ package struct MergePlan: Hashable, Sendable {
     package let choices: [Choice]
     /// All links of the survivor afterwards, in linking order.
     package let links: [Account.Link]
+    /// The survivor's second factors, which stay.
+    package let keptFactors: [FactorID]
+    /// The absorbed account's second factors and recovery codes, which the survivor gets.
+    package let factors: [MergedFactor]
     /// The number of events that touch the absorbed account so far: a plan is valid for one merge,
     /// even when that merge is undone.
     package let absorbedSequence: Int64
@@ -35,11 +39,13 @@ package struct MergePlan: Hashable, Sendable {
     ///   - survivor: the account that remains.
     ///   - keepsAbsorbed: the providers of which the absorbed account's identity stays; of the
     ///     others the survivor's does.
+    ///   - factors: the absorbed account's second factors and recovery codes.
     ///   - policy: the tenant's rules.
     ///   - type: returns the type of a provider.
     init(
         of absorbed: Account, into survivor: Account, keepsAbsorbed: Set<ProviderName>,
-        under policy: TenantPolicy, type: (ProviderName) -> ProviderType?
+        factors: [MergedFactor], under policy: TenantPolicy,
+        type: (ProviderName) -> ProviderType?
     ) {
         func isAnonymous(_ provider: ProviderName) -> Bool { type(provider) == .anonymous }
         self.survivor = survivor.id
@@ -69,6 +75,8 @@ package struct MergePlan: Hashable, Sendable {
         after.links.remove(replaced.map(\.identity))
         for link in moved { after.links.insert(link) }
         links = after.links
+        keptFactors = survivor.secondFactors
+        self.factors = factors
         absorbedSequence = absorbed.nextSequence
         linkedProviders = after.linkedProviders
     }
@@ -76,7 +84,8 @@ package struct MergePlan: Hashable, Sendable {
     /// Describes an existing plan.
     init(
         survivor: AccountID, absorbed: AccountID, moved: [Account.Link], dropped: [Account.Link],
-        replaced: [Account.Link], choices: [Choice], links: [Account.Link], absorbedSequence: Int64
+        replaced: [Account.Link], choices: [Choice], links: [Account.Link],
+        keptFactors: [FactorID], factors: [MergedFactor], absorbedSequence: Int64
     ) {
         self.survivor = survivor
         self.absorbed = absorbed
@@ -85,6 +94,8 @@ package struct MergePlan: Hashable, Sendable {
         self.replaced = replaced
         self.choices = choices
         self.links = links
+        self.keptFactors = keptFactors
+        self.factors = factors
         self.absorbedSequence = absorbedSequence
         linkedProviders = links.providers
     }
@@ -92,12 +103,25 @@ package struct MergePlan: Hashable, Sendable {
     /// The survivor's links that stay.
     package var kept: [Account.Link] { links.filter { !moved.contains($0) } }
 
+    /// The second factors afterwards: every sign-in needs one of them.
+    package var secondFactors: [FactorID] { keptFactors + factors.required }
+
+    /// Whether one of the accounts has a second factor, so that support merges them by two persons.
+    package var touchesFactors: Bool { !secondFactors.isEmpty }
+
+    /// The survivor's identities whose sessions end: those that are replaced or, if its sessions began without a second
+    /// factor and it gets its first one, all.
+    package var endedOpeners: [IdentityID] {
+        let ended = keptFactors.isEmpty && !factors.required.isEmpty ? replaced + kept : replaced
+        return ended.map(\.identity)
+    }
+
     /// The number of links that the event holds.
     var linkCount: Int { moved.count + dropped.count + replaced.count + links.count }
 
-    /// The bytes that the plan's digest covers: both accounts, the absorbed one's event count, and
-    /// every link with its position, so that another plan, or the same one after it was executed,
-    /// has another digest.
+    /// The bytes that the plan's digest covers: both accounts, the absorbed one's event count, every link with its
+    /// position, and the second factors of both, so that another plan, or the same one after it was executed, has
+    /// another digest.
     package var bytes: [UInt8] {
         Array(
             """
@@ -107,7 +131,14 @@ package struct MergePlan: Hashable, Sendable {
             dropped \(dropped.planText)
             replaced \(replaced.planText)
             links \(links.planText)
-            """.utf8)
+            """.utf8) + Array(factorText.utf8)
+    }
+
+    /// The second factors in those bytes; empty for accounts without any.
+    private var factorText: String {
+        if secondFactors.isEmpty && factors.isEmpty { return "" }
+        let kept = keptFactors.map(\.description).joined(separator: ",")
+        return "\nfactors \(kept) and \(factors.fieldText ?? "")"
     }
 }
 

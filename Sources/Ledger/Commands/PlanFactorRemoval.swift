@@ -33,7 +33,7 @@ package struct PlanFactorRemoval: Sendable {
     /// Requests a change; `step` is the caller's part in a plan that a second person may do at once.
     package init(
         _ change: Change, of factor: FactorID, of account: AccountID, actor: Actor,
-        reason: String = "", caseReference: String = "", step: UnmergeAccounts.Step = .alone
+        reason: String = "", caseReference: String = "", step: TwoPersonStep = .alone
     ) {
         self.init(
             SupportChange(
@@ -52,7 +52,7 @@ package struct PlanFactorRemoval: Sendable {
     private func decide(
         _ known: Account, _ state: DecisionState, at now: Timestamp, under policy: TenantPolicy
     ) throws(Refusal) -> Decision {
-        guard let held = state.ledger.factors[factor], held.account == account,
+        guard let held = state.ledger.factors[factor], held.holder == account,
             held.kind.isRequired
         else { throw .unknownFactor }
         let planned = held.removalDue

@@ -33,7 +33,7 @@ package struct PlanUnlink: Sendable {
     /// Requests a change; `step` is the caller's part in a plan that a second person may do at once.
     package init(
         _ change: Change, of identity: IdentityID, of account: AccountID, actor: Actor,
-        reason: String = "", caseReference: String = "", step: UnmergeAccounts.Step = .alone
+        reason: String = "", caseReference: String = "", step: TwoPersonStep = .alone
     ) {
         self.init(
             SupportChange(

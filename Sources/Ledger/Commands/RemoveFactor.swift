@@ -89,7 +89,7 @@ package struct RemoveFactor: Sendable {
     }
 
     private func held(_ state: DecisionState) -> HeldFactor? {
-        state.ledger.factors[factor].flatMap { $0.account == account ? $0 : nil }
+        state.ledger.factors[factor].flatMap { $0.holder == account ? $0 : nil }
     }
 
     private func remove(
@@ -109,7 +109,7 @@ package struct RemoveFactor: Sendable {
         _ effect: PlanEffect, _ state: DecisionState
     ) -> [Event] {
         let isLast = account.secondFactors == [factor]
-        let codes = isLast ? state.recoveryCodes(of: account.id).map { [$0] } ?? [] : []
+        let codes = isLast ? state.recoveryCodes(of: account.id) : []
         return ([held] + codes).map { factor in
             .secondFactorRemoved(
                 SecondFactorRemoved(

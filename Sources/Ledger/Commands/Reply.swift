@@ -72,6 +72,8 @@ package enum Reply: Hashable, Sendable {
     case restoreRecorded(at: LogPosition)
     /// The plan of a merge, and its digest.
     case mergePlanned(MergePlan, Digest)
+    /// The digest of the request to merge accounts, which another person has to confirm.
+    case mergeAsked(Digest)
     /// Accounts were merged as planned, by this event; nil until it is recorded.
     case merged(MergePlan, EventID?)
     /// The plan of undoing a merge, and whether it needs two persons.
@@ -112,7 +114,7 @@ package enum Reply: Hashable, Sendable {
             .opened, .keyRotated,
             .rulesRecorded, .signedIn, .linked, .unlinked, .signedOut, .refreshed, .erased,
             .erasurePlanned, .erasureAsked, .erasureWithdrawn, .holdSet, .holdLifted,
-            .restoreRecorded, .mergePlanned,
+            .restoreRecorded, .mergePlanned, .mergeAsked,
             .unmergePlanned, .unmergeAsked, .relinkPlanned, .accessPlanned, .accessUnchanged:
             self
         }

@@ -18,7 +18,7 @@ package struct SecondFactorProof: Hashable, Sendable {
 extension DecisionState {
     /// Returns the factor whose use an account accepts; nil for another account's, and for a code that was used.
     func factor(_ use: FactorUse, of account: AccountID) -> HeldFactor? {
-        guard let held = ledger.factors[use.factor], held.account == account else { return nil }
+        guard let held = ledger.factors[use.factor], held.holder == account else { return nil }
         let isUnused =
             switch held.kind {
             case .totp: use.counter > factorCounters[held.id] ?? .max
@@ -68,9 +68,19 @@ extension DecisionState {
             || !policy.isRecent(session.secondFactorUsedAt, at: now)
     }
 
-    /// Returns the recovery codes of an account.
-    func recoveryCodes(of account: AccountID) -> HeldFactor? {
-        ledger.factors.values.first { $0.account == account && $0.kind == .recoveryCodes }
+    /// Returns the factors of an account and its recovery codes, in the order of their enrolment.
+    func factors(of account: AccountID) -> [HeldFactor] {
+        ledger.factors.values.filter { $0.holder == account }.sorted { $0.position < $1.position }
+    }
+
+    /// Returns the effects for factors that a merge or its undoing moves: planned removals end.
+    func planEnds(_ moved: [MergedFactor]) -> [Decision.Effect] {
+        moved.filter { ledger.factors[$0.id]?.removalDue != nil }.map { .factorChanged($0.id) }
+    }
+
+    /// Returns the sets of recovery codes of an account: its own and, since a merge, those of absorbed accounts.
+    func recoveryCodes(of account: AccountID) -> [HeldFactor] {
+        factors(of: account).filter { $0.kind == .recoveryCodes }
     }
 }
 

@@ -76,7 +76,7 @@ package struct StoredAnswer: Hashable, Sendable {
             .success(.erased), .success(.erasurePlanned), .success(.erasureAsked),
             .success(.erasureWithdrawn), .success(.holdSet), .success(.holdLifted),
             .success(.restoreRecorded), .success(.mergePlanned), .success(.unmergePlanned),
-            .success(.unmergeAsked),
+            .success(.mergeAsked), .success(.unmergeAsked),
             .success(.relinkPlanned), .success(.relinked), .success(.accessPlanned),
             .success(.accessChanged), .success(.accessUnchanged):
             nil

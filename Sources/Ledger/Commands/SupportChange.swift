@@ -16,12 +16,12 @@ package struct SupportChange: Sendable {
     package let account: AccountID
     let actor: Actor
     private let disclosures: [Disclosure]
-    private let step: UnmergeAccounts.Step
+    private let step: TwoPersonStep
 
     /// Requests a change; `step` is the caller's part in a plan that a second person may do at once.
     package init(
         _ kind: Kind, of account: AccountID, actor: Actor, reason: String = "",
-        caseReference: String = "", step: UnmergeAccounts.Step = .alone
+        caseReference: String = "", step: TwoPersonStep = .alone
     ) {
         self.kind = kind
         self.account = account

@@ -10,19 +10,22 @@ package struct UnmergeAccounts: Sendable {
         package let restored: [Account.Link]
         /// All links of the survivor afterwards, in linking order.
         package let links: [Account.Link]
+        /// The second factors and recovery codes that return to the absorbed account.
+        package let factors: [MergedFactor]
         /// The linked providers of each account afterwards, in linking order.
         package let survivorProviders: [ProviderName]
         package let absorbedProviders: [ProviderName]
 
         init(
             survivor: AccountID, absorbed: AccountID, returned: [Account.Link],
-            restored: [Account.Link], links: [Account.Link]
+            restored: [Account.Link], links: [Account.Link], factors: [MergedFactor]
         ) {
             self.survivor = survivor
             self.absorbed = absorbed
             self.returned = returned
             self.restored = restored
             self.links = links
+            self.factors = factors
             survivorProviders = links.providers
             absorbedProviders = returned.providers
         }
@@ -36,7 +39,8 @@ package struct UnmergeAccounts: Sendable {
         case survivorMerged = "survivor_merged"
         /// The survivor absorbed yet another account since.
         case laterMerge = "later_merge"
-        /// An identity was unlinked, moved or linked anew since.
+        /// An identity was unlinked, moved or linked anew since, or a second factor removed, or the survivor would keep
+        /// recovery codes alone.
         case identityChanged = "identity_changed"
         /// The survivor has another identity of a provider whose link would be restored.
         case providerTaken = "provider_taken"
@@ -57,13 +61,13 @@ package struct UnmergeAccounts: Sendable {
     package let caseReference: String
     /// Whether only the plan is requested.
     package let isPreview: Bool
-    package let step: Step
+    package let step: TwoPersonStep
     package let idempotency: IdempotencyKey?
 
     /// Requests to undo a merge.
     package init(
         merge: EventID, survivor: AccountID, absorbed: AccountID, actor: Actor, reason: String,
-        caseReference: String, isPreview: Bool, step: Step = .alone,
+        caseReference: String, isPreview: Bool, step: TwoPersonStep = .alone,
         idempotency: IdempotencyKey? = nil
     ) {
         self.merge = merge
@@ -90,7 +94,7 @@ package struct UnmergeAccounts: Sendable {
         let needsTwo = !survivor.secondFactors.isEmpty
         if needsTwo, case .alone = step { return .refused(.secondFactorEnrolled) }
         guard survivor.merges.last == merge else { return .refused(.mergeSuperseded(.laterMerge)) }
-        guard let plan = plan(merge, survivor, absorbed, state.ledger) else {
+        guard let plan = plan(merge, survivor, absorbed, state) else {
             return .refused(.mergeSuperseded(.identityChanged))
         }
         if let obstacle = obstacle(to: plan, survivor, state, policy) {
@@ -100,16 +104,24 @@ package struct UnmergeAccounts: Sendable {
         guard plan.returned.count + plan.restored.count + plan.links.count <= EntryDetails.linksMax
         else { return .refused(.tooMuchToMerge) }
         let asker: Principal?
-        switch permission(for: plan, survivor) {
-        case .undo(let first): asker = first
-        case .done(let decision): return decision
+        do throws(Refusal) {
+            let permission = try step.permission(
+                of: actor, isNeeded: needsTwo, isPreview: isPreview
+            ) { bytes(of: plan, survivor, asker: $0) }
+            switch permission {
+            case .act(let first): asker = first
+            case .ask(let digest): return Decision(.success(.unmergeAsked(digest)))
+            }
+        } catch {
+            return .refused(error)
         }
         guard !isPreview else {
             return Decision(.success(.unmergePlanned(plan, needsTwo: needsTwo)))
         }
         let fact = AccountsUnmerged(
             survivor: plan.survivor, absorbed: plan.absorbed, merge: merge.id,
-            returned: plan.returned, restored: plan.restored, links: plan.links, asker: asker)
+            returned: plan.returned, restored: plan.restored, links: plan.links,
+            factors: plan.factors, asker: asker)
         return Decision(
             .success(.unmerged(plan, nil)),
             drafts: [
@@ -118,14 +130,42 @@ package struct UnmergeAccounts: Sendable {
                     disclosures: [
                         Disclosure(.caseReference, caseReference), Disclosure(.reason, reason),
                     ], disclosesRequest: false)
-            ]
+            ], effects: state.planEnds(plan.factors)
         ).remembered(under: idempotency)
     }
 
-    /// Returns the plan; nil when an identity is no longer where the merge left it.
+    /// The bytes that the digest of a request covers: they differ for another merge, other links, other second factors
+    /// and another asker.
+    private func bytes(of plan: Plan, _ survivor: Account, asker: Principal) -> [UInt8] {
+        let factors = survivor.secondFactors.map(\.description).joined(separator: ",")
+        return Array(
+            """
+            account-ledger undo plan 1
+            \(merge) \(plan.survivor) \(plan.absorbed)
+            returned \(plan.returned.planText)
+            restored \(plan.restored.planText)
+            links \(plan.links.planText)
+            factors \(factors)
+            asker \(asker)
+            """.utf8)
+    }
+
+    /// Returns the plan; nil when an identity or a second factor is no longer where the merge left it.
     private func plan(
-        _ merge: Merge, _ survivor: Account, _ absorbed: Account, _ ledger: LedgerState
+        _ merge: Merge, _ survivor: Account, _ absorbed: Account, _ state: DecisionState
     ) -> Plan? {
+        let ledger = state.ledger
+        let family = ledger.absorbed(by: absorbed.id)
+        let held = state.factors(of: survivor.id)
+        let back = held.filter { family.contains($0.account) }
+        let rest = held.filter { !family.contains($0.account) }
+        guard absorbed.secondFactors.allSatisfy(back.map(\.id).contains),
+            rest.isEmpty || rest.contains(where: \.kind.isRequired)
+        else { return nil }
+        // In the absorbed account's order, recovery codes last.
+        let factors =
+            absorbed.secondFactors.compactMap { id in back.first { $0.id == id } }
+            + back.filter { !$0.kind.isRequired }
         var returned: [Account.Link] = []
         for identity in merge.moved {
             guard let link = survivor.links.first(where: { $0.identity == identity }),
@@ -147,7 +187,7 @@ package struct UnmergeAccounts: Sendable {
         for link in restored { former.links.insert(link) }
         return Plan(
             survivor: survivor.id, absorbed: absorbed.id, returned: returned, restored: restored,
-            links: former.links)
+            links: former.links, factors: factors.map(MergedFactor.init))
     }
 
     private func obstacle(
@@ -171,11 +211,10 @@ package struct UnmergeAccounts: Sendable {
             state.addressSubjects(of: $0, under: policy)
         }
         if !addresses[0].isDisjoint(with: addresses[1]) { return .addressShared }
-        // The factors stay with the survivor.
-        guard
-            state.canSignIn(
-                to: plan.links, with: survivor.secondFactors, at: nil, under: policy),
-            state.canSignIn(to: plan.returned, with: [], at: nil, under: policy)
+        let back = plan.factors.required
+        let rest = survivor.secondFactors.filter { !back.contains($0) }
+        guard state.canSignIn(to: plan.links, with: rest, at: nil, under: policy),
+            state.canSignIn(to: plan.returned, with: back, at: nil, under: policy)
         else { return .noWayToSignIn }
         return nil
     }
@@ -210,7 +249,7 @@ extension UnmergeAccounts: LedgerRequest {
         /// Requests the plan of undoing a merge.
         package init(
             merge: EventID, survivor: AccountID, absorbed: AccountID, actor: Actor,
-            step: Step = .alone
+            step: TwoPersonStep = .alone
         ) {
             command = UnmergeAccounts(
                 merge: merge, survivor: survivor, absorbed: absorbed, actor: actor, reason: "",

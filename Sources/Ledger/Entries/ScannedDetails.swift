@@ -90,6 +90,15 @@ package struct ScannedDetails {
             return links
         }
 
+        /// Reads the next field as factors that a merge moves, if it is present.
+        mutating func optionalFactors(_ name: String) throws(EntryFault) -> [MergedFactor] {
+            guard isNext(name) else { return [] }
+            guard let factors = [MergedFactor](fieldText: try text(name)) else {
+                throw .malformed("details.\(name)")
+            }
+            return factors
+        }
+
         /// Reads the next field as a provider's name.
         mutating func provider() throws(EntryFault) -> ProviderName {
             guard let name = ProviderName(try text("provider")) else {

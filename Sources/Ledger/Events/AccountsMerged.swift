@@ -25,13 +25,23 @@ package struct AccountsMerged: EventFact {
     package let replaced: [Account.Link]
     /// All links of the survivor afterwards, in linking order.
     package let links: [Account.Link]
+    /// The absorbed account's second factors and recovery codes, which are the survivor's from here on.
+    ///
+    /// Always empty in version 1.
+    package let factors: [MergedFactor]
     /// The digest of the plan that was agreed to.
     package let plan: Digest
+    /// The person of support that asked for the merge, which the actor then confirmed; the role is not stored.
+    ///
+    /// Nil for a merge by the account holder, and where neither account had a second factor.
+    package let asker: Principal?
 
-    /// States which accounts were merged, and the effect on their links.
+    /// States which accounts were merged, and the effect on their links; without factors and an asker it is written
+    /// as version 1.
     package init(
         survivor: AccountID, absorbed: AccountID, cause: Cause, moved: [Account.Link],
-        dropped: [Account.Link], replaced: [Account.Link], links: [Account.Link], plan: Digest
+        dropped: [Account.Link], replaced: [Account.Link], links: [Account.Link],
+        factors: [MergedFactor] = [], plan: Digest, asker: Principal? = nil
     ) {
         self.survivor = survivor
         self.absorbed = absorbed
@@ -40,15 +50,30 @@ package struct AccountsMerged: EventFact {
         self.dropped = dropped
         self.replaced = replaced
         self.links = links
+        self.factors = factors
         self.plan = plan
+        self.asker = cause == .support ? asker : nil
     }
 
+    package static let newestVersion = 2
+    package var version: Int { factors.isEmpty && asker == nil ? 1 : 2 }
+
     package var outcome: Event.Outcome { .accepted }
+
+    /// Whether the survivor, with the second factors that it had, gets its first one: its sessions began without a
+    /// factor, and end.
+    package func bringsFirstFactor(to former: [FactorID]) -> Bool {
+        former.isEmpty && !factors.required.isEmpty
+    }
+
     package var accounts: [AccountID] { [survivor, absorbed] }
 
     package var details: EntryDetails {
         EntryDetails(values: [
+            ("asker", (asker?.id.description).map(EntryDetails.Value.text)),
+            ("asker_type", (asker?.kind.rawValue).map(EntryDetails.Value.text)),
             ("cause", .text(cause.rawValue)), ("dropped", .links(dropped)),
+            ("factors", factors.fieldText.map(EntryDetails.Value.text)),
             ("links", .links(links)), ("moved", .links(moved)),
             ("plan", .text(plan.description)), ("replaced", .links(replaced)),
         ])
@@ -67,8 +92,15 @@ package struct AccountsMerged: EventFact {
     package init(details: ScannedDetails, accounts: [AccountID]) throws(EntryFault) {
         (survivor, absorbed) = try twoAccounts(accounts)
         var reader = details.reader
+        let isNewer = details.version >= 2
+        asker = try isNewer ? reader.optionalAsker(role: .support) : nil
         cause = try reader.word("cause")
+        guard cause == .support || asker == nil else { throw .malformed("details.asker") }
         dropped = try reader.links("dropped")
+        factors = try isNewer ? reader.optionalFactors("factors") : []
+        guard !isNewer || asker != nil || !factors.isEmpty else {
+            throw .malformed("details.factors")
+        }
         links = try reader.links("links")
         moved = try reader.links("moved")
         plan = try reader.digest("plan")

@@ -304,8 +304,11 @@ extension ReplayedAccount: Fold {
             links = []
             unlinkDues = [:]
             live = [:]
+            moveFactors(to: fact.survivor)
             return
         }
+        if fact.bringsFirstFactor(to: secondFactors) { live = [:] }
+        factors += fact.factors.map { $0.held(by: id) }
         links = fact.links
         for link in fact.replaced { leave(link.identity) }
         merges.append(merge)
@@ -315,11 +318,21 @@ extension ReplayedAccount: Fold {
         if fact.absorbed == id {
             mergedInto = nil
             links = fact.returned
+            // Recovery codes may have been replaced in the meantime.
+            let returned = Set(fact.factors.map(\.id))
+            factors.removeAll { !returned.contains($0.id) }
+            moveFactors(to: id)
             return
         }
+        let returned = Set(fact.factors.map(\.id))
+        factors.removeAll { returned.contains($0.id) }
         links = fact.links
         for link in fact.returned { leave(link.identity) }
         merges.removeAll { $0.id == fact.merge }
+    }
+
+    private mutating func moveFactors(to holder: AccountID) {
+        for index in factors.indices { factors[index].move(to: holder) }
     }
 
     private mutating func leave(_ identity: IdentityID) {

@@ -15,13 +15,31 @@ extension CompactState {
 
     mutating func hold(_ factor: HeldFactor) {
         if factors.updateValue(factor, forKey: factor.id) == nil, factor.kind.isRequired {
-            secondFactors[factor.account, default: []].append(factor.id)
+            secondFactors[factor.holder, default: []].append(factor.id)
         }
     }
 
     mutating func release(_ factor: HeldFactor) {
         factors[factor.id] = nil
-        secondFactors[factor.account]?.removeAll { $0 == factor.id }
-        if secondFactors[factor.account]?.isEmpty == true { secondFactors[factor.account] = nil }
+        secondFactors[factor.holder]?.removeAll { $0 == factor.id }
+        if secondFactors[factor.holder]?.isEmpty == true { secondFactors[factor.holder] = nil }
+    }
+
+    /// Adds the factors of the absorbed account to those of the survivor.
+    mutating func unite(_ fact: AccountsMerged) {
+        guard !fact.factors.isEmpty else { return }
+        if fact.bringsFirstFactor(to: secondFactors(of: fact.survivor)) {
+            endSessions(of: fact.survivor, at: nextPosition)
+        }
+        for factor in fact.factors { factors[factor.id]?.move(to: fact.survivor) }
+        secondFactors[fact.survivor, default: []] += fact.factors.required
+    }
+
+    /// Returns the factors of the absorbed account to it.
+    mutating func separate(_ fact: AccountsUnmerged) {
+        guard !fact.factors.isEmpty else { return }
+        for factor in fact.factors { factors[factor.id]?.move(to: fact.absorbed) }
+        secondFactors[fact.survivor]?.removeAll(where: fact.factors.required.contains)
+        if secondFactors[fact.survivor]?.isEmpty == true { secondFactors[fact.survivor] = nil }
     }
 }

@@ -16,7 +16,7 @@ package struct CompactState {
     private var identities = IdentifierTable<IdentityRow>()
     private var sessions = IdentifierTable<SessionRow>()
     private var providers: [ProviderName] = []
-    private var holds: [AccountID: [HoldID]] = [:]
+    var holds: [AccountID: [HoldID]] = [:]
     var disabled: [AccountID: LogPosition] = [:]
     var handedOver: [AccountID: LogPosition] = [:]
     // Those of erased accounts and identities are left, since finding them would take a look at all.
@@ -325,6 +325,7 @@ extension CompactState: Fold {
         give(fact.moved, to: fact.survivor)
         survivors[fact.absorbed] = fact.survivor
         merges[fact.survivor, default: []].append(merge)
+        unite(fact)
     }
 
     mutating func unmerge(_ fact: AccountsUnmerged, at position: LogPosition) {
@@ -333,6 +334,7 @@ extension CompactState: Fold {
         give(fact.restored, to: fact.survivor)
         survivors[fact.absorbed] = nil
         remove(mergesOf: fact.survivor) { $0.id == fact.merge }
+        separate(fact)
     }
 
     private mutating func remove(mergesOf survivor: AccountID, where isGone: (Merge) -> Bool) {
@@ -359,14 +361,6 @@ extension CompactState: Fold {
             identities[identity].isLinked = true
             insert(identity, into: account)
         }
-    }
-
-    func holds(on account: AccountID) -> [HoldID] {
-        holds.isEmpty ? [] : holds[account] ?? []
-    }
-
-    mutating func set(_ holds: [HoldID], on account: AccountID) {
-        self.holds[account] = holds.isEmpty ? nil : holds
     }
 
     private mutating func endSessions(

@@ -15,7 +15,7 @@ extension Fold {
         if !fact.kind.isRequired { try requireSecondFactor(fact.account) }
         if let replaced = fact.replaced {
             guard fact.kind == .recoveryCodes, let former = factor(replaced),
-                former.account == fact.account, former.kind == fact.kind
+                former.holder == fact.account, former.kind == fact.kind
             else { throw .impossible("account \(fact.account) has no such recovery codes") }
             release(former)
         }
@@ -54,7 +54,7 @@ extension Fold {
 
     mutating func stop(_ fact: SecondFactorRemovalStopped) throws(FoldFault) {
         try requireAccount(fact.account)
-        guard var known = factor(fact.factor), known.account == fact.account,
+        guard var known = factor(fact.factor), known.holder == fact.account,
             known.removalDue != nil
         else { throw .impossible("no removal of factor \(fact.factor) is planned") }
         known.removalDue = nil
@@ -80,7 +80,7 @@ extension Fold {
     private func requireFactor(
         _ id: FactorID, _ kind: FactorKind, of account: AccountID
     ) throws(FoldFault) -> HeldFactor {
-        guard let known = factor(id), known.account == account, known.kind == kind else {
+        guard let known = factor(id), known.holder == account, known.kind == kind else {
             throw .impossible("account \(account) has no such factor")
         }
         return known

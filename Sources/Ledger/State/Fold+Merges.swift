@@ -1,14 +1,15 @@
 /// How merges and their undoing follow on the state.
 extension Fold {
-    func checkMerge(_ fact: AccountsMerged) throws(FoldFault) {
+    func checkMerge(_ fact: AccountsMerged, by actor: Actor) throws(FoldFault) {
         try requireCapacity(fact.moved, fact.dropped, fact.replaced, fact.links)
         for account in [fact.survivor, fact.absorbed] {
             try requireAccount(account)
             try requireEnabled(account)
         }
-        // Factors stay with the account that enrolled them.
-        guard secondFactors(of: fact.absorbed).isEmpty else {
-            throw .impossible("account \(fact.absorbed) has a second factor")
+        try requireFactors(fact.factors, of: fact.absorbed, heldBy: fact.absorbed)
+        if fact.cause == .support {
+            let factors = secondFactors(of: fact.survivor) + fact.factors.required
+            try requireTwo(fact.asker, for: factors, "merge", actor)
         }
         if let links = links(of: fact.absorbed) {
             var moved = fact.moved
@@ -39,7 +40,7 @@ extension Fold {
         }
     }
 
-    func checkUnmerge(_ fact: AccountsUnmerged) throws(FoldFault) {
+    func checkUnmerge(_ fact: AccountsUnmerged, by actor: Actor) throws(FoldFault) {
         try requireCapacity(fact.returned, fact.restored, fact.links)
         try requireAccount(fact.survivor)
         try requireEnabled(fact.survivor)
@@ -50,6 +51,9 @@ extension Fold {
         guard !fact.returned.isEmpty, !fact.links.isEmpty else {
             throw .impossible("an account would have no way to sign in")
         }
+        try requireFactors(fact.factors, of: fact.absorbed, heldBy: fact.survivor)
+        // Former releases undid merges that moved no factors, and did not record who asked.
+        try requireTwo(fact.asker, for: fact.factors.required, "undoing of a merge", actor)
         guard var links = links(of: fact.survivor) else { return }
         guard let merge = merges(of: fact.survivor).first(where: { $0.id == fact.merge }),
             merge.absorbed == fact.absorbed,
@@ -79,5 +83,29 @@ extension Fold {
         guard known.account == nil, !known.isForgotten, known.linkedPosition == link.position else {
             throw .impossible("identity \(link.identity) has changed since the merge")
         }
+    }
+
+    /// Requires that factors are all of an absorbed account, where that is known, and that an account holds them.
+    private func requireFactors(
+        _ factors: [MergedFactor], of absorbed: AccountID, heldBy holder: AccountID
+    ) throws(FoldFault) {
+        guard links(of: absorbed) == nil || factors.required == secondFactors(of: absorbed),
+            Set(factors.map(\.id)).count == factors.count,
+            factors.allSatisfy({ factor($0.id).map(MergedFactor.init) ?? $0 == $0 })
+        else {
+            throw .impossible("the factors differ from those of account \(absorbed)")
+        }
+        for factor in factors.compactMap({ self.factor($0.id) }) where factor.holder != holder {
+            throw .impossible("factor \(factor.id) is of another account than the event says")
+        }
+    }
+
+    /// Requires that a person of support asked for what touches second factors, and that another one confirmed it.
+    private func requireTwo(
+        _ asker: Principal?, for factors: [FactorID], _ change: String, _ actor: Actor
+    ) throws(FoldFault) {
+        guard !factors.isEmpty else { return }
+        guard let asker, case .principal(let confirming) = actor, !confirming.isSame(as: asker)
+        else { throw .impossible("the \(change) needs two persons") }
     }
 }

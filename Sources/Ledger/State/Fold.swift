@@ -222,10 +222,10 @@ extension Fold {
             }
             rules = fact
         case .accountsMerged(let fact):
-            try checkMerge(fact)
+            try checkMerge(fact, by: recorded.actor)
             merge(fact, as: Merge(fact, id: recorded.id, at: recorded.position))
         case .accountsUnmerged(let fact):
-            try checkUnmerge(fact)
+            try checkUnmerge(fact, by: recorded.actor)
             unmerge(fact, at: recorded.position)
         case .addressClaimed(let fact): try claim(fact, at: recorded.position)
         case .addressConfirmed(let fact): try confirm(fact, at: recorded.position)

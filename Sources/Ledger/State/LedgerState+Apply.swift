@@ -130,13 +130,13 @@ extension LedgerState: Fold {
 
     mutating func hold(_ factor: HeldFactor) {
         if factors.updateValue(factor, forKey: factor.id) == nil, factor.kind.isRequired {
-            accounts[factor.account]?.secondFactors.append(factor.id)
+            accounts[factor.holder]?.secondFactors.append(factor.id)
         }
     }
 
     mutating func release(_ factor: HeldFactor) {
         factors[factor.id] = nil
-        accounts[factor.account]?.secondFactors.removeAll { $0 == factor.id }
+        accounts[factor.holder]?.secondFactors.removeAll { $0 == factor.id }
     }
 
     func holder(of address: AddressID) -> HeldAddress? { addresses[address] }
@@ -174,6 +174,11 @@ extension LedgerState: Fold {
         accounts[fact.survivor]?.links = fact.links
         accounts[fact.absorbed]?.mergedInto = fact.survivor
         accounts[fact.survivor]?.merges.append(merge)
+        if fact.bringsFirstFactor(to: secondFactors(of: fact.survivor)) {
+            endSessions(of: fact.survivor, at: merge.position)
+        }
+        give(fact.factors, to: fact.survivor)
+        accounts[fact.survivor]?.secondFactors += fact.factors.required
     }
 
     mutating func unmerge(_ fact: AccountsUnmerged, at position: LogPosition) {
@@ -184,6 +189,12 @@ extension LedgerState: Fold {
         accounts[fact.survivor]?.links = fact.links
         accounts[fact.absorbed]?.mergedInto = nil
         accounts[fact.survivor]?.merges.removeAll { $0.id == fact.merge }
+        give(fact.factors, to: fact.absorbed)
+        accounts[fact.survivor]?.secondFactors.removeAll(where: fact.factors.required.contains)
+    }
+
+    private mutating func give(_ factors: [MergedFactor], to holder: AccountID) {
+        for factor in factors { self.factors[factor.id]?.move(to: holder) }
     }
 
     /// Removes identities with their links and the sessions that they opened; identities of other

@@ -44,7 +44,10 @@ package typealias FactorID = EntityID<FactorIDKind>
 package struct HeldFactor: Hashable, Sendable {
     package let id: FactorID
     package let kind: FactorKind
+    /// The account that enrolled it, whose row and key it keeps.
     package let account: AccountID
+    /// The account whose sign-ins it completes: the one that enrolled it, or the survivor of that one's merges.
+    package internal(set) var holder: AccountID
     /// The position of the `SecondFactorEnrolled`: the version of its secret.
     package let position: LogPosition
     /// The used codes of a set of recovery codes: bit n for code n.
@@ -52,17 +55,31 @@ package struct HeldFactor: Hashable, Sendable {
     /// When it is removed, because support planned it; nil otherwise.
     package internal(set) var removalDue: Timestamp?
 
-    /// Describes a factor.
+    /// Describes a factor; without a holder it is held by the account that enrolled it.
     package init(
-        id: FactorID, kind: FactorKind, account: AccountID, position: LogPosition,
-        usedCodes: Int64 = 0, removalDue: Timestamp? = nil
+        id: FactorID, kind: FactorKind, account: AccountID, holder: AccountID? = nil,
+        position: LogPosition, usedCodes: Int64 = 0, removalDue: Timestamp? = nil
     ) {
         self.id = id
         self.kind = kind
         self.account = account
+        self.holder = holder ?? account
         self.position = position
         self.usedCodes = usedCodes
         self.removalDue = removalDue
+    }
+
+    /// Returns the factor as it is held by an account.
+    package func held(by holder: AccountID) -> HeldFactor {
+        var factor = self
+        factor.holder = holder
+        return factor
+    }
+
+    /// Makes it another account's, by a merge or its undoing; a planned removal ends with that.
+    mutating func move(to holder: AccountID) {
+        self.holder = holder
+        removalDue = nil
     }
 }
 

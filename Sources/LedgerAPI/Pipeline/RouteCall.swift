@@ -146,10 +146,13 @@ final class RouteCall: Sendable {
             let isForged = surface.hasPageCookie(request.headers, in: tenant, at: now, services)
             throw isForged ? .notOfPage : error
         }
-        guard let caller = surface.caller(of: token, in: tenant, at: now, services) else {
-            throw .accessTokenInvalid
-        }
+        guard let caller = caller(of: token) else { throw .accessTokenInvalid }
         return caller
+    }
+
+    /// Returns the account and the session of an access token; nil for an invalid one.
+    func caller(of token: String) -> Caller? {
+        surface.caller(of: token, in: tenant, at: now, services)
     }
 
     /// Authenticates the account holder and reads the rest of the request, in the order of checks

@@ -190,11 +190,21 @@ package struct BatchKeys {
             case .support(_, let named):
                 accounts.add(tenant, named.survivor)
                 accounts.add(tenant, named.absorbed)
-                addNumbers(of: named.survivor, tenant)
-                addNumbers(of: named.absorbed, tenant)
+                for account in [named.survivor, named.absorbed] {
+                    addNumbers(of: account, tenant)
+                    factors[tenant, default: []].insert(account)
+                }
+            case .holderOfBoth(let caller, let other):
+                for holder in [caller, other] {
+                    sessions.add(tenant, holder.session)
+                    accounts.add(tenant, holder.account)
+                    addNumbers(of: holder.account, tenant)
+                    factors[tenant, default: []].insert(holder.account)
+                }
             case .accountHolder(let caller, let credential):
                 sessions.add(tenant, caller.session)
                 accounts.add(tenant, caller.account)
+                factors[tenant, default: []].insert(caller.account)
                 // The identity that is proved, or another one in its place, is a way that was just used.
                 addNumbers(of: caller.account, tenant)
                 guard let proof = credential.proof else { break }

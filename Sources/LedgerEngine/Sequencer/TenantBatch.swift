@@ -215,11 +215,18 @@ package struct BatchChanges {
             }
             for link in fact.replaced { end(link.identity, of: fact.survivor, at: position) }
             accountsMerged.insert(fact.absorbed)
+            if !fact.factors.isEmpty { accountsFactored.insert(fact.survivor) }
+            if ledger.accounts[fact.survivor]?.secondFactors == fact.factors.required,
+                !fact.factors.isEmpty
+            {
+                endAll(of: fact.survivor, in: ledger, at: position)
+            }
             mergesMade.append(Merge(fact, id: recorded.id, at: position))
         case .accountsUnmerged(let fact):
             identitiesTouched.formUnion((fact.returned + fact.restored).map(\.identity))
             for link in fact.returned { end(link.identity, of: fact.survivor, at: position) }
             accountsMerged.insert(fact.absorbed)
+            if !fact.factors.isEmpty { accountsFactored.insert(fact.survivor) }
             mergesUndone.append((survivor: fact.survivor, merge: fact.merge))
         case .rulesSet: setsRules = true
         // The row has the name of the address, which the effect brings.

@@ -72,8 +72,13 @@ final class AccountQuery: Sendable {
                     AND NOT coalesce(p.is_whole, false)
                 OFFSET 0) a ON true
             LEFT JOIN LATERAL (
-                SELECT removal_due FROM factors
+                SELECT second_factors FROM accounts
                 WHERE tenant_id = k.tenant_id AND account_id = k.account_id
+                    AND second_factors IS NOT NULL
+                OFFSET 0) h ON true
+            LEFT JOIN LATERAL (
+                SELECT removal_due FROM factors
+                WHERE tenant_id = k.tenant_id AND factor_id = ANY (h.second_factors)
                     AND removal_due IS NOT NULL
                 LIMIT 1) f ON true
             LEFT JOIN LATERAL (

@@ -121,9 +121,12 @@ package final class DueRemovals: Sendable {
                 // `verify` reports a row with an invalid tenant.
                 guard let tenant = TenantID(try result.text(row, result.column("tenant_id")))
                 else { return nil }
+                let account = AccountID(bits: try result.uuid(row, result.column("account_id")))
                 return Removal(
                     kind: kind, tenant: tenant,
-                    account: AccountID(bits: try result.uuid(row, result.column("account_id"))),
+                    account: kind == .factor
+                        ? try MergedAccounts.survivor(of: account, in: tenant, on: connection)
+                        : account,
                     id: try result.uuid(row, result.column(columns.id)),
                     due: Timestamp(
                         microseconds: try result.timestamp(row, result.column(columns.due))))

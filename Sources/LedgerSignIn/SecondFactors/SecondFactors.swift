@@ -227,8 +227,7 @@ package final class SecondFactors: Sendable {
             return Self.step(of: body.code, stored.secret, at: now)
                 .map { FactorUse(factor: id, counter: $0) }
         case .recoveryCodes:
-            return RecoveryCodes.number(of: body.code, in: stored.secret)
-                .map { FactorUse(factor: id, counter: Int64($0)) }
+            return try await use(of: body.code, ofAccount: first.account, in: tenant)
         case .passkey:
             guard let passkey else { return nil }
             return passkeys.use(
@@ -246,6 +245,24 @@ package final class SecondFactors: Sendable {
                 return nil
             }
         }
+    }
+
+    /// Returns the use of a recovery code of any set of an account; nil for a wrong code.
+    ///
+    /// A merge may have brought another set, and a person can't tell whose a code is.
+    private func use(
+        of code: String, ofAccount account: AccountID, in tenant: TenantID
+    ) async throws(CodeFailure) -> FactorUse? {
+        let known: [StoredFactor]
+        do { known = try await store.factors(of: account, in: tenant) } catch {
+            throw .faulted(error)
+        }
+        for set in known where set.factor.kind == .recoveryCodes {
+            if let number = RecoveryCodes.number(of: code, in: set.secret) {
+                return FactorUse(factor: set.factor.id, counter: Int64(number))
+            }
+        }
+        return nil
     }
 
     /// Returns a factor that may follow a first step.

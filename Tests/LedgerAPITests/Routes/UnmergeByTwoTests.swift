@@ -120,7 +120,7 @@ import Testing
                 try await scene.undo(forged, by: scene.kim).summary == "409 MERGE_PLAN_CHANGED",
                 "\(forged)")
         }
-        service.clock.advance(seconds: UnmergeAccounts.requestLifetimeSeconds)
+        service.clock.advance(seconds: TwoPersonStep.requestLifetimeSeconds)
         #expect(try await scene.undo(request, by: scene.kim).summary == "409 MERGE_PLAN_CHANGED")
         let again = try await scene.ask(by: scene.sam)
         #expect(try await scene.undo(again, by: scene.kim).summary == "200 OK")

@@ -32,7 +32,7 @@ import Testing
                 let enrolled = EnrolFactor(by: ada, &generator)
                 _ = try await fixture.submit(.enrolFactor(enrolled)).get()
                 func change(
-                    by principal: Principal, _ step: UnmergeAccounts.Step
+                    by principal: Principal, _ step: TwoPersonStep
                 ) -> SupportChange {
                     SupportChange(
                         .plan, of: ada.account, actor: .principal(principal),
@@ -49,8 +49,8 @@ import Testing
                     let digest =
                         PlanUnlink.success(in: reply)?.plan.request
                         ?? PlanFactorRemoval.success(in: reply)?.plan.request
-                    let step = UnmergeAccounts.Step.confirm(
-                        UnmergeAccounts.Request(asker: Self.sam, digest: try #require(digest)),
+                    let step = TwoPersonStep.confirm(
+                        TwoPersonStep.Request(asker: Self.sam, digest: try #require(digest)),
                         sha256)
                     #expect(
                         try await fixture.submit(command(change(by: Self.sam, step)))

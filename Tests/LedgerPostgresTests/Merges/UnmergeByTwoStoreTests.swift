@@ -33,7 +33,7 @@ import Testing
         }
 
         func undo(
-            by principal: Principal, _ step: UnmergeAccounts.Step
+            by principal: Principal, _ step: TwoPersonStep
         ) async throws -> Result<Reply, Refusal> {
             try await scene.ledger.submit(
                 .unmergeAccounts(
@@ -55,8 +55,8 @@ import Testing
                 return
             }
             #expect(try await scene.sent() == [])
-            let step = UnmergeAccounts.Step.confirm(
-                UnmergeAccounts.Request(asker: Self.sam, digest: digest), sha256)
+            let step = TwoPersonStep.confirm(
+                TwoPersonStep.Request(asker: Self.sam, digest: digest), sha256)
             async let own = trial.undo(by: Self.sam, step)
             async let again = trial.undo(by: Self.sam, step)
             let refused = try await [own, again]

@@ -41,7 +41,7 @@ import Testing
         }
 
         mutating func plan(
-            by principal: Principal, _ step: UnmergeAccounts.Step
+            by principal: Principal, _ step: TwoPersonStep
         ) throws -> Scenario.Effects {
             let change = SupportChange(
                 .plan, of: account, actor: .principal(principal), reason: "lost phone",
@@ -54,13 +54,13 @@ import Testing
         }
 
         /// Plans it, and returns the step that confirms the request.
-        mutating func ask(by principal: Principal) throws -> UnmergeAccounts.Step {
+        mutating func ask(by principal: Principal) throws -> TwoPersonStep {
             let reply = try plan(by: principal, .ask(sha256)).result.get()
             let digest =
                 PlanUnlink.success(in: reply)?.plan.request
                 ?? PlanFactorRemoval.success(in: reply)?.plan.request
             return .confirm(
-                UnmergeAccounts.Request(asker: principal, digest: try #require(digest)), sha256)
+                TwoPersonStep.Request(asker: principal, digest: try #require(digest)), sha256)
         }
 
         /// The end of the identity or of the app.

@@ -44,7 +44,7 @@ import Testing
         }
 
         mutating func undo(
-            by principal: Principal, _ step: UnmergeAccounts.Step
+            by principal: Principal, _ step: TwoPersonStep
         ) throws -> Scenario.Effects {
             try scenario.when(
                 UnmergeAccounts(
@@ -54,7 +54,7 @@ import Testing
         }
 
         mutating func preview(
-            by principal: Principal, _ step: UnmergeAccounts.Step
+            by principal: Principal, _ step: TwoPersonStep
         ) throws -> Scenario.Effects {
             try scenario.when(
                 UnmergeAccounts.Preview(
@@ -63,7 +63,7 @@ import Testing
         }
 
         /// Asks for the undoing.
-        mutating func ask(by principal: Principal) throws -> UnmergeAccounts.Step {
+        mutating func ask(by principal: Principal) throws -> TwoPersonStep {
             let asked = try undo(by: principal, .ask(sha256))
             #expect(asked.events.isEmpty)
             let answer = try #require(UnmergeAccounts.success(in: try asked.result.get()))
@@ -71,7 +71,7 @@ import Testing
                 throw ModelLedger.Unexpected(result: asked.result)
             }
             return .confirm(
-                UnmergeAccounts.Request(asker: principal, digest: digest), sha256)
+                TwoPersonStep.Request(asker: principal, digest: digest), sha256)
         }
 
         /// Enrols another factor.
@@ -141,10 +141,10 @@ import Testing
         guard case .confirm(let request?, _) = try story.ask(by: Self.sam) else { return }
         let key = Principal(key: APIKeyID(bits: 1), role: .support)
         for forged in [
-            nil, UnmergeAccounts.Request(asker: Self.sam, digest: .zero),
-            UnmergeAccounts.Request(asker: key, digest: request.digest),
+            nil, TwoPersonStep.Request(asker: Self.sam, digest: .zero),
+            TwoPersonStep.Request(asker: key, digest: request.digest),
         ] {
-            let step = UnmergeAccounts.Step.confirm(forged, sha256)
+            let step = TwoPersonStep.confirm(forged, sha256)
             #expect(try story.preview(by: Self.kim, step) == refused(.mergePlanChanged))
             #expect(try story.undo(by: Self.kim, step) == refused(.mergePlanChanged))
         }

@@ -15,6 +15,11 @@ enum Examples {
     private static let google = provider("google")
     private static let supporter = Principal(staff: id(19), role: .support)
 
+    private static let factors = [
+        MergedFactor(id: id(16), kind: .totp, account: holder, position: LogPosition(19)),
+        MergedFactor(id: id(17), kind: .recoveryCodes, account: holder, position: LogPosition(20)),
+    ]
+
     /// A type of event in one of its versions.
     struct Kind: Hashable, Sendable, CustomTestStringConvertible {
         let name: Event.Name
@@ -110,7 +115,8 @@ enum Examples {
                     survivor: account, absorbed: holder, cause: .support,
                     moved: [link(10, "apple", 17)], dropped: [link(11, "google", 18)],
                     replaced: [], links: [link(12, "google", 12), link(10, "apple", 17)],
-                    plan: digest(Array(repeating: 3, count: 32))))
+                    factors: isFirst ? [] : factors, plan: digest(Array(repeating: 3, count: 32)),
+                    asker: isFirst ? nil : supporter))
         case .rulesSet: .rulesSet(rules(version: kind.version))
         case .addressClaimed:
             .addressClaimed(
@@ -176,7 +182,7 @@ enum Examples {
                 AccountsUnmerged(
                     survivor: account, absorbed: holder, merge: id(13),
                     returned: [link(10, "apple", 17), link(11, "google", 18)], restored: [],
-                    links: [link(12, "google", 12)],
+                    links: [link(12, "google", 12)], factors: kind.version < 3 ? [] : factors,
                     asker: isFirst ? nil : supporter))
         }
     }

@@ -64,7 +64,7 @@ struct RowCheck {
     }
 
     private var factorsDiffer: Bool {
-        rows.factors
+        rows.heldFactors
             != Dictionary(
                 uniqueKeysWithValues: replay.state.ledger.factors.map { id, factor in
                     (

@@ -46,6 +46,21 @@ struct TenantRows: Sendable {
     /// The times of the events that prove phone numbers.
     var numberProofs: [LogPosition: Timestamp] = [:]
     var factors: [FactorID: FactorRow] = [:]
+
+    /// ``factors`` with their holders, which the rows do not have.
+    var heldFactors: [FactorID: FactorRow] {
+        factors.mapValues {
+            FactorRow(
+                factor: $0.factor.held(by: root(of: $0.factor.account)), counter: $0.counter,
+                key: $0.key)
+        }
+    }
+
+    /// Returns the survivor of an account, over all merges.
+    func root(of account: AccountID) -> AccountID {
+        accounts[account]?.mergedInto.map(root(of:)) ?? account
+    }
+
     /// The versions of passwords and passkeys.
     var passwords: [IdentityID: LogPosition] = [:]
     /// The counters of passkeys.
@@ -139,7 +154,8 @@ struct BatchLoading {
             .filter(\.isClaimed).map(\.account)
         let ending = rows.family(of: claims)
         let factored = (keys.factors[tenant] ?? []).union(ending)
-        for (id, row) in rows.factors where factored.contains(row.factor.account) {
+        let holders = Set(factored.map(rows.root(of:)))
+        for (id, row) in rows.heldFactors where holders.contains(row.factor.holder) {
             batch.state.ledger.load(row.factor)
             batch.state.factorCounters[id] = row.counter
             batch.state.factorKeys[id] = row.key

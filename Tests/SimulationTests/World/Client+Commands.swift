@@ -31,7 +31,7 @@ extension MergeAccounts {
     /// The surviving account.
     var survivor: AccountID {
         switch authority {
-        case .accountHolder(let caller, _): caller.account
+        case .accountHolder(let caller, _), .holderOfBoth(let caller, _): caller.account
         case .support(_, let named): named.survivor
         }
     }

@@ -174,8 +174,8 @@ struct Client {
 
     /// Enrols or removes a second factor of the device's account, or renews its recovery codes.
     private func changeFactors(_ device: Device) -> Sent {
-        let known = (world.database.tenants[device.tenant]?.factors ?? [:]).values
-            .map(\.factor).filter { $0.account == device.caller.account }.sorted { $0.id < $1.id }
+        let known = (world.database.tenants[device.tenant]?.heldFactors ?? [:]).values
+            .map(\.factor).filter { $0.holder == device.caller.account }.sorted { $0.id < $1.id }
         if !known.isEmpty, dice.chance(0.4) {
             let factor = known.randomElement(dice).id
             return Sent(
@@ -205,15 +205,18 @@ struct Client {
                 tenant: merge.tenant)
         }
         let others = devices.suffix(6).filter { $0.tenant == device.tenant }
-        let absorbed = others.randomElement(dice).caller.account
+        let other = others.randomElement(dice).caller
         let authority: MergeAccounts.Authority =
-            dice.chance(0.5)
-            ? .accountHolder(device.caller, randomCredential(of: device.tenant))
-            : .support(
-                .system,
-                MergeAccounts.Case(
-                    survivor: device.caller.account, absorbed: absorbed, reason: "one person",
-                    reference: "7"))
+            switch dice.number(0...3) {
+            case 0: .holderOfBoth(device.caller, other)
+            case 1: .accountHolder(device.caller, randomCredential(of: device.tenant))
+            default:
+                .support(
+                    .principal(Principal(key: dice.id(), role: .support)),
+                    MergeAccounts.Case(
+                        survivor: device.caller.account, absorbed: other.account,
+                        reason: "one person", reference: "7", step: .ask(sha256)))
+            }
         var kept = Set(RandomCommands.providers.filter { _ in dice.chance(0.2) })
         if hasNumbers(device.tenant), dice.chance(0.2) { kept.insert(RandomCommands.phone) }
         return Sent(
@@ -261,13 +264,11 @@ struct Client {
         case (.success(.accessChanged), .changeAccess(let intent)):
             guard intent.change == .disable else { return }
             disabled.append((account: intent.account, tenant: command.tenant))
-        case (.success(.mergePlanned(_, let digest)), .mergeAccounts(let intent)):
+        case (.success(.mergePlanned(let plan, let digest)), .mergeAccounts(let intent)):
             planned = Sent(
                 request: .merge(
-                    MergeAccounts(
-                        authority: intent.authority, keepsAbsorbed: intent.keepsAbsorbed,
-                        agreed: digest, digest: intent.digest,
-                        idempotency: randomKey(intent.survivor))), tenant: command.tenant)
+                    intent.agreed(to: plan, digest, idempotency: randomKey(intent.survivor))),
+                tenant: command.tenant)
         case (.failure(.secondFactorRequired(let account)), .signIn(let intent)):
             planned = Sent(
                 request: .secondStep(intent.proof, account), tenant: command.tenant)

@@ -111,8 +111,8 @@ extension World {
 
     /// Returns the second step of a sign-in: sometimes a wrong code, or one that was used before.
     func secondFactor(of account: AccountID, in tenant: TenantID) -> SecondFactorProof {
-        let known = (database.tenants[tenant]?.factors ?? [:]).values
-            .filter { $0.factor.account == account }.sorted { $0.factor.id < $1.factor.id }
+        let known = (database.tenants[tenant]?.heldFactors ?? [:]).values
+            .filter { $0.factor.holder == account }.sorted { $0.factor.id < $1.factor.id }
         var use: FactorUse?
         if !known.isEmpty, !dice.chance(0.2) {
             let row = known.randomElement(dice)

@@ -4,6 +4,10 @@ internal import Ledger
 /// The effects of a merge that is not done yet.
 struct MergePlanAnswer: JSONWritable {
     let plan: MergePlan
+    /// Whether another person has to confirm the merge.
+    let needsTwo: Bool
+    /// The person whose request would be confirmed.
+    let asker: Principal?
     let emailFlags: EmailFlags
     /// The digest that the client sends back to agree to the plan.
     let digest: String
@@ -14,12 +18,29 @@ struct MergePlanAnswer: JSONWritable {
             .required("plan_digest", .planDigest, "Agrees to the plan"),
             .required("expires_in", .integer(MergePlanDigests.lifetimeSeconds), "In seconds"),
         ], MergePlan.properties)
+    static let schemaForSupport = Schema.object(
+        "SupportMergePlan",
+        [
+            .required("plan_digest", .planDigest, "Agrees to the plan"),
+            .required("expires_in", .integer(MergePlanDigests.lifetimeSeconds), "In seconds"),
+            .optional(
+                "needs_two", .flag(true),
+                "`true` if another person has to confirm it, since an account has a second factor"),
+            .optional(
+                "asked_by", .text("staff:\(ExampleValue.account)"),
+                "The person whose request would be confirmed, as in the access log"),
+        ], MergePlan.properties)
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("plan_digest", digest)
             writer.name("expires_in")
             writer.number(MergePlanDigests.lifetimeSeconds)
+            if needsTwo {
+                writer.name("needs_two")
+                writer.flag(true)
+            }
+            writer.member("asked_by", asker?.description)
             plan.writeMembers(to: &writer, emailFlags)
         }
     }
@@ -70,11 +91,16 @@ extension MergePlan {
             [.required("of", side), .required("rule", .choice(Rule.allCases.map(\.rawValue)))])
         let choice = Schema.object(
             "MergeChoice", [.required("provider", .provider), .required("keep", side)])
+        let factor = Schema.object(
+            "MergedFactor", [.required("factor_id", .factor), .required("of", side)])
         let sessions = Schema.object(
             "SessionsEnd",
             [
                 .required("of_account", .uuid(ExampleValue.otherAccount)),
-                .required("opened_by", .list(.identity), "Identities of the survivor"),
+                .required(
+                    "opened_by", .list(.identity),
+                    "Identities of the survivor: those left behind or, with its first second factor, all"
+                ),
             ])
         return [
             .required("user_id", .account, "The account that remains"),
@@ -84,6 +110,8 @@ extension MergePlan {
             .required("left_behind", .list(behind)),
             .required("choices", .list(choice), "The providers of which both have an identity"),
             .required("sessions_end", sessions),
+            .required(
+                "factors", .list(factor), "Of the survivor, afterwards, without recovery codes"),
             .required("linked_providers", .providers, "Of the survivor, afterwards"),
         ]
     }()
@@ -120,7 +148,18 @@ extension MergePlan {
         writer.object { writer in
             writer.member("of_account", absorbed.description)
             writer.name("opened_by")
-            writer.texts(replaced.map(\.identity.description))
+            writer.texts(endedOpeners.map(\.description))
+        }
+        writer.name("factors")
+        writer.array { writer in
+            for (factors, side) in [(keptFactors, "survivor"), (factors.required, "absorbed")] {
+                for factor in factors {
+                    writer.object { writer in
+                        writer.member("factor_id", factor.description)
+                        writer.member("of", side)
+                    }
+                }
+            }
         }
         writer.name("linked_providers")
         writer.texts(linkedProviders.map(\.description))
@@ -183,13 +222,15 @@ extension UnmergeAccounts.Plan {
             .required("user_id", .account),
             .required("given_back", .list(.object("MergedIdentity", MergePlan.identity))),
             .required("linked_providers", .providers),
+            .required("factors", .list(.factor), "The second factors that it gets back"),
         ])
 
     fileprivate func writeMembers(to writer: inout JSONWriter) {
         writer.name("accounts")
         writer.array { writer in
-            for (account, links, providers) in [
-                (survivor, restored, survivorProviders), (absorbed, returned, absorbedProviders),
+            for (account, links, providers, factors) in [
+                (survivor, restored, survivorProviders, []),
+                (absorbed, returned, absorbedProviders, factors.required),
             ] {
                 writer.object { writer in
                     writer.member("user_id", account.description)
@@ -197,6 +238,8 @@ extension UnmergeAccounts.Plan {
                     writer.identities(links, [:])
                     writer.name("linked_providers")
                     writer.texts(providers.map(\.description))
+                    writer.name("factors")
+                    writer.texts(factors.map(\.description))
                 }
             }
         }

@@ -187,7 +187,7 @@ extension ErrorAnswer {
             case .secondFactorEnrolled:
                 Self(
                     409, .secondFactorEnrolled,
-                    "An account with a second factor is merged only by its holder, as the one that remains"
+                    "An account with a second factor is merged by its holder, who is signed in to it, or by two persons"
                 )
             case .unknownAccount: Self(404, .accountNotFound, "There is no such account")
             case .accountDisabled: Self(403, .accountDisabled, "The account is disabled")

@@ -47,10 +47,17 @@ package enum FactorLoad {
             domain = list["\(f).domain"]
         }
 
-        /// Reads a row.
+        /// Whether a row of an outer join has no factor.
+        func isAbsent(_ result: QueryResult, _ row: Int) throws -> Bool {
+            try result.isNull(row, id)
+        }
+
+        /// Reads a row; without a holder the factor is held by the account that enrolled it.
         ///
         /// - Throws: `BatchFault.damaged` for a kind that no version of this program wrote.
-        package func read(_ result: QueryResult, _ row: Int) throws -> Row {
+        package func read(
+            _ result: QueryResult, _ row: Int, holder: AccountID? = nil
+        ) throws -> Row {
             guard let kind = FactorKind(rawValue: try result.text(row, kind)) else {
                 throw BatchFault.damaged("factors.kind")
             }
@@ -65,7 +72,7 @@ package enum FactorLoad {
             return Row(
                 factor: HeldFactor(
                     id: FactorID(bits: try result.uuid(row, id)), kind: kind,
-                    account: AccountID(bits: try result.uuid(row, account)),
+                    account: AccountID(bits: try result.uuid(row, account)), holder: holder,
                     position: LogPosition(try result.count(row, version)),
                     usedCodes: kind == .recoveryCodes ? counter : 0,
                     removalDue: try result.optionalTimestamp(row, removalDue)
@@ -75,33 +82,49 @@ package enum FactorLoad {
         }
     }
 
-    private static let list = Columns.selected("f") + ["f.mac"]
+    private static let list: SelectList =
+        ["k.account_id", "k.holder"] + Columns.selected("f") + ["f.mac"]
+        + MergeLoad.Columns.selected("m") + ["m.mac"]
+    private static let account = list["k.account_id"]
+    private static let holder = list["k.holder"]
     private static let columns = Columns("f", in: list)
     private static let mac = list["f.mac"]
+    private static let merge = MergeLoad.Columns("m", in: list)
+    private static let mergeMAC = list["m.mac"]
 
     private static let statement = Statement(
         "load_factors",
         """
-        SELECT \(list.sql)
-        FROM unnest($2::uuid[]) AS k (account_id)
-        CROSS JOIN LATERAL (
-            SELECT * FROM factors
-            WHERE tenant_id = $1 AND account_id = k.account_id
-            OFFSET 0) f
+        WITH RECURSIVE named AS (SELECT unnest($2::uuid[]) AS account_id),
+        \(MergedAccounts.holders)
+        \(factorsOfFamily)
         """)
 
-    /// Those of the accounts that have claimed addresses, or have absorbed such an account: they end with the claim.
+    /// Those of the accounts that have claimed addresses, or are merged with such an account: they end with the claim.
     private static let claimed = Statement(
         "load_factors_of_claims",
         """
-        WITH RECURSIVE \(AddressLoad.claimHolders)
+        WITH RECURSIVE \(AddressLoad.claimHolders),
+        named AS (SELECT account_id FROM holder),
+        \(MergedAccounts.holders)
+        \(factorsOfFamily)
+        """)
+
+    /// The factors of a family, and the merges that made the absorbed accounts a part of it.
+    private static let factorsOfFamily = """
         SELECT \(list.sql)
-        FROM holder k
-        CROSS JOIN LATERAL (
+        FROM family k
+        LEFT JOIN LATERAL (
+            SELECT * FROM merges
+            WHERE tenant_id = $1 AND absorbed_id = k.account_id AND k.depth > 0
+            OFFSET 0) m ON true
+        LEFT JOIN LATERAL (
             SELECT * FROM factors
             WHERE tenant_id = $1 AND account_id = k.account_id
-            OFFSET 0) f
-        """)
+            OFFSET 0) f ON true
+        WHERE f.factor_id IS NOT NULL OR k.depth > 0
+        ORDER BY k.depth
+        """
 
     static func call(claimsOf names: [BatchKeys.ProvedName], of tenant: TenantID) -> Call {
         Call(
@@ -113,9 +136,26 @@ package enum FactorLoad {
         Call(statement, [.text(tenant.description), .uuids(accounts.map(\.bits))])
     }
 
+    /// Reads factors with their holders.
+    ///
+    /// - Throws: `BatchFault.damaged` also where no merge makes an account one of the holder's.
     static func read(_ result: QueryResult, into batch: TenantBatch) throws {
+        var held: Set<AccountID> = []
         for row in 0..<result.rowCount {
-            let stored = try columns.read(result, row)
+            let account = AccountID(bits: try result.uuid(row, account))
+            let holder = AccountID(bits: try result.uuid(row, holder))
+            if account != holder, !held.contains(account) {
+                let merge = try merge.read(result, row)
+                try batch.check(
+                    try result.optionalBytes(row, mergeMAC), of: .merge(merge, of: batch.tenant),
+                    in: .merges)
+                guard merge.survivor == holder || held.contains(merge.survivor) else {
+                    throw BatchFault.damaged("accounts.merged_into of tenant \(batch.tenant)")
+                }
+                held.insert(account)
+            }
+            guard try !columns.isAbsent(result, row) else { continue }
+            let stored = try columns.read(result, row, holder: holder)
             try batch.check(
                 try result.optionalBytes(row, mac), of: stored.message(of: batch.tenant),
                 in: .factors)

@@ -35,7 +35,8 @@ enum MergeChoices {
 enum MergePreviewBody: BodyForm {
     static let name = "MergePreviewRequest"
     static let members: [any BodyMember] =
-        [RequiredText.provider] + .credential + [MergeChoices.member]
+        [OptionalText.mergedProvider] + .credential
+        + [OptionalText.otherAccessToken, MergeChoices.member]
 }
 
 /// The body of a merge by an account holder.
@@ -43,7 +44,8 @@ enum MergeBody: BodyForm {
     static let name = "MergeRequest"
     static let planDigest = RequiredText.planDigest
     static let members: [any BodyMember] =
-        [RequiredText.provider] + .credentialForPlan + [planDigest, MergeChoices.member]
+        [OptionalText.mergedProvider] + .credentialForPlan
+        + [OptionalText.otherAccessToken, planDigest, MergeChoices.member]
 }
 
 /// The body of a merge's preview by support.
@@ -53,7 +55,7 @@ enum SupportMergePreviewBody: BodyForm {
         name: "absorb", bytesMax: 36, about: "The account to merge into the one of the path",
         example: ExampleValue.otherAccount)
     static let members: [any BodyMember] = [
-        absorb, MergeChoices.member, ReasonHeader.member,
+        absorb, MergeChoices.member, SupportMergeBody.request, ReasonHeader.member,
     ]
 }
 
@@ -61,13 +63,26 @@ enum SupportMergePreviewBody: BodyForm {
 enum SupportMergeBody: BodyForm {
     static let name = "SupportMergeRequest"
     static let planDigest = RequiredText.planDigest
+    static let request = OptionalText(
+        name: "merge_request", bytesMax: 256,
+        about: "The `merge_request` of the answer to another person, to confirm it",
+        example: ExampleValue.undoRequest)
     static let members: [any BodyMember] = [
         SupportMergePreviewBody.absorb, MergeChoices.member, CaseReference.member, planDigest,
-        ReasonHeader.member,
+        request, ReasonHeader.member,
     ]
 }
 
 extension OptionalText {
+    static let mergedProvider = OptionalText(
+        name: "provider", bytesMax: 255,
+        about: "The configured name of the provider; required without `other_access_token`",
+        example: ExampleValue.provider)
+    static let otherAccessToken = OptionalText(
+        name: "other_access_token", bytesMax: RequestBody.accessTokenBytesMax,
+        about: "An access token of the account to merge, in place of a provider and its proof;"
+            + " the only proof for an account with a second factor",
+        example: ExampleValue.accessToken)
     static let planDigest = OptionalText(
         name: "plan_digest", bytesMax: RequestBody.nonceBytesMax,
         about: "The `plan_digest` of a merge preview", example: ExampleValue.planDigest)
@@ -86,15 +101,15 @@ extension [APIError] {
     /// The refusals of any merge.
     static let ofMerge: [APIError] = [
         .refused(.sameAccount), .refused(.tooMuchToMerge), .refused(.accountDisabled),
-        .refused(.secondFactorEnrolled),
     ]
     /// The refusals of a merge by an account holder.
     static let ofMergeByHolder: [APIError] =
         ofCredential + ofMerge + [
             .refused(.invalidPassword), .refused(.accountNotFound), .refused(.addressUnused),
-            .refused(.reauthenticationRequired),
+            .refused(.reauthenticationRequired), .refused(.secondFactorEnrolled),
+            .refused(.onlyProvider),
         ]
-    /// The refusals of a merge by support; an account holder proves an identity that can sign in.
+    /// The refusals of a merge by support.
     static let ofMergeBySupport: [APIError] =
         ofMerge + [
             .refused(.onlyProvider), .refused(.unknownAccount), .refused(.accountErased),

@@ -34,7 +34,9 @@ struct MergeRoute: Route {
         id: "merge", tag: .merges, summary: "Merge another account into the caller's, as planned",
         about:
             "The proof must be newer than the plan: the nonce of an ID token is `plan_digest`,"
-            + " and codes, passkeys and browser flows are begun with it.",
+            + " and codes, passkeys and browser flows are begun with it. `other_access_token` may"
+            + " be the one of the preview. Either session must have begun within 10 minutes, with"
+            + " a second factor where its account has one.",
         access: .accountHolder, parameters: [IdempotencyHeader.parameter], body: MergeBody.self,
         answers: .json(MergedAnswer.schema),
         refusals: [APIError].ofMergeByHolder + [
@@ -67,8 +69,7 @@ struct MergeRequest: Sendable {
     let body: RequestBody
     private let call: RouteCall
     private let key: String?
-    private let provider: ProviderName
-    private let presented: CredentialBody
+    private let proof: Proof
     let keepsAbsorbed: Set<ProviderName>
 
     init(
@@ -78,11 +79,27 @@ struct MergeRequest: Sendable {
         self.caller = caller
         key = isForPlan ? try IdempotencyHeader.read(call) : nil
         body = try call.body()
-        let named = ProviderName(try body.text(RequiredText.provider))
-        presented = try body.credential(for: call.configuration(of: named), isForPlan: isForPlan)
+        if let token = try body.text(OptionalText.otherAccessToken) {
+            keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
+            guard let other = call.caller(of: token) else { throw .refused(.invalidProviderToken) }
+            proof = .session(other)
+            return
+        }
+        guard let name = try body.text(OptionalText.mergedProvider) else {
+            throw .isRequired(OptionalText.mergedProvider.name)
+        }
+        let named = ProviderName(name)
+        let presented = try body.credential(
+            for: call.configuration(of: named), isForPlan: isForPlan)
         keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
         guard let provider = named else { throw .refused(.unsupportedProvider) }
-        self.provider = provider
+        proof = .credential(presented, of: provider)
+    }
+
+    /// The proof of the account to merge.
+    private enum Proof {
+        case credential(CredentialBody, of: ProviderName)
+        case session(Caller)
     }
 
     /// Returns the idempotency key of the request, for its route.
@@ -94,22 +111,35 @@ struct MergeRequest: Sendable {
         }
     }
 
-    /// Returns the caller with the checked credential.
+    /// Returns the caller with the checked credential, or with the session of the other account.
     func authority(provedFor purpose: ProofPurpose) async -> MergeAccounts.Authority {
-        .accountHolder(
-            caller, await call.credential(presented, of: provider, for: purpose, by: caller))
+        switch proof {
+        case .session(let other): .holderOfBoth(caller, other)
+        case .credential(let presented, let provider):
+            .accountHolder(
+                caller, await call.credential(presented, of: provider, for: purpose, by: caller))
+        }
     }
 }
 
 extension RouteCall {
     /// Returns the answer that shows a plan, its digest, and which e-mails are verified, since
     /// support has no other proof of the requester's identity.
-    func shown(_ planned: MergeAccounts.Preview.Success) async -> HTTPResponse {
+    ///
+    /// - Parameters:
+    ///   - planned: the plan.
+    ///   - isBySupport: whether support requested it, which needs two persons for second factors.
+    ///   - asker: the person whose request would be confirmed.
+    func shown(
+        _ planned: MergeAccounts.Preview.Success, isBySupport: Bool = false,
+        asker: Principal? = nil
+    ) async -> HTTPResponse {
         let plan = planned.plan
         let flags = await plan.emailFlags(from: services.audit.searches, in: tenant)
         return .json(
             MergePlanAnswer(
-                plan: plan, emailFlags: flags,
+                plan: plan, needsTwo: isBySupport && plan.touchesFactors, asker: asker,
+                emailFlags: flags,
                 digest: services.mergePlans.issue(
                     planned.digest, for: plan.survivor, in: tenant, at: now)))
     }

@@ -9,8 +9,10 @@ struct SupportMergePreviewRoute: Route {
         id: "preview_merge_by_support", tag: .support,
         summary: "The effects of merging another account into this one",
         access: .principal(.supportRoles), parameters: [ReasonHeader.beside],
-        body: SupportMergePreviewBody.self, answers: .json(MergePlanAnswer.schema),
-        refusals: .ofMergeBySupport)
+        body: SupportMergePreviewBody.self, answers: .json(MergePlanAnswer.schemaForSupport),
+        refusals: [APIError].ofMergeBySupport + [
+            .refused(.mergePlanChanged), .refused(.secondPersonRequired),
+        ])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let auditRequest = try await call.auditRequest(.previewMerge, account: call.namedAccount)
@@ -19,7 +21,8 @@ struct SupportMergePreviewRoute: Route {
         let preview = MergeAccounts.Preview(
             authority: request.authority, keepsAbsorbed: request.keepsAbsorbed, digest: planDigest)
         return await call.shown(
-            try await auditRequest.execute(preview, details: request.details))
+            try await auditRequest.execute(preview, details: request.details), isBySupport: true,
+            asker: request.request?.asker)
     }
 }
 
@@ -31,12 +34,17 @@ struct SupportMergeRoute: Route {
     static let operation = Operation(
         id: "merge_by_support", tag: .support,
         summary: "Merge another account into this one, as planned",
+        about:
+            "Where one of them has a second factor it only asks for the merge: the answer is 202,"
+            + " and its `merge_request` lets another person merge the accounts within the hour.",
         access: .principal(.supportRoles),
         parameters: [ReasonHeader.beside, IdempotencyHeader.parameter],
         body: SupportMergeBody.self, answers: .json(MergedAnswer.schema),
         refusals: [APIError].ofMergeBySupport + [
-            .refused(.mergePlanChanged), .refused(.idempotencyKeyReused),
-        ])
+            .refused(.mergePlanChanged), .refused(.secondPersonRequired),
+            .refused(.idempotencyKeyReused),
+        ],
+        otherAnswers: [202: MergeRequestAnswer.schema])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let auditRequest = try await call.auditRequest(.mergeAccounts, account: call.namedAccount)
@@ -52,8 +60,21 @@ struct SupportMergeRoute: Route {
             idempotency: try call.idempotency(
                 of: request.survivor, auditRequest, Self.method,
                 "/v1/accounts/\(request.survivor)/merge"))
-        let merged = try await auditRequest.execute(command, details: request.details)
-        return .json(MergedAnswer(plan: merged.plan, event: merged.event))
+        let outcome = try await auditRequest.execute(
+            MergeAccounts.BySupport(command), details: request.details)
+        switch outcome {
+        case .merged(let merged):
+            return .json(MergedAnswer(plan: merged.plan, event: merged.event))
+        case .asked(let digest):
+            // The access log says before what may happen, and after that it was only asked for.
+            try await auditRequest.record(.askMerge, request.details)
+            let asked = call.services.mergePlans.issue(
+                digest, for: request.survivor, in: call.tenant, at: call.now)
+            return .json(
+                MergeRequestAnswer(
+                    request: UndoRequest(asker: auditRequest.principal, digest: asked)),
+                status: 202)
+        }
     }
 }
 
@@ -63,6 +84,9 @@ struct SupportMergeRequest {
     let body: RequestBody
     private let absorbed: AccountID
     let keepsAbsorbed: Set<ProviderName>
+    /// The request of another person; nil without one.
+    let request: UndoRequest?
+    private let step: TwoPersonStep
     private let reference: String
     private let reason: String
     private let actor: Actor
@@ -78,6 +102,8 @@ struct SupportMergeRequest {
         }
         self.absorbed = absorbed
         keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
+        request = try UndoRequest(body, SupportMergeBody.request)
+        step = call.step(after: request, of: survivor)
         reason = try auditRequest.requiredReason()
         reference = needsCase ? try CaseReference.read(body) : ""
         actor = .principal(auditRequest.principal)
@@ -85,7 +111,8 @@ struct SupportMergeRequest {
 
     /// The details for the access log.
     var details: [String: String] {
-        let named = ["absorb": absorbed.description, "case": reference]
+        var named = ["absorb": absorbed.description, "case": reference]
+        named["asked_by"] = request?.asker?.description
         return named.filter { !$0.value.isEmpty }
     }
 
@@ -94,7 +121,8 @@ struct SupportMergeRequest {
         .support(
             actor,
             MergeAccounts.Case(
-                survivor: survivor, absorbed: absorbed, reason: reason, reference: reference))
+                survivor: survivor, absorbed: absorbed, reason: reason, reference: reference,
+                step: step))
     }
 }
 

@@ -1,7 +1,7 @@
 import JSON
 internal import Ledger
 
-/// A person's request to undo a merge, or to do at once what support planned, as the text that the next person
+/// A person's request to merge accounts, to undo a merge, or to do at once what support planned, as the text that the next person
 /// presents: `<principal>.<digest>`.
 ///
 /// The digest is that of ``MergePlanDigests``, over a plan that covers the principal, so the ledger stores nothing.
@@ -41,13 +41,13 @@ extension RouteCall {
     /// Returns the step of a principal in what needs two persons, with the request of another person or without one.
     func step(
         after request: UndoRequest?, of account: AccountID
-    ) -> UnmergeAccounts.Step {
+    ) -> TwoPersonStep {
         guard let request else { return .ask(planDigest) }
         let shown = services.mergePlans.read(
             request.digest, for: account, in: tenant, at: now,
-            lifetime: UnmergeAccounts.requestLifetimeSeconds)
+            lifetime: TwoPersonStep.requestLifetimeSeconds)
         guard let asker = request.asker, let shown else { return .confirm(nil, planDigest) }
-        return .confirm(UnmergeAccounts.Request(asker: asker, digest: shown.plan), planDigest)
+        return .confirm(TwoPersonStep.Request(asker: asker, digest: shown.plan), planDigest)
     }
 }
 
@@ -138,14 +138,37 @@ struct UndoRequestAnswer: JSONWritable {
                 "undo_request", .text(ExampleValue.undoRequest), "For another person, to confirm it"
             ),
             .required(
-                "expires_in", .integer(UnmergeAccounts.requestLifetimeSeconds), "In seconds"),
+                "expires_in", .integer(TwoPersonStep.requestLifetimeSeconds), "In seconds"),
         ])
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("undo_request", request.text)
             writer.name("expires_in")
-            writer.number(UnmergeAccounts.requestLifetimeSeconds)
+            writer.number(TwoPersonStep.requestLifetimeSeconds)
+        }
+    }
+}
+
+/// A request to merge accounts, which another person has to confirm.
+struct MergeRequestAnswer: JSONWritable {
+    let request: UndoRequest
+
+    static let schema = Schema.object(
+        "MergeRequested",
+        [
+            .required(
+                "merge_request", .text(ExampleValue.undoRequest),
+                "For another person, to confirm it"),
+            .required(
+                "expires_in", .integer(TwoPersonStep.requestLifetimeSeconds), "In seconds"),
+        ])
+
+    func write(to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("merge_request", request.text)
+            writer.name("expires_in")
+            writer.number(TwoPersonStep.requestLifetimeSeconds)
         }
     }
 }
