@@ -289,6 +289,22 @@ import Testing
         }
     }
 
+    @Test func `an entry has room for rules none of which is the default`() throws {
+        var policy = Examples.rules.policy
+        policy.eraseNeedsTwo = true
+        policy.confirmLater = true
+        policy.phoneUnusedDays = 0
+        policy.supportDelayHours = 48
+        policy.supportNeedsTwo = true
+        let rules = try #require(RulesSet(version: 1, policy: policy))
+        let recorded = RecordedEvent(
+            tenant: .default, position: LogPosition(1), id: EventID(bits: 1),
+            recordedAt: Timestamp(seconds: 1_790_000_000), actor: .system,
+            command: CommandID(bits: 2), request: nil, accounts: [], disclosureDigests: [],
+            event: .rulesSet(rules))
+        #expect(try EntryEncoding.decode(EntryEncoding.encode(recorded)) == recorded)
+    }
+
     @Test func `a version that does not follow is a fault`() throws {
         let ledger = try Self.ledger()
         var state = ledger.state.ledger
