@@ -55,6 +55,20 @@ package enum ProviderSettings: Sendable {
         }
     }
 
+    /// Adds the rules that are settings of the provider to a tenant's.
+    func addRules(of provider: ProviderName, to policy: inout TenantPolicy) {
+        switch self {
+        case .oidc(let settings):
+            policy.secondFactorMethods[provider] = AuthenticationMethods(
+                settings.secondFactorMethods.sorted().joined(separator: " "))
+        case .passkey(let settings):
+            if !settings.refusesCounterRollback {
+                policy.counterRollbackProviders.insert(provider)
+            }
+        case .oauth2, .anonymous, .code, .password: break
+        }
+    }
+
     /// Checks a credential of the provider.
     func prove(
         _ body: CredentialBody, of provider: ProviderName, in tenant: TenantID,

@@ -42,6 +42,49 @@ import Testing
         }
     }
 
+    @Test func `servers that differ in issuers' factors and counters never decide both`()
+        async throws
+    {
+        try await Deployment.with { deployment in
+            let passkey =
+                #""providers":[{"name":"passkey","type":"passkey","rp_id":"login.example","#
+                + #""origins":["https://login.example"]},"#
+            let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)
+                .replacing("\"providers\":[", with: passkey)
+            let accepting = file.replacing(
+                #""rp_id""#, with: #""refuse_counter_rollback":false,"rp_id""#)
+            let other = accepting.replacing(
+                #""name":"google""#, with: #""second_factor_amr":["otp","mfa"],"name":"google""#)
+            let former = ["LEDGER_PROVIDERS": try deployment.write(file, to: "former.json")]
+            let settings = ["LEDGER_PROVIDERS": try deployment.write(other, to: "other.json")]
+            let tool = CommandLineTool(
+                environment: deployment.tool.environment.merging(settings) { $1 })
+            // The recorded rules lack both members, as those of a ledger from before them.
+            let first = try await deployment.serve(settings: former)
+            try await expect(first, signsIn: true, deployment)
+            let second = try await deployment.serve(settings: settings)
+            try await expect(second, signsIn: false, deployment)
+            try await expect(first, signsIn: true, deployment)
+            let found = try await tool.run(["rules", "check"])
+            #expect(
+                found.output == """
+                    tenant default: differs
+                      counter_rollback_providers:  -> passkey
+                      second_factor_amr:  -> google mfa otp
+
+                    """, "\(found.output)")
+            let set = try await tool.run(["rules", "set"])
+            #expect(set.output == "tenant default: version 2\n", "\(set.errors)")
+            try await expect(first, signsIn: false, deployment)
+            try await expect(second, signsIn: true, deployment)
+            let shown = try await tool.run(["rules", "show"])
+            #expect(shown.output.contains("  second_factor_amr: google mfa otp\n"))
+            #expect(shown.output.contains("  counter_rollback_providers: passkey\n"))
+            let verified = try await tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+        }
+    }
+
     @Test func `other tenants go on while one has other rules`() async throws {
         try await Deployment.with { deployment in
             let file = Deployment.providersFile(google: deployment.google, apple: deployment.apple)

@@ -27,6 +27,30 @@ struct SecondFactorSettingTests {
         }
     }
 
+    @Test func `the methods and the accepted counters of providers are rules of the tenant`()
+        throws
+    {
+        func policy(_ amr: String, _ rollback: String) throws -> TenantPolicy? {
+            let file = """
+                {"providers":[{"name":"google","type":"oidc","issuer":"https://a.example",
+                "jwks_uri":"https://a.example/k","audiences":["a"]\(amr)},{"name":"passkey",
+                "type":"passkey","rp_id":"a.example","origins":["https://a.example"]\(rollback)}]}
+                """
+            return try ProvidersFile.parse(
+                Array(file.utf8), policy: TenantPolicy(providers: []))[.default]?.policy
+        }
+        let defaults = try #require(try policy("", ""))
+        #expect(defaults.secondFactorMethods.isEmpty && defaults.counterRollbackProviders.isEmpty)
+        #expect(try policy("", #","refuse_counter_rollback":true"#) == defaults)
+        let rules = try #require(
+            try policy(
+                #","second_factor_amr":["otp","mfa"]"#, #","refuse_counter_rollback":false"#))
+        let google = try #require(ProviderName("google"))
+        #expect(rules.secondFactorMethods.mapValues(\.description) == [google: "mfa otp"])
+        #expect(rules.counterRollbackProviders.map(\.description) == ["passkey"])
+        #expect(rules.providers == defaults.providers)
+    }
+
     private static let known =
         "must be one of face, fpt, hwk, iris, mca, mfa, otp, retina, sc, sms, swk, tel, vbm"
 

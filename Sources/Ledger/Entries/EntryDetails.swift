@@ -13,7 +13,7 @@ package struct EntryDetails: Hashable, Sendable {
     }
 
     /// The maximum number of fields of an entry.
-    package static let countMax = 16
+    package static let countMax = 32
     /// The maximum number of links in all lists of an entry, so that it fits into
     /// `EntryEncoding.bytesMax` with provider names of any length.
     package static let linksMax = 200

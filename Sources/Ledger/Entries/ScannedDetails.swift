@@ -115,6 +115,26 @@ package struct ScannedDetails {
             return pins
         }
 
+        /// Reads the next field as providers with methods if it has the name; it is never written for none.
+        mutating func optionalProviderMethods(
+            _ name: String
+        ) throws(EntryFault) -> [ProviderName: AuthenticationMethods] {
+            guard isNext(name) else { return [:] }
+            guard
+                let methods = [ProviderName: AuthenticationMethods](entryText: try text(name))
+            else { throw .malformed("details.\(name)") }
+            return methods
+        }
+
+        /// Reads the next field as names of providers if it has the name; it is never written for none.
+        mutating func optionalProviders(_ name: String) throws(EntryFault) -> Set<ProviderName> {
+            guard isNext(name) else { return [] }
+            guard let providers = Set<ProviderName>(entryText: try text(name)) else {
+                throw .malformed("details.\(name)")
+            }
+            return providers
+        }
+
         /// Reads the next field as `true` or `false`.
         mutating func flag(_ name: String) throws(EntryFault) -> Bool {
             guard let flag = Bool(try text(name)) else { throw .malformed("details.\(name)") }

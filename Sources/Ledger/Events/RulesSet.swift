@@ -1,6 +1,6 @@
 /// The tenant's rules are these from here on; recorded in full.
 package struct RulesSet: EventFact {
-    /// The maximum length of the providers' text, in bytes, so that the fact fits into an entry.
+    /// The maximum length of the providers' texts, in bytes, so that the fact fits into an entry.
     package static let providersBytesMax = 48_000
 
     /// The version of the rules: 1, 2, 3 and so on.
@@ -13,7 +13,9 @@ package struct RulesSet: EventFact {
     package init?(
         version: Int64, policy: TenantPolicy, formerProviders: [ProviderName: ProviderPin] = [:]
     ) {
-        let providers = policy.providers.entryText + formerProviders.entryText
+        let providers =
+            policy.providers.entryText + formerProviders.entryText
+            + policy.secondFactorMethods.entryText + policy.counterRollbackProviders.entryText
         guard providers.utf8.count <= Self.providersBytesMax,
             Self.numbers(of: policy).allSatisfy({ (0...LogPosition.endMax).contains($0) }),
             TenantPolicy.supportDelayHoursRange.contains(policy.supportDelayHours)
@@ -40,8 +42,11 @@ package struct RulesSet: EventFact {
         ]
     }
 
-    package static let newestVersion = 5
+    package static let newestVersion = 6
     package var version: Int {
+        if !policy.secondFactorMethods.isEmpty || !policy.counterRollbackProviders.isEmpty {
+            return 6
+        }
         if policy.supportNeedsTwo
             || policy.supportDelayHours != TenantPolicy.supportDelayHoursDefault
         {
@@ -54,8 +59,11 @@ package struct RulesSet: EventFact {
     package var accounts: [AccountID] { [] }
 
     package var details: EntryDetails {
-        EntryDetails([
+        let rollbackProviders = policy.counterRollbackProviders.entryText
+        let methods = policy.secondFactorMethods.entryText
+        return EntryDetails([
             ("confirm_later", policy.confirmLater ? "true" : nil),
+            ("counter_rollback_providers", rollbackProviders.isEmpty ? nil : rollbackProviders),
             ("erase_needs_two", policy.eraseNeedsTwo ? "true" : nil),
             ("former_providers", formerProviders.entryText),
             ("link_limit", String(policy.linkBudget.limit)),
@@ -69,6 +77,7 @@ package struct RulesSet: EventFact {
             ("reauthentication_seconds", String(policy.reauthenticationSeconds)),
             ("refresh_grace_seconds", String(policy.refreshGraceSeconds)),
             ("rules_version", String(rulesVersion)),
+            ("second_factor_amr", methods.isEmpty ? nil : methods),
             ("session_idle_seconds", String(policy.sessionIdleSeconds)),
             ("session_lifetime_seconds", String(policy.sessionLifetimeSeconds)),
             ("several_per_provider", String(policy.severalPerProvider)),
@@ -92,6 +101,7 @@ package struct RulesSet: EventFact {
         var reader = details.reader
         // The stored rules have no version beside them: the members themselves tell.
         let confirmLater = try reader.optionalTrue("confirm_later")
+        let counterRollbackProviders = try reader.optionalProviders("counter_rollback_providers")
         let eraseNeedsTwo = try reader.optionalTrue("erase_needs_two")
         formerProviders = try reader.pins("former_providers")
         let linkLimit = Int(try reader.integer("link_limit"))
@@ -106,6 +116,7 @@ package struct RulesSet: EventFact {
         policy.reauthenticationSeconds = try reader.integer("reauthentication_seconds")
         policy.refreshGraceSeconds = try reader.integer("refresh_grace_seconds")
         rulesVersion = try reader.integer("rules_version")
+        policy.secondFactorMethods = try reader.optionalProviderMethods("second_factor_amr")
         policy.sessionIdleSeconds = try reader.integer("session_idle_seconds")
         policy.sessionLifetimeSeconds = try reader.integer("session_lifetime_seconds")
         policy.severalPerProvider = try reader.flag("several_per_provider")
@@ -122,6 +133,7 @@ package struct RulesSet: EventFact {
         policy.supportNeedsTwo = try reader.optionalTrue("support_needs_two")
         policy.eraseNeedsTwo = eraseNeedsTwo
         policy.confirmLater = confirmLater
+        policy.counterRollbackProviders = counterRollbackProviders
         self.policy = policy
         try reader.end()
     }

@@ -37,6 +37,10 @@ package struct TenantPolicy: Hashable, Sendable {
     package var supportDelayHours = TenantPolicy.supportDelayHoursDefault
     /// Whether a second person may do at once what support planned.
     package var supportNeedsTwo = false
+    /// The values of an ID token's `amr` each of which satisfies an account's second factor, by provider.
+    package var secondFactorMethods: [ProviderName: AuthenticationMethods] = [:]
+    /// The providers of passkeys that accept a response whose counter did not go up.
+    package var counterRollbackProviders: Set<ProviderName> = []
     /// Link attempts per account.
     package var linkBudget = Budget(limit: 5, windowSeconds: 3600)
     /// Sign-ins per identity.

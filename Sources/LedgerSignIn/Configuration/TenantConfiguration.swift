@@ -3,7 +3,7 @@ package import LedgerMessages
 
 /// The configuration of one tenant.
 package final class TenantConfiguration: Sendable {
-    /// The rules that decisions depend on; its providers are exactly those of `providers`.
+    /// The rules that decisions depend on; those about providers are exactly those of `providers`.
     package let policy: TenantPolicy
     /// The configuration of each provider.
     package let providers: [ProviderName: ProviderConfiguration]
@@ -21,7 +21,7 @@ package final class TenantConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - providers: if a name occurs more than once, the last one counts.
-    ///   - policy: every rule but the providers, which are replaced.
+    ///   - policy: every rule but those about providers, which are replaced.
     ///   - messages: the configuration of messages.
     ///   - returnAddresses: the addresses to which browser flows may return.
     ///   - tokenSources: the systems whose external ids stand in access tokens.
@@ -36,6 +36,10 @@ package final class TenantConfiguration: Sendable {
         self.providers = Dictionary(providers.map { ($0.name, $0) }) { _, later in later }
         var policy = policy
         policy.providers = self.providers.mapValues(\.pin)
+        (policy.secondFactorMethods, policy.counterRollbackProviders) = ([:], [])
+        for (name, provider) in self.providers {
+            provider.settings.addRules(of: name, to: &policy)
+        }
         self.policy = policy
     }
 

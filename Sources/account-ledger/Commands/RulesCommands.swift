@@ -197,8 +197,10 @@ extension RulesSet {
         // They are written only where they differ from their defaults.
         let optional = [
             (name: "confirm_later", text: String(policy.confirmLater)),
+            (name: "counter_rollback_providers", text: policy.counterRollbackProviders.entryText),
             (name: "erase_needs_two", text: String(policy.eraseNeedsTwo)),
             (name: "phone_unused_days", text: String(policy.phoneUnusedDays)),
+            (name: "second_factor_amr", text: policy.secondFactorMethods.entryText),
             (name: "support_delay_hours", text: String(policy.supportDelayHours)),
             (name: "support_needs_two", text: String(policy.supportNeedsTwo)),
         ]

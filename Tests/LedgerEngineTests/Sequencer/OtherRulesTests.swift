@@ -59,7 +59,16 @@ import Testing
     private static let recorded = TenantPolicy(providers: [provider("google")])
     private static let configurations: [TenantPolicy?] = [
         nil, TenantPolicy(providers: [provider("apple")]),
+        changed { $0.secondFactorMethods = [provider("google"): .federated] },
+        changed { $0.counterRollbackProviders = [provider("google")] },
     ]
+
+    /// The recorded rules with a change.
+    private static func changed(_ change: (inout TenantPolicy) -> Void) -> TenantPolicy {
+        var policy = recorded
+        change(&policy)
+        return policy
+    }
 
     @Test(arguments: proving.indices, configurations)
     func `a command that needs the rules is refused`(

@@ -289,6 +289,46 @@ import Testing
         }
     }
 
+    @Test func `issuers' factors and accepted counters are recorded only where there are any`()
+        throws
+    {
+        let methods = try #require(AuthenticationMethods("hwk mfa"))
+        let changes: [(name: String, change: (inout TenantPolicy) -> Void)] = [
+            ("second_factor_amr", { $0.secondFactorMethods = [Self.google: methods] }),
+            ("counter_rollback_providers", { $0.counterRollbackProviders = [provider("keys")] }),
+        ]
+        for (name, change) in changes {
+            var ledger = try Self.ledger()
+            let former = try #require(ledger.state.ledger.rules)
+            #expect(former.version == 1 && !former.body.contains(name))
+            // Rules without the members have the defaults.
+            #expect(try RulesSet(body: former.body).policy == TenantPolicy(providers: Self.pins))
+            var policy = TenantPolicy(providers: Self.pins)
+            change(&policy)
+            let rules = try Self.set(policy, in: &ledger).get()
+            #expect(rules.rulesVersion == 2 && rules.version == 6 && rules.body.contains(name))
+            #expect(try RulesSet(body: rules.body) == rules)
+        }
+    }
+
+    @Test func `an entry has room for rules none of which is the default`() throws {
+        var policy = Examples.rules.policy
+        policy.eraseNeedsTwo = true
+        policy.confirmLater = true
+        policy.phoneUnusedDays = 0
+        policy.supportDelayHours = 48
+        policy.supportNeedsTwo = true
+        policy.secondFactorMethods = [Self.google: .federated]
+        policy.counterRollbackProviders = [provider("keys")]
+        let rules = try #require(RulesSet(version: 1, policy: policy))
+        let recorded = RecordedEvent(
+            tenant: .default, position: LogPosition(1), id: EventID(bits: 1),
+            recordedAt: Timestamp(seconds: 1_790_000_000), actor: .system,
+            command: CommandID(bits: 2), request: nil, accounts: [], disclosureDigests: [],
+            event: .rulesSet(rules))
+        #expect(try EntryEncoding.decode(EntryEncoding.encode(recorded)) == recorded)
+    }
+
     @Test func `a version that does not follow is a fault`() throws {
         let ledger = try Self.ledger()
         var state = ledger.state.ledger

@@ -118,7 +118,12 @@ import Testing
         (5, ",\"support_delay_hours\":\"48\"", ",\"support_delay_hours\":\"0\""),
         (5, "\"support_needs_two\":\"true\"", "\"support_needs_two\":\"false\""),
         (5, ",\"support_delay_hours\":\"48\",\"support_needs_two\":\"true\"", ""),
-        (5, "\"v\":\"5\"", "\"v\":\"4\""),
+        (5, "\"v\":\"5\"", "\"v\":\"4\""), (6, "\"v\":\"6\"", "\"v\":\"5\""),
+        (6, "\"again keys\"", "\"\""), (6, "again keys", "keys again"),
+        (6, "again keys", "again again"), (6, "again keys", "again Keys"),
+        (6, "\"corp hwk mfa;google mfa\"", "\"\""),
+        (6, "corp hwk mfa;google mfa", "google mfa;corp hwk mfa"),
+        (6, "hwk mfa", "mfa hwk"), (6, ";google mfa", ";google"), (6, ";google", ";corp"),
     ])
     func `a rule that is off is written in the first version alone`(
         version: Int, from: String, to: String

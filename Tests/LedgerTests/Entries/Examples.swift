@@ -204,6 +204,11 @@ enum Examples {
         policy.phoneUnusedDays = version == 4 ? 0 : 180
         policy.supportDelayHours = version == 5 ? 48 : 24
         policy.supportNeedsTwo = version == 5
+        if version == 6 {
+            policy.secondFactorMethods = [provider("corp"): "hwk mfa", google: "mfa"]
+                .compactMapValues { AuthenticationMethods($0) }
+            policy.counterRollbackProviders = [provider("keys"), provider("again")]
+        }
         policy.linkBudget = Budget(limit: 6, windowSeconds: 3601)
         policy.signInBudget = Budget(limit: 61, windowSeconds: 3602)
         policy.reauthenticationSeconds = 601
