@@ -2,8 +2,6 @@ package import Ledger
 
 /// The configuration of one tenant's messages.
 package struct MessageSettings: Hashable, Sendable {
-    /// The most bytes of a product's name.
-    package static let productBytesMax = 64
     /// The codes that are sent by SMS within an hour, unless the tenant has another number.
     package static let smsPerHourDefault = 1_000
 
@@ -17,6 +15,8 @@ package struct MessageSettings: Hashable, Sendable {
     package var smsCountries: SMSCountries
     /// The codes that are sent by SMS within an hour.
     package var smsPerHour: Int
+    /// The tenant's own texts, each in place of the built-in one.
+    package var texts: [MessagePart: String] = [:]
 
     /// Describes a tenant's messages; without countries, no SMS is sent.
     package init(

@@ -42,6 +42,11 @@ package enum MessageTemplate: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// The parts that it has.
+    package var parts: [MessagePart.Kind] {
+        MessagePart.Kind.allCases.filter { $0 != .sms || channels.contains(.sms) }
+    }
+
     /// The values that it needs.
     package var required: Set<MessagePlaceholder> {
         switch self {
@@ -72,13 +77,18 @@ package enum MessagePlaceholder: String, Hashable, Sendable, CaseIterable {
     case link
     /// For how many minutes the code is valid.
     case minutes
+    /// The configured name of what the account is for, which every template may have.
+    case product
     /// The configured display name of a provider.
     case provider
     /// When something happened.
     case time
 
+    /// Its place in a text, such as `{code}`.
+    var place: String { "{\(rawValue)}" }
+
     /// The most bytes of a value.
-    private var bytesMax: Int { self == .link ? 2_048 : 64 }
+    package var bytesMax: Int { self == .link ? 2_048 : 64 }
 
     /// Checks whether a value has the form of this placeholder.
     package func accepts(_ value: String) -> Bool {
@@ -87,13 +97,18 @@ package enum MessagePlaceholder: String, Hashable, Sendable, CaseIterable {
         case .code: return value.utf8.allSatisfy { Self.isCodeByte($0) }
         case .link: return MessageLink.isAcceptable(value)
         case .minutes: return value.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        case .product: return value.unicodeScalars.allSatisfy { Self.isPrintable($0) }
         case .provider, .time:
             return value.unicodeScalars.allSatisfy { scalar in
-                switch scalar.properties.generalCategory {
-                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
-                default: scalar != "{" && scalar != "}"
-                }
+                Self.isPrintable(scalar) && scalar != "{" && scalar != "}"
             }
+        }
+    }
+
+    static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
+        default: true
         }
     }
 

@@ -25,42 +25,19 @@ extension MessageContent {
     /// - Parameters:
     ///   - channel: A channel that the template has a text for.
     ///   - language: The language.
-    ///   - product: The configured name of what the account is for.
+    ///   - settings: The tenant's product, and the texts of its own that replace built-in ones.
     /// - Returns: The text, without the paragraphs whose optional values are absent.
     package func text(
-        for channel: MessageChannel, in language: MessageLanguage, product: String
+        for channel: MessageChannel, in language: MessageLanguage, by settings: MessageSettings
     ) -> MessageText {
-        let pattern =
-            switch language {
-            case .english: EnglishTexts.pattern(template)
-            case .german: GermanTexts.pattern(template)
-            }
-        switch channel {
-        case .email:
-            return MessageText(
-                subject: filled(pattern.subject, product), body: filled(pattern.body, product))
-        case .sms: return MessageText(subject: nil, body: filled(pattern.sms, product))
+        let values = values.merging([.product: settings.product]) { $1 }
+        func filled(_ kind: MessagePart.Kind) -> String {
+            let part = MessagePart(template, kind, in: language)
+            return part.filled(settings.texts[part] ?? part.builtIn, with: values)
         }
-    }
-
-    /// Fills a pattern in one pass, so that nothing in a value is read as a placeholder.
-    private func filled(_ pattern: String, _ product: String) -> String {
-        let absent = template.optional.filter { values[$0] == nil }.map { "{\($0.rawValue)}" }
-        let kept = pattern.split(separator: "\n\n", omittingEmptySubsequences: false)
-            .filter { paragraph in !absent.contains { paragraph.contains($0) } }
-        var text = ""
-        for piece in kept.joined(separator: "\n\n").split(
-            separator: "{", omittingEmptySubsequences: false)
-        {
-            guard let end = piece.firstIndex(of: "}") else {
-                text += piece
-                continue
-            }
-            let name = String(piece[..<end])
-            let value = MessagePlaceholder(rawValue: name).flatMap { values[$0] }
-            text += name == "product" ? product : value ?? ""
-            text += piece[piece.index(after: end)...]
+        return switch channel {
+        case .email: MessageText(subject: filled(.subject), body: filled(.body))
+        case .sms: MessageText(subject: nil, body: filled(.sms))
         }
-        return text
     }
 }

@@ -108,6 +108,32 @@ import Testing
         }
     }
 
+    @Test func `a tenant's own text is sent, and doctor lists it`() async throws {
+        try await Deployment.with(settings: settings) { deployment in
+            try deployment.configure(
+                providers: Deployment.addressProviders,
+                members: """
+                    "messages":{"product":"Laden","texts":{"de":{"sign_in_code":{
+                        "subject":"{product}: Ihr Code",
+                        "body":["Moin,","{code}","Er gilt {minutes} Minuten."]}}}},
+                    """)
+            let server = try await deployment.serve()
+            try await write(1, deployment)
+            try await until("sent", deployment)
+            let mail = try #require(sink.mails.first)
+            #expect(mail.content.contains("\r\nSubject: Laden: Ihr Code\r\n"))
+            #expect(
+                mail.content.hasSuffix(
+                    "\r\n\r\nMoin,\r\n\r\n\(Self.code)\r\n\r\nEr gilt 10 Minuten.\r\n"))
+            let doctor = try await deployment.tool.run(["doctor", "--offline"])
+            let own = "de.sign_in_code.body, de.sign_in_code.subject"
+            #expect(
+                doctor.output.contains("ok       texts: tenant default has its own \(own)\n"),
+                "\(doctor.output)")
+            #expect(try await server.stop() == 0)
+        }
+    }
+
     @Test func `a mail server that is stopped for a while loses nothing`() async throws {
         try await Deployment.with(settings: settings) { deployment in
             sink.stop()

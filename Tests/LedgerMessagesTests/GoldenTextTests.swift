@@ -7,6 +7,7 @@ import Testing
 /// The texts of every template, to the letter.
 @Suite struct GoldenTextTests {
     private static let time = Timestamp(seconds: 1_795_000_000)
+    private static let settings = MessageSettings(product: "Bücherladen")
 
     private static func content(
         _ template: MessageTemplate, hasLink: Bool
@@ -28,7 +29,7 @@ import Testing
                 let content = try content(template, hasLink: hasLink)
                 for channel in MessageChannel.allCases
                 where template.channels.contains(channel) && !(hasLink && channel == .sms) {
-                    let text = content.text(for: channel, in: language, product: "Bücherladen")
+                    let text = content.text(for: channel, in: language, by: settings)
                     texts += "=== \(template.rawValue) \(channel.rawValue)"
                     texts += hasLink ? " with link\n" : "\n"
                     texts += text.subject.map { "Subject: \($0)\n\n" } ?? ""
@@ -60,7 +61,7 @@ import Testing
             #expect(!all.contains("{") && !all.contains("}"))
             for template in MessageTemplate.allCases where template.channels.contains(.sms) {
                 let text = try Self.content(template, hasLink: false)
-                    .text(for: .sms, in: language, product: "Bücherladen")
+                    .text(for: .sms, in: language, by: Self.settings)
                 // Three parts of a message in UCS-2.
                 #expect(text.body.utf16.count <= 201, "\(template) \(language)")
                 #expect(text.subject == nil && !text.body.contains("\n"))

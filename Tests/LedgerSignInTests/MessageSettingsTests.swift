@@ -30,6 +30,53 @@ import Testing
                     smsCountries: SMSCountries(["DE", "AT"]), smsPerHour: 50))
     }
 
+    @Test func `own texts are read by language, template and part`() throws {
+        let text = """
+            {"product":"x","texts":{"de":{"sign_in_code":{"subject":"Code",\
+            "body":["{code}","{minutes} Minuten"],"sms":"{code}, {minutes} min"}},\
+            "en":{"new_device":{"sms":"New at {time}"}}}}
+            """
+        let texts = try #require(try parse(text)).texts
+        #expect(
+            texts == [
+                MessagePart(.signInCode, .subject, in: .german): "Code",
+                MessagePart(.signInCode, .body, in: .german): "{code}\n\n{minutes} Minuten\n",
+                MessagePart(.signInCode, .sms, in: .german): "{code}, {minutes} min",
+                MessagePart(.newDevice, .sms, in: .english): "New at {time}",
+            ])
+    }
+
+    @Test(arguments: [
+        (#"{"fr":{}}"#, "fr is an unknown member"),
+        (#"{"de":{"sign_in":{}}}"#, "de.sign_in is an unknown member"),
+        (
+            #"{"de":{"password_reset":{"sms":"{code}"}}}"#,
+            "de.password_reset.sms is an unknown member"
+        ),
+        (
+            #"{"de":{"sign_in_code":{"body":"{code}"}}}"#,
+            "de.sign_in_code.body must be a list of strings"
+        ),
+        (
+            #"{"de":{"sign_in_code":{"sms":"{minutes}"}}}"#,
+            "de.sign_in_code.sms must have {code}"
+        ),
+        (
+            #"{"de":{"sign_in_code":{"subject":"{code}"}}}"#,
+            "de.sign_in_code.subject may have no braces but those of {minutes}, {product}"
+        ),
+        (
+            #"{"de":{"sign_in_code":{"subject":"A\r\nBcc: eve@example.org"}}}"#,
+            "de.sign_in_code.subject is too long or contains control characters"
+        ),
+    ])
+    func `a wrong own text is refused with its location`(texts: String, line: String) {
+        let error = #expect(throws: ProvidersFileFault.self) {
+            try parse(#"{"product":"x","texts":\#(texts)}"#)
+        }
+        #expect(error?.description == "messages.texts.\(line)")
+    }
+
     @Test(arguments: [
         ("{}", "messages.product is missing"),
         ("[]", "messages must be an object"),

@@ -114,14 +114,14 @@ package final class MessageDispatcher: Sendable {
             where !configuration.maySend(leased.tenant, channel, message.recipient):
                 await record(.refused(code: nil), of: leased, channel, after: attempts)
             case .ready(let message, let channel, let language, let attempts):
-                let product = configuration.product(leased.tenant)
+                let settings = configuration.settings(leased.tenant)
                 let outcome = await transport.send(
                     RenderedMessage(
                         id: leased.id, tenant: leased.tenant, channel: channel,
                         template: message.content.template, language: language,
                         recipient: message.recipient,
                         text: message.content.text(
-                            for: channel, in: language, product: product)))
+                            for: channel, in: language, by: settings)))
                 await record(outcome, of: leased, channel, after: attempts)
             }
         } catch {

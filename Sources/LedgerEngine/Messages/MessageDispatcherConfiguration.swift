@@ -5,8 +5,8 @@ package import LedgerMessages
 package struct MessageDispatcherConfiguration: Sendable {
     /// The transport of each channel; messages of other channels wait for another process.
     package var transports: [MessageChannel: any MessageTransport]
-    /// Returns the name of a tenant's product for the texts.
-    package var product: @Sendable (TenantID) -> String
+    /// Returns the configuration of a tenant's messages, for their texts.
+    package var settings: @Sendable (TenantID) -> MessageSettings
     /// Returns the display name of a tenant's provider.
     package var provider: @Sendable (TenantID, ProviderName) -> String = { $1.description }
     /// Returns the link to a tenant's account page; nil when its address is not configured.
@@ -34,10 +34,10 @@ package struct MessageDispatcherConfiguration: Sendable {
     /// Creates a configuration with the default limits.
     package init(
         transports: [MessageChannel: any MessageTransport],
-        product: @escaping @Sendable (TenantID) -> String
+        settings: @escaping @Sendable (TenantID) -> MessageSettings
     ) {
         self.transports = transports
-        self.product = product
+        self.settings = settings
     }
 
     /// Returns the pause after an attempt in microseconds.

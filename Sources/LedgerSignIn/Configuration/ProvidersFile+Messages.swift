@@ -7,18 +7,15 @@ extension ProvidersFile {
     static func messages(
         _ section: StrictObject
     ) throws(ProvidersFileFault) -> MessageSettings {
-        try section.allow(["product", "language", "url", "sms_countries", "sms_per_hour"])
+        try section.allow([
+            "product", "language", "url", "sms_countries", "sms_per_hour", "texts",
+        ])
         var settings = MessageSettings(product: try section.requiredText("product"))
-        let isPlain = settings.product.unicodeScalars.allSatisfy { scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
-            default: true
-            }
-        }
-        guard isPlain, settings.product.utf8.count <= MessageSettings.productBytesMax else {
+        let product = MessagePlaceholder.product
+        guard product.accepts(settings.product) else {
             throw ProvidersFileFault(
                 section.location(of: "product"),
-                "must be at most \(MessageSettings.productBytesMax) bytes of printable text")
+                "must be at most \(product.bytesMax) bytes of printable text")
         }
         if let text = try section.optionalText("language") {
             guard let language = MessageLanguage(rawValue: text) else {
@@ -53,6 +50,48 @@ extension ProvidersFile {
         if let count = try section.optionalNumber("sms_per_hour", 1...smsPerHourMax) {
             settings.smsPerHour = Int(count)
         }
+        if section.has("texts") {
+            settings.texts = try ownTexts(section.object("texts"), settings.product)
+        }
         return settings
+    }
+
+    /// Reads the tenant's own texts by language, template and part.
+    private static func ownTexts(
+        _ section: StrictObject, _ product: String
+    ) throws(ProvidersFileFault) -> [MessagePart: String] {
+        try section.allow(Set(MessageLanguage.allCases.map(\.rawValue)))
+        var texts: [MessagePart: String] = [:]
+        for language in MessageLanguage.allCases where section.has(language.rawValue) {
+            let templates = try section.object(language.rawValue)
+            try templates.allow(Set(MessageTemplate.allCases.map(\.rawValue)))
+            for template in MessageTemplate.allCases where templates.has(template.rawValue) {
+                let parts = try templates.object(template.rawValue)
+                let kinds = template.parts
+                try parts.allow(Set(kinds.map(\.rawValue)))
+                for kind in kinds where parts.has(kind.rawValue) {
+                    let part = MessagePart(template, kind, in: language)
+                    texts[part] = try ownText(of: part, parts, product)
+                }
+            }
+        }
+        return texts
+    }
+
+    /// Reads a text: a body is a list of paragraphs.
+    private static func ownText(
+        of part: MessagePart, _ section: StrictObject, _ product: String
+    ) throws(ProvidersFileFault) -> String {
+        let name = part.kind.rawValue
+        let text =
+            part.kind == .body
+            ? try section.texts(name).joined(separator: "\n\n") + "\n"
+            : try section.requiredText(name)
+        do throws(MessageTextFault) {
+            try part.check(text, product: product)
+        } catch {
+            throw ProvidersFileFault(section.location(of: name), error.description)
+        }
+        return text
     }
 }

@@ -51,8 +51,7 @@ extension ProvidersFile {
             "support_delay_hours", TenantPolicy.supportDelayHoursRange)
         settings.supportNeedsTwo = try section.optionalFlag("support_needs_two") ?? false
         if section.has("messages") {
-            let (value, location) = try section.required("messages")
-            settings.messages = try messages(StrictObject(value, at: location))
+            settings.messages = try messages(section.object("messages"))
         }
         settings.returnAddresses = try ReturnAddresses(section)
         settings.tokenSources = try tokenSources(section)

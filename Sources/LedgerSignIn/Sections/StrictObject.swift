@@ -44,6 +44,11 @@ struct StrictObject {
         return (value, location(of: name))
     }
 
+    func object(_ name: String) throws(ProvidersFileFault) -> StrictObject {
+        let (value, location) = try required(name)
+        return try StrictObject(value, at: location)
+    }
+
     func requiredText(_ name: String) throws(ProvidersFileFault) -> String {
         let (value, location) = try required(name)
         return try Self.text(value, at: location)

@@ -2,7 +2,9 @@ import CommandLine
 import Foundation
 import Ledger
 import LedgerEngine
+import LedgerMessages
 import LedgerPostgres
+import LedgerSignIn
 import Postgres
 
 /// `doctor`: checks the configuration and everything that a server depends on, and what to do about it.
@@ -47,6 +49,7 @@ enum DoctorCommand {
         do throws(Fault) {
             files = try ConfiguredFiles(configuration)
             report([.good("files", "of providers and staff are valid")])
+            report(texts(files?.tenants ?? [:]))
         } catch {
             report([.problem("files", error.description, "see docs/configuration.md")])
         }
@@ -62,5 +65,15 @@ enum DoctorCommand {
             report(await ReachDiagnosis.all(files?.tenants ?? [:], configuration.messaging))
         }
         return isBad ? .fault : .success
+    }
+
+    /// Lists the texts of tenants that replace the built-in ones.
+    private static func texts(_ tenants: [TenantID: TenantConfiguration]) -> [Diagnosis] {
+        tenants.sorted { $0.key < $1.key }.compactMap { tenant, configured in
+            let own = configured.messages.texts.keys.map(\.description).sorted()
+            return own.isEmpty
+                ? nil
+                : .good("texts", "tenant \(tenant) has its own \(own.joined(separator: ", "))")
+        }
     }
 }

@@ -71,7 +71,7 @@ struct Workers: Sendable {
         let transports = configuration.messaging.transports()
         outboxes = transports.kept
         var sending = MessageDispatcherConfiguration(transports: transports.all) {
-            (tenants($0)?.messages ?? MessageSettings()).product
+            tenants($0)?.messages ?? MessageSettings()
         }
         sending.provider = { tenants($0)?.displayName(of: $1) ?? $1.description }
         sending.accountPage = accountPage

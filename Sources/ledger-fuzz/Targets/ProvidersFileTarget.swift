@@ -31,6 +31,11 @@ enum ProvidersFileTarget {
                "audiences":["c"],"flow":{"client_id":"c","authorization_url":"https://a.example",
                "token_url":"https://a.example","apple_key":{"team_id":"T","key_id":"K","private_key":"AAAA"}}}]}
             """,
+            """
+            {"providers":[],"messages":{"product":"A","texts":{"en":{
+             "sign_in_code":{"subject":"{product}","body":["{code}","{minutes} min."],"sms":"{code} {minutes}"},
+             "address_known":{"body":["Sign in.","Here: {link}"]}}}}}
+            """,
         ],
         words: [
             "http://", "https://", "https:", "@", "[::1]", ":99999", "?", "#", "..", "\"name\":",

@@ -37,6 +37,42 @@ import Testing
         }
     }
 
+    @Test func `a tenant's own text replaces the built-in one, and the other parts stay`()
+        async throws
+    {
+        try await MessageFixture.with { fixture in
+            let dispatcher = fixture.dispatcher {
+                $0.settings = { tenant in
+                    var settings = MessageSettings(product: "Shop of \(tenant)")
+                    settings.texts = [
+                        MessagePart(.signInCode, .body, in: .english):
+                            "Hello from {product}\n\n{code}\n\n{minutes} minutes\n"
+                    ]
+                    return settings
+                }
+            }
+            try await fixture.running(dispatcher) {
+                try await fixture.write(
+                    try fixture.message(),
+                    try fixture.message(to: "+4915112345678", channel: .sms))
+                try await soon("both to be sent") {
+                    try await fixture.rows().allSatisfy { $0.hasPrefix("sent") }
+                }
+            }
+            let texts = fixture.transport.attempts.map(\.text)
+            #expect(
+                Set(texts) == [
+                    MessageText(
+                        subject: "Your Shop of default sign-in code",
+                        body: "Hello from Shop of default\n\n493021\n\n10 minutes\n"),
+                    MessageText(
+                        subject: nil,
+                        body: "493021 is your Shop of default sign-in code, valid for 10 minutes."
+                            + " Do not share it."),
+                ])
+        }
+    }
+
     @Test func `a wake-up sends at once`() async throws {
         try await MessageFixture.with { fixture in
             let dispatcher = fixture.dispatcher { $0.poll = .seconds(3_600) }

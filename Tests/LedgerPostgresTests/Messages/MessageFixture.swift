@@ -132,7 +132,8 @@ struct MessageFixture: Sendable {
     ) -> MessageDispatcher {
         let transport = transport ?? self.transport
         var configuration = MessageDispatcherConfiguration(
-            transports: [.email: transport, .sms: transport], product: { "Shop of \($0)" })
+            transports: [.email: transport, .sms: transport],
+            settings: { MessageSettings(product: "Shop of \($0)") })
         configuration.delays = [0]
         configuration.poll = .milliseconds(20)
         configuration.expiry = .milliseconds(20)
