@@ -36,13 +36,13 @@ import Testing
         settings.texts = [
             MessagePart(.signInCode, .subject, in: .german): "Moin von {product}",
             MessagePart(.newDevice, .body, in: .english): """
-                {time}
+            {time}
 
-                Look: {link}
+            Look: {link}
 
-                Yours, {product}
+            Yours, {product}
 
-                """,
+            """,
         ]
         let code = try MessageContent.code(.signInCode, "493021", minutes: 10)
         let builtIn = MessageSettings(product: Self.product)

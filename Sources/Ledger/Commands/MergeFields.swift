@@ -29,10 +29,11 @@ struct MergeFields: CustomStringConvertible {
 
     /// Encodes an undone merge; before it is recorded it has no event.
     init(_ plan: UnmergeAccounts.Plan, _ event: EventID?) {
-        fields = [
-            Self.text(event), plan.survivor.description[...], plan.absorbed.description[...],
-            Self.text(plan.returned), Self.text(plan.restored), Self.text(plan.links),
-        ] + (plan.factors.fieldText.map { [$0[...]] } ?? [])
+        fields =
+            [
+                Self.text(event), plan.survivor.description[...], plan.absorbed.description[...],
+                Self.text(plan.returned), Self.text(plan.restored), Self.text(plan.links),
+            ] + (plan.factors.fieldText.map { [$0[...]] } ?? [])
     }
 
     var description: String { fields.joined(separator: "|") }
@@ -40,7 +41,8 @@ struct MergeFields: CustomStringConvertible {
     /// Returns the merge; nil when the fields are malformed.
     func merged() -> Reply? {
         guard [Self.mergedCount, Self.mergedCount + 2].contains(fields.count),
-            let event = EventID(fields[0]), let survivor = AccountID(fields[1]), let absorbed = AccountID(fields[2]),
+            let event = EventID(fields[0]), let survivor = AccountID(fields[1]),
+            let absorbed = AccountID(fields[2]),
             let sequence = Int64(fields[3]), let moved = links(4), let dropped = links(5),
             let replaced = links(6), let links = links(7), let choices = choices(8),
             let kept = ids(Self.mergedCount), let factors = factors(Self.mergedCount + 1)
@@ -55,7 +57,8 @@ struct MergeFields: CustomStringConvertible {
     /// Returns the undone merge; nil when the fields are malformed.
     func unmerged() -> Reply? {
         guard (Self.unmergedCount...Self.unmergedCount + 1).contains(fields.count),
-            let event = EventID(fields[0]), let survivor = AccountID(fields[1]), let absorbed = AccountID(fields[2]),
+            let event = EventID(fields[0]), let survivor = AccountID(fields[1]),
+            let absorbed = AccountID(fields[2]),
             let returned = links(3), let restored = links(4), let links = links(5),
             let factors = factors(Self.unmergedCount)
         else { return nil }

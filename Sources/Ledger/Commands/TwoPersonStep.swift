@@ -41,6 +41,7 @@ package enum TwoPersonStep: Sendable {
     ///   - isNeeded: whether the change needs two persons.
     ///   - isPreview: whether only the plan is requested.
     ///   - bytes: returns the bytes that the digest of a person's request covers.
+    /// - Returns: the permission, with the person who asked; or the request for another person to confirm.
     /// - Throws: the refusal of a person who may not make the change.
     func permission(
         of actor: Actor, isNeeded: Bool, isPreview: Bool, _ bytes: (Principal) -> [UInt8]

@@ -48,8 +48,9 @@ package struct Account: Hashable, Sendable {
     /// An identity that was linked before may be the former holder's.
     package internal(set) var handedOverPosition: LogPosition?
     /// The second factors, in the order of their enrolment, without recovery codes: with one, every sign-in
-    /// needs one of them. Those of accounts that it absorbed follow its own, in the order of the merges.
+    /// needs one of them.
     ///
+    /// Those of accounts that it absorbed follow its own, in the order of the merges.
     /// An absorbed account keeps the list that it had, so that the undoing of the merge gives exactly those back.
     package internal(set) var secondFactors: [FactorID]
     /// The account that absorbed it; nil while it is not merged.

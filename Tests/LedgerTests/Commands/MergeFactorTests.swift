@@ -157,7 +157,8 @@ import Testing
                 SignIn(
                     proof(google), createAccount: false, refreshToken: .zero,
                     newAccount: AccountID(bits: 1), newIdentity: IdentityID(bits: 1),
-                    newSession: SessionID(bits: 1))).result
+                    newSession: SessionID(bits: 1))
+            ).result
                 == .failure(.secondFactorRequired(ada.account)))
         for (subject, factor, counter) in [
             (google, ada.app, 50), (apple, bob.app, 50), (google, bob.codes, 3),
@@ -279,7 +280,8 @@ import Testing
         var story = try Story(adaEnrols: false)
         let (_, event) = try story.merged()
         let signedIn = try story.signIn(
-            Self.apple, to: story.ada.account, story.bob.app, 50).get()
+            Self.apple, to: story.ada.account, story.bob.app, 50
+        ).get()
         guard case .signedIn(let grant, _) = signedIn else { return }
         let caller = Caller(account: grant.account, session: grant.session)
         var generator = SeededGenerator(seed: 5)

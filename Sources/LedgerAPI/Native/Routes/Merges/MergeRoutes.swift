@@ -130,6 +130,7 @@ extension RouteCall {
     ///   - planned: the plan.
     ///   - isBySupport: whether support requested it, which needs two persons for second factors.
     ///   - asker: the person whose request would be confirmed.
+    /// - Returns: the answer.
     func shown(
         _ planned: MergeAccounts.Preview.Success, isBySupport: Bool = false,
         asker: Principal? = nil
