@@ -1,4 +1,4 @@
-package import Ledger
+import Ledger
 import Postgres
 
 /// The accounts that were merged into accounts, in statements of a tenant.
