@@ -28,11 +28,16 @@ import Testing
         try await Deployment.with(settings: settings) { deployment in
             if confirmsLater { try deployment.confirmLater() }
             let server = try await deployment.serve()
-            let key = try await deployment.apiKey("support")
+            let keys = [
+                try await deployment.apiKey("support"), try await deployment.apiKey("support"),
+            ]
             let files = names.map { Self.tests.appendingPathComponent("\($0).test.js").path }
             let node = try RunningProcess(
                 executable: "/usr/bin/env", arguments: ["node", "--test"] + files,
-                environment: ["LEDGER_URL": server.client.base, "LEDGER_SUPPORT_KEY": key])
+                environment: [
+                    "LEDGER_URL": server.client.base, "LEDGER_SUPPORT_KEY": keys[0],
+                    "LEDGER_OTHER_SUPPORT_KEY": keys[1],
+                ])
             let status = try await node.exitStatus(within: .seconds(120))
             #expect(status == 0, "\(node.output.text.suffix(8_000))\(node.errors.text)")
             #expect(!server.log.contains("\"status\":5"))

@@ -8,6 +8,7 @@ import Testing
     enum Call: CaseIterable, Sendable {
         case reload, accessToken, refresh, secret, activity
         case link, unlink, linkPassword, sendLinkCode, prove, previewMerge, merge
+        case previewOtherMerge, mergeOther
         case nameIdentity, keepIdentity, makePasskey, mergePasskey
         case changePassword, sendAddressCode, changeAddress
         case factors, authenticatorApp, sendFactorCode, enrolFactor, factorPasskey
@@ -30,7 +31,8 @@ import Testing
             from: Data(
                 """
                 {"plan_digest":"d","expires_in":600,"user_id":"ada","absorbed_user_id":"x",
-                 "kept":[],"moved":[],"left_behind":[],"choices":[],"linked_providers":[]}
+                 "kept":[],"moved":[],"left_behind":[],"choices":[],"factors":[],
+                 "linked_providers":[]}
                 """.utf8))
     }
 
@@ -50,6 +52,8 @@ import Testing
         case .prove: _ = try await app.prove(.link, at: "google", with: browser)
         case .previewMerge: _ = try await app.previewMerge(of: "google", with: .idToken("t"))
         case .merge: _ = try await app.merge(plan, "google", with: .idToken("t"))
+        case .previewOtherMerge: _ = try await app.previewMerge(ofAccountWith: "t")
+        case .mergeOther: _ = try await app.merge(plan, ofAccountWith: "t")
         case .nameIdentity: _ = try await app.nameIdentity("i", "n")
         case .keepIdentity: _ = try await app.keepIdentity("i")
         case .makePasskey: _ = try await app.beginPasskey(PasskeyCreation.link)

@@ -22,7 +22,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @typedef {"INVALID_REQUEST" | "UNSUPPORTED_PROVIDER" | "CANNOT_UNLINK_ONLY_PROVIDER" | "INVALID_ACCESS_TOKEN"
  *   | "INVALID_REFRESH_TOKEN" | "INVALID_PROVIDER_TOKEN" | "INVALID_CODE" | "INVALID_PASSWORD" | "WEAK_PASSWORD" | "INVALID_API_KEY" | "FORBIDDEN"
  *   | "ACCOUNT_DISABLED" | "ADDRESS_UNUSED" | "SECOND_FACTOR_REQUIRED" | "SECOND_FACTOR_ENROLLED" | "SECOND_PERSON_REQUIRED" | "FACTOR_NOT_FOUND" | "FACTOR_REFUSED"
- *   | "REAUTHENTICATION_REQUIRED" | "NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PROVIDER_NOT_LINKED" | "MERGE_NOT_FOUND"
+ *   | "REAUTHENTICATION_REQUIRED" | "NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "ACCOUNT_ERASED" | "ACCOUNT_MERGED" | "PROVIDER_NOT_LINKED" | "MERGE_NOT_FOUND"
  *   | "METHOD_NOT_ALLOWED" | "PROVIDER_CONFLICT" | "SAME_ACCOUNT" | "MERGE_PLAN_CHANGED" | "MERGE_SUPERSEDED"
  *   | "MERGE_TOO_LARGE" | "LENGTH_REQUIRED" | "PAYLOAD_TOO_LARGE"
  *   | "UNSUPPORTED_MEDIA_TYPE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "INTERNAL" | "UNAVAILABLE"
@@ -145,13 +145,18 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {(MergedIdentity & { of: "survivor" | "absorbed", rule: string })[]} left_behind
  * @property {{ provider: string, keep: "survivor" | "absorbed" }[]} choices
  * @property {{ of_account: string, opened_by: string[] }} sessions_end
+ * @property {{ factor_id: string, of: "survivor" | "absorbed" }[]} factors  One of which every sign-in needs afterwards.
  * @property {string[]} linked_providers
  *
  * @typedef {MergeEffects & { plan_digest: string, expires_in: number }} MergePlan
  * @typedef {MergeEffects & { merge: string }} Merged  `merge` is the id of the merge.
  *
+ * @typedef {MergePlan & { needs_two?: boolean, asked_by?: string }} SupportMergePlan  With `needs_two`, `mergeAccounts`
+ *   only asks.
+ * @typedef {{ merge_request: string, expires_in: number }} MergeRequest  For another person of support, to confirm it.
+ *
  * @typedef {object} UndoEffects
- * @property {{ user_id: string, given_back: MergedIdentity[], linked_providers: string[] }[]} accounts
+ * @property {{ user_id: string, given_back: MergedIdentity[], linked_providers: string[], factors: string[] }[]} accounts
  *
  * @typedef {UndoEffects & { needs_two: boolean, asked_by?: string }} UndoPlan  With `needs_two`, `undoMerge` only asks.
  * @typedef {UndoEffects & { unmerge: string }} Undone  `unmerge` is the id of the undoing.
@@ -309,7 +314,7 @@ class Transport {
       }
     });
     const body = parsed(text);
-    // 201 answers a sign-up that opens the account at once, 202 an undoing that another person has to confirm.
+    // 201 answers a sign-up that opens the account at once, 202 what another person of support has to confirm.
     if ([200, 201, 202].includes(status) && body) return body;
     const { code, message, details } = body?.error ?? {};
     const seconds = retryAfter(headers);
@@ -875,9 +880,10 @@ export class AccountLedger {
   }
 
   /**
-   * What a merge of the account of another identity into this one would do. Changes nothing.
+   * What a merge of another account into this one would do. Changes nothing. The proof is that of an identity or, for
+   * an account with a second factor, an access token: `accessToken()` of a client that has just signed in to it.
    *
-   * @param {Proof & { provider: string, keep?: Keep }} proof
+   * @param {((Proof & { provider: string }) | { other_access_token: string }) & { keep?: Keep }} proof
    * @param {CallOptions} [options]
    * @returns {Promise<MergePlan>}
    */
@@ -886,15 +892,22 @@ export class AccountLedger {
   }
 
   /**
-   * Merges the account of another identity into this one, as the preview showed it. A token must be newer than
-   * the preview: the nonce of an ID token is the `plan_digest`.
+   * Merges another account into this one, as the preview showed it. A proof of an identity must be newer than the
+   * preview: the nonce of an ID token is the `plan_digest`. An `other_access_token` may be that of the preview.
    *
-   * @param {({ id_token: string } | { access_token: string } | { anonymous_secret: string } | { challenge_id: string, code: string, device_token?: string } | { challenge_id: string, credential: Record<string, any> } | { email: string, password: string, device_token?: string } | { flow_code: string, code_verifier: string }) & { provider: string, plan_digest: string, keep?: Keep }} agreement
+   * With its first second factor all sessions of the account end, this one too: the person signs in again.
+   *
+   * @param {((({ id_token: string } | { access_token: string } | { anonymous_secret: string } | { challenge_id: string, code: string, device_token?: string } | { challenge_id: string, credential: Record<string, any> } | { email: string, password: string, device_token?: string } | { flow_code: string, code_verifier: string }) & { provider: string }) | { other_access_token: string }) & { plan_digest: string, keep?: Keep }} agreement
    * @param {CallOptions & CommandOptions} [options]
    * @returns {Promise<Merged>}
    */
-  merge(agreement, options = {}) {
-    return this.#call(command("POST", "/v1/account/merge", options, agreement), options);
+  async merge(agreement, options = {}) {
+    const merged = await this.#call(command("POST", "/v1/account/merge", options, agreement), options);
+    const { kept, sessions_end } = /** @type {Merged} */ (merged);
+    // The renewal of a session that has ended is refused, and removes it. A repeated merge may find a later one.
+    const isEnded = kept.every(({ identity_id }) => sessions_end.opened_by.includes(identity_id));
+    if (isEnded) await this.refresh(options).catch(() => {});
+    return merged;
   }
 
   /**
@@ -1057,7 +1070,7 @@ export class AccountLedger {
   }
 }
 
-/** Undoes merges, with an API key of role `support` or `admin`: for backends and consoles of support. */
+/** Merges accounts and undoes merges, with an API key of role `support` or `admin`: for backends and consoles of support. */
 export class AccountLedgerSupport {
   #transport;
   #apiKey;
@@ -1066,6 +1079,37 @@ export class AccountLedgerSupport {
   constructor({ apiKey, ...options }) {
     this.#transport = new Transport(options);
     this.#apiKey = apiKey;
+  }
+
+  /**
+   * What a merge of another account, `absorb`, into an account would do, and whether another person's request can be
+   * confirmed. The reason is recorded.
+   *
+   * @param {string} account
+   * @param {{ absorb: string, reason: string, keep?: Keep, merge_request?: string }} plan
+   * @param {CallOptions} [options]
+   * @returns {Promise<SupportMergePlan>}
+   */
+  async previewMerge(account, { absorb, reason, keep, merge_request }, options = {}) {
+    const path = `/v1/accounts/${segment(account)}/merge/preview`;
+    const body = { absorb, keep, merge_request, reason };
+    return this.#transport.send(this.#transport.begin(options), { method: "POST", path, body }, this.#apiKey);
+  }
+
+  /**
+   * Merges another account, `absorb`, into an account, as the preview showed it. The reason and the reference of the
+   * case are recorded. Where an account has a second factor, it only asks: another person, with another API key,
+   * previews and merges with the `merge_request` of the answer.
+   *
+   * @param {string} account
+   * @param {{ absorb: string, plan_digest: string, reason: string, case: string, keep?: Keep, merge_request?: string }} plan
+   * @param {CallOptions & CommandOptions} [options]
+   * @returns {Promise<Merged | MergeRequest>}
+   */
+  async mergeAccounts(account, { absorb, plan_digest, reason, case: reference, keep, merge_request }, options = {}) {
+    const body = { absorb, case: reference, keep, merge_request, plan_digest, reason };
+    const request = command("POST", `/v1/accounts/${segment(account)}/merge`, options, body);
+    return this.#transport.send(this.#transport.begin(options), request, this.#apiKey);
   }
 
   /**

@@ -19,12 +19,12 @@ const sentences = {
   LEGAL_HOLD: "A legal hold protects the account. Nothing was erased.",
   MERGE_NOT_FOUND: "There is no merge of this id.",
   MERGE_PLAN_CHANGED: `Something changed since the preview. ${merge} Read the new preview.`,
-  MERGE_TOO_LARGE: `The accounts have too many identities, or have absorbed too many accounts. ${merge}`,
+  MERGE_REQUEST_CHANGED:
+    "The request can no longer be confirmed: something changed since, or it has expired. Nothing was changed. Have the merge asked for again.",
+  MERGE_TOO_LARGE: `The accounts have too many identities or second factors, or have absorbed too many accounts. ${merge}`,
   PROVIDER_NOT_LINKED: "The account no longer has this identity. Nothing was changed.",
   RULES_DIFFER: "This server is configured with other rules than the ledger's. Ask those who operate it. Nothing was changed.",
   SAME_ACCOUNT: "Both ids belong to the same account already.",
-  SECOND_FACTOR_ENROLLED:
-    "An account has a second factor. Only its holder can merge it, on the page of linked accounts, as the account that stays. Nothing was changed.",
   SECOND_PERSON_REQUIRED: "You asked for this yourself. Another person has to confirm it. Nothing was changed.",
   UNDO_REQUEST_CHANGED:
     "The request can no longer be confirmed: something changed since, or it has expired. Nothing was changed. Have the undoing asked for again.",
@@ -37,7 +37,8 @@ const superseded = {
   not_active: "it was undone already, or an account was erased since.",
   survivor_merged: "the account that stayed was merged into another one since. Undo that merge first.",
   later_merge: "the account that stayed absorbed another one since. Undo that merge first.",
-  identity_changed: "an identity was unlinked since, or one that was left behind was linked again.",
+  identity_changed:
+    "an identity was unlinked since, one that was left behind was linked again, a second factor that moved was removed, or recovery codes alone would be left.",
   provider_taken: "the account has another identity of a provider of which it would get one back. Unlink that one first.",
   upgraded: "the account was anonymous and has another identity since, so the anonymous one must not come back.",
   address_shared:

@@ -19,10 +19,23 @@ export function principalWords(principal) {
 }
 
 /**
+ * That another person confirms a merge or its undoing.
+ *
+ * @param {string} because the sentence with the reason
+ * @param {string} what
+ * @param {string | undefined} asker the person whose request would be confirmed
+ */
+export function needsTwo(because, what, asker) {
+  return el("p", { class: "warning" }, `${because} `, ...asker
+    ? [...principalWords(asker), ` asked for ${what}, and you confirm it.`]
+    : [`You only ask for ${what}, which another person has to confirm within the hour.`]);
+}
+
+/**
  * Distinguishes the refusal of a request that is no longer valid from that of a merge.
  *
  * @param {Promise<any>} call
- * @param {"UNDO_REQUEST_CHANGED" | "CONFIRM_REQUEST_CHANGED"} code
+ * @param {"UNDO_REQUEST_CHANGED" | "MERGE_REQUEST_CHANGED" | "CONFIRM_REQUEST_CHANGED"} code
  */
 export async function ofRequest(call, code) {
   try {

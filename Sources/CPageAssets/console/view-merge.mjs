@@ -4,6 +4,8 @@ import { el } from "../lib/el.mjs";
 import { field, form } from "../lib/form.mjs";
 import { carry, doneHeading, explain, identityList, steps, takeCarried } from "./repair-steps.mjs";
 import { id } from "./format.mjs";
+import { handOver, later, needsTwo, ofRequest } from "./second-person.mjs";
+import { factorKinds } from "./words.mjs";
 
 const verified = { true: "e-mail verified", false: "e-mail NOT verified" };
 
@@ -37,13 +39,18 @@ function askOther(context) {
 
 function mergeForms(context, stays, goes) {
   const key = [stays.account, goes.account].sort().join();
-  /** @type {Record<string, string>} what stays of a provider that both have */
-  let keep = {};
+  const request = context.query.get("request") || undefined;
+  /** What stays of a provider that both have; a request is of one choice. */
+  let keep = keepOf(context.query);
   const path = `v1/accounts/${stays.account}/merge`;
+  const body = () => ({ absorb: goes.account, keep, merge_request: request });
   const { nodes, words } = steps(context, {
-    submit: "Merge accounts", typed: takeCarried(key), changed: "MERGE_PLAN_CHANGED",
-    preview: (reason) => context.api.call("POST", `${path}/preview`, { absorb: goes.account, keep }, { headers: reason }),
-    describe: (plan, again) => describe(context, plan, goes, async (provider, side) => {
+    submit: request ? "Confirm and merge accounts" : "Merge accounts", typed: takeCarried(key), changed: "MERGE_PLAN_CHANGED",
+    preview: (reason) => {
+      const plan = context.api.call("POST", `${path}/preview`, body(), { headers: reason });
+      return request ? ofRequest(plan, "MERGE_REQUEST_CHANGED") : plan;
+    },
+    describe: (plan, again) => describe(plan, [stays, goes], !request && ((choice) => choiceOf(context, choice, async (provider, side) => {
       const former = keep;
       keep = { ...keep, [provider]: side };
       try {
@@ -52,10 +59,18 @@ function mergeForms(context, stays, goes) {
         keep = former;
         throw error;
       }
-    }),
+    }))),
     act: (plan, reason, typed) => context.api.call("POST", path,
-      { absorb: goes.account, keep, plan_digest: plan.plan_digest, case: typed.case }, { headers: reason, isRepeatable: true }),
+      { ...body(), plan_digest: plan.plan_digest, case: typed.case }, { headers: reason, isRepeatable: true }),
     done: (answer) => {
+      if (answer.merge_request) {
+        context.say("Asked for. Another person has to confirm.");
+        return [
+          doneHeading("Asked for; another person has to confirm"),
+          ...handOver(context, requestView(stays.account, goes.account, keep, answer.merge_request),
+            { until: later(answer.expires_in), text: "Nothing was merged." }),
+        ];
+      }
       context.say("The accounts were merged.");
       return [
         doneHeading("The accounts were merged"),
@@ -73,9 +88,33 @@ function mergeForms(context, stays, goes) {
     el("dl", { class: "pair" },
       el("dt", {}, "Stays"), el("dd", {}, summary(context, stays)),
       el("dt", {}, "Is absorbed"), el("dd", {}, summary(context, goes))),
-    el("p", {}, el("button", { type: "button", onclick: swap }, "Swap")),
+    ...request ? [] : [el("p", {}, el("button", { type: "button", onclick: swap }, "Swap"))],
     ...nodes,
   ];
+}
+
+/**
+ * The view in which another person confirms a merge, with the choices that belong to the request.
+ *
+ * @param {string} stays
+ * @param {string} absorb
+ * @param {Record<string, string>} keep
+ * @param {string} request
+ */
+export function requestView(stays, absorb, keep, request) {
+  const query = new URLSearchParams({ absorb, request });
+  for (const [provider, side] of Object.entries(keep)) if (side === "absorbed") query.append("keep", provider);
+  return `accounts/${stays}/merge?${query}`;
+}
+
+/**
+ * The choices in an address: the providers of which the absorbed account's identity stays.
+ *
+ * @param {URLSearchParams} query
+ * @returns {Record<string, string>}
+ */
+export function keepOf(query) {
+  return Object.fromEntries(query.getAll("keep").map((provider) => [provider, "absorbed"]));
 }
 
 function summary(context, account) {
@@ -84,22 +123,46 @@ function summary(context, account) {
     ` ${providers}, ${account.event_count} ${account.event_count === "1" ? "event" : "events"}`);
 }
 
-function describe(context, plan, goes, choose) {
+/** The end of sessions of the account that stays; an empty text without one. */
+export function endedSessions({ kept, sessions_end: { opened_by: openers } }) {
+  if (openers.length === 0) return "";
+  return kept.every((identity) => openers.includes(identity.identity_id)) ? " All sessions of the account that stays end, too."
+    : " Sessions that an identity which is left behind has opened end, too.";
+}
+
+/**
+ * The second factors after a merge, each with its kind where an account has it.
+ *
+ * @param {{factor_id: string, of: string}[]} factors
+ * @param {any[]} accounts
+ */
+function factorList(factors, accounts) {
+  if (factors.length === 0) return null;
+  const kinds = new Map(accounts.flatMap((account) => account.factors ?? []).map((factor) => [factor.factor_id, factor.type]));
+  const label = "Second factors afterwards";
+  return el("div", {}, el("h3", {}, label), el("ul", { class: "rows", "aria-label": label }, ...factors.map((factor) => el("li", {},
+    el("b", {}, factorKinds[kinds.get(factor.factor_id)] ?? "second factor"), " ", id(factor.factor_id),
+    factor.of === "absorbed" ? ", of the absorbed account" : ", of the account that stays"))),
+    el("p", {}, "Every sign-in needs one of them, or a recovery code of either account."));
+}
+
+function describe(plan, [stays, goes], choice) {
   const mail = (identity) => [`, ${verified[identity.email_verified] ?? "e-mail verification not known"}`];
   const left = (identity) => [identity.of === "absorbed" ? ", of the absorbed account" : ", of the account that stays", ...mail(identity)];
   const isUnverified = plan.moved.some((identity) => identity.email_verified !== true);
   const sessions = goes.session_count === 1 ? "its session ends" : `its ${goes.session_count} sessions end`;
   return [
+    plan.needs_two && needsTwo("An account has a second factor.", "the merge", plan.asked_by),
     identityList("Stays", plan.kept, mail),
     identityList("Moves to the account that stays", plan.moved, mail),
     identityList("Is left behind, without an account", plan.left_behind, left),
-    ...plan.choices.map((choice) => choiceOf(context, choice, choose)),
+    ...choice ? plan.choices.map(choice) : [],
+    factorList(plan.factors, [stays, goes]),
     isUnverified && el("p", { class: "warning" },
       "An e-mail that is not verified may be that of any person, and is no reason to merge."),
-    el("p", {}, `The absorbed account is signed out: ${sessions}.`,
-      plan.sessions_end.opened_by.length > 0 && " Sessions that an identity which is left behind has opened end, too."),
+    el("p", {}, `The absorbed account is signed out: ${sessions}.${endedSessions(plan)}`),
     el("p", {}, `Afterwards the account is signed in to by ${plan.linked_providers.join(", ")}.`),
-    el("p", {}, "The merge can be undone until an account is erased, an identity is unlinked or the account absorbs another one."),
+    el("p", {}, "The merge can be undone until an account is erased, an identity is unlinked, a second factor that moves is removed or the account absorbs another one."),
   ];
 }
 

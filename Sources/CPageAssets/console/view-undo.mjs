@@ -3,7 +3,7 @@
 import { el } from "../lib/el.mjs";
 import { doneHeading, identityList, steps } from "./repair-steps.mjs";
 import { id, shortID, time } from "./format.mjs";
-import { handOver, later, ofRequest, principalWords } from "./second-person.mjs";
+import { handOver, later, needsTwo, ofRequest } from "./second-person.mjs";
 
 /** @param {any} context */
 export async function show(context) {
@@ -17,13 +17,12 @@ export async function show(context) {
   const { nodes } = steps(context, {
     submit: request ? "Confirm and undo the merge" : "Undo the merge",
     preview: (reason) => send("/preview", request && { undo_request: request }, { headers: reason }),
-    describe: ({ accounts, needs_two: needsTwo, asked_by: asker }) => [
-      needsTwo && el("p", { class: "warning" }, "The account that stayed has a second factor. ", ...asker
-        ? [...principalWords(asker), " asked for the undoing, and you confirm it."]
-        : ["You only ask for the undoing, which another person has to confirm within the hour."]),
+    describe: ({ accounts, needs_two: two, asked_by: asker }) => [
+      two && needsTwo("The account that stayed has a second factor.", "the undoing", asker),
       ...accounts.map((account) => el("div", {},
         el("h3", {}, account.user_id === absorbed ? "The account that was absorbed " : "The account that stayed ", shortID(account.user_id)),
         identityList("Gets back", account.given_back),
+        account.factors.length > 0 && el("p", {}, "Gets its second factors back: ", ...account.factors.flatMap((factor) => [id(factor), " "])),
         el("p", {}, `Afterwards it is signed in to by ${account.linked_providers.join(", ")}.`))),
       el("p", {}, "Sessions opened with an identity that is given back end."),
     ],

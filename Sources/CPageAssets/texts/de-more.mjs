@@ -96,7 +96,7 @@ export const texts = {
   SAME_ACCOUNT: "Beide sind bereits dasselbe Konto.",
   MERGE_TOO_LARGE: "Diese Konten haben zu viele Verknüpfungen, um zusammengeführt zu werden.",
   SECOND_FACTOR_ENROLLED:
-    "Das andere Konto hat einen zweiten Faktor. Melden Sie sich dort an und führen Sie die Konten von dort aus zusammen.",
+    "Das andere Konto hat einen zweiten Faktor. Melden Sie sich dort an und führen Sie die Konten von dort aus zusammen. Haben beide Konten einen, wenden Sie sich an den Support der App.",
   FACTOR_REFUSED: "Dieses Konto kann diesen zweiten Faktor nicht haben oder nicht entbehren.",
   FACTOR_NOT_FOUND: "Dieser zweite Faktor ist bereits entfernt.",
   PASSKEY_EXISTS: "Dieses Gerät hat schon einen Passkey für dieses Konto.",

@@ -88,7 +88,8 @@ export const texts = {
   CANNOT_UNLINK_ONLY_PROVIDER: "Cannot unlink your only authentication method. Link another one first.",
   SAME_ACCOUNT: "Both are the same account already.",
   MERGE_TOO_LARGE: "These accounts have too many linked accounts to be combined.",
-  SECOND_FACTOR_ENROLLED: "The other account has a second factor. Sign in there, and combine the accounts from there.",
+  SECOND_FACTOR_ENROLLED:
+    "The other account has a second factor. Sign in there, and combine the accounts from there. If both accounts have one, ask the support of the app.",
   FACTOR_REFUSED: "This account cannot have this second factor, or cannot do without it.",
   FACTOR_NOT_FOUND: "This second factor is gone already.",
   PASSKEY_EXISTS: "This device already has a passkey for this account.",

@@ -94,7 +94,7 @@ export const texts = {
   SAME_ACCOUNT: "Ambas son ya la misma cuenta.",
   MERGE_TOO_LARGE: "Estas cuentas tienen demasiadas cuentas vinculadas para combinarse.",
   SECOND_FACTOR_ENROLLED:
-    "La otra cuenta tiene un segundo factor. Inicie sesión en ella y combine las cuentas desde allí.",
+    "La otra cuenta tiene un segundo factor. Inicie sesión en ella y combine las cuentas desde allí. Si ambas cuentas tienen uno, consulte al servicio de asistencia de la aplicación.",
   FACTOR_REFUSED: "Esta cuenta no puede tener este segundo factor o no puede prescindir de él.",
   FACTOR_NOT_FOUND: "Este segundo factor ya no existe.",
   PASSKEY_EXISTS: "Este dispositivo ya tiene una llave de acceso para esta cuenta.",

@@ -95,7 +95,7 @@ export const texts = {
   SAME_ACCOUNT: "Il s’agit déjà du même compte.",
   MERGE_TOO_LARGE: "Ces comptes ont trop de comptes associés pour être fusionnés.",
   SECOND_FACTOR_ENROLLED:
-    "L’autre compte a un second facteur. Connectez-vous à celui-ci et fusionnez les comptes à partir de là.",
+    "L’autre compte a un second facteur. Connectez-vous à celui-ci et fusionnez les comptes à partir de là. Si les deux comptes en ont un, adressez-vous à l’assistance de l’application.",
   FACTOR_REFUSED: "Ce compte ne peut pas avoir ce second facteur, ou ne peut pas s’en passer.",
   FACTOR_NOT_FOUND: "Ce second facteur n’existe plus.",
   PASSKEY_EXISTS: "Cet appareil a déjà une clé d’accès pour ce compte.",

@@ -88,7 +88,8 @@ export const texts = {
   CANNOT_UNLINK_ONLY_PROVIDER: "無法解除連結您唯一的驗證方式。請先連結其他方式。",
   SAME_ACCOUNT: "兩者已經是同一個帳號。",
   MERGE_TOO_LARGE: "這些帳號的連結過多，無法合併。",
-  SECOND_FACTOR_ENROLLED: "另一個帳號設有第二驗證因素。請登入該帳號，並從那裡合併。",
+  SECOND_FACTOR_ENROLLED:
+    "另一個帳號設有第二驗證因素。請登入該帳號，並從那裡合併。若兩個帳號都設有，請洽詢應用程式的客服。",
   FACTOR_REFUSED: "此帳號無法設定此第二驗證因素，或不能沒有它。",
   FACTOR_NOT_FOUND: "此第二驗證因素已不存在。",
   PASSKEY_EXISTS: "此裝置已有這個帳號的通行密鑰。",

@@ -116,7 +116,8 @@ extension LedgerError.Code {
     public static let methodNotAllowed = Self("METHOD_NOT_ALLOWED")
     /// The identity is in use, or the account has one of this provider.
     public static let providerConflict = Self("PROVIDER_CONFLICT")
-    /// An account with a second factor is merged by its holder alone, as the account that remains.
+    /// The account to merge has a second factor, so the person signs in to it, too:
+    /// ``AuthSession/previewMerge(ofAccountWith:keep:)``.
     public static let secondFactorEnrolled = Self("SECOND_FACTOR_ENROLLED")
     /// The account cannot have this second factor, or cannot do without it; `details` has the `reason`.
     public static let factorRefused = Self("FACTOR_REFUSED")

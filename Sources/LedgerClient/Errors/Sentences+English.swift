@@ -22,7 +22,8 @@ extension Sentences {
             .providerConflict: "This account is already in use",
             .secondFactorEnrolled: """
             The other account has a second factor. Sign in there, and combine the \
-            accounts from there.
+            accounts from there. If both accounts have one, ask the support of the \
+            app.
             """,
             .sameAccount: "Both are the same account already.",
             .mergeTooLarge: "These accounts have too many linked accounts to be combined.",

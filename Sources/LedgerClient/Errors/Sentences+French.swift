@@ -27,7 +27,8 @@ extension Sentences {
             .providerConflict: "Ce compte est déjà utilisé",
             .secondFactorEnrolled: """
             L’autre compte a un second facteur. Connectez-vous à celui-ci et fusionnez \
-            les comptes à partir de là.
+            les comptes à partir de là. Si les deux comptes en ont un, adressez-vous à \
+            l’assistance de l’application.
             """,
             .sameAccount: "Il s’agit déjà du même compte.",
             .mergeTooLarge: "Ces comptes ont trop de comptes associés pour être fusionnés.",

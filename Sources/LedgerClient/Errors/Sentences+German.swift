@@ -24,8 +24,9 @@ extension Sentences {
             .accountNotFound: "Dazu gibt es kein Konto.",
             .providerConflict: "Dieses Konto wird bereits verwendet",
             .secondFactorEnrolled: """
-            Das andere Konto hat einen zweiten Faktor. Melden Sie sich dort an und führen \
-            Sie die Konten von dort aus zusammen.
+            Das andere Konto hat einen zweiten Faktor. Melden Sie sich dort an und \
+            führen Sie die Konten von dort aus zusammen. Haben beide Konten einen, \
+            wenden Sie sich an den Support der App.
             """,
             .sameAccount: "Beide sind bereits dasselbe Konto.",
             .mergeTooLarge: """

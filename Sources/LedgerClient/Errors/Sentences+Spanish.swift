@@ -29,8 +29,9 @@ extension Sentences {
             .accountNotFound: "No hay ninguna cuenta para esto.",
             .providerConflict: "Esta cuenta ya está en uso",
             .secondFactorEnrolled: """
-            La otra cuenta tiene un segundo factor. Inicie sesión en ella y combine las \
-            cuentas desde allí.
+            La otra cuenta tiene un segundo factor. Inicie sesión en ella y combine \
+            las cuentas desde allí. Si ambas cuentas tienen uno, consulte al servicio \
+            de asistencia de la aplicación.
             """,
             .sameAccount: "Ambas son ya la misma cuenta.",
             .mergeTooLarge: "Estas cuentas tienen demasiadas cuentas vinculadas para combinarse.",

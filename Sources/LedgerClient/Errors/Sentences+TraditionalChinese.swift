@@ -15,7 +15,10 @@ extension Sentences {
             .addressUnused: "此號碼已長時間未使用。請以其他方式登入，再重新驗證。",
             .accountNotFound: "沒有對應的帳號。",
             .providerConflict: "此帳號已被使用",
-            .secondFactorEnrolled: "另一個帳號設有第二驗證因素。請登入該帳號，並從那裡合併。",
+            .secondFactorEnrolled: """
+            另一個帳號設有第二驗證因素。請登入該帳號，並從那裡合併。\
+            若兩個帳號都設有，請洽詢應用程式的客服。
+            """,
             .sameAccount: "兩者已經是同一個帳號。",
             .mergeTooLarge: "這些帳號的連結過多，無法合併。",
             .weakPassword: "請選擇其他密碼：此密碼太常見或無法使用。",

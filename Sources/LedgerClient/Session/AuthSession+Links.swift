@@ -125,17 +125,35 @@ extension AuthSession {
     ///   - keep: The side whose identity stays, by provider; this account's without an entry.
     /// - Returns: The plan, for ``merge(_:_:with:keep:key:)``.
     /// - Throws: ``LedgerError/Code/accountNotFound`` if the identity has no account, ``LedgerError/Code/sameAccount``,
-    ///   ``LedgerError/Code/secondFactorEnrolled``, ``LedgerError/Code/mergeTooLarge``,
+    ///   ``LedgerError/Code/secondFactorEnrolled``: ``previewMerge(ofAccountWith:keep:)`` merges that account;
+    ///   ``LedgerError/Code/mergeTooLarge``,
     ///   ``LedgerError/Code/reauthenticationRequired``, ``LedgerError/Code/addressUnused``,
     ///   ``LedgerError/Code/rateLimited``.
     public func previewMerge(
         of provider: String, with proof: Proof, keep: [String: MergeSide] = [:]
     ) async throws(LedgerError) -> MergePlan {
-        try await acting { keeper, shown throws(LedgerError) in
-            try await keeper.send(
-                APICall(route: .previewMerge, body: Self.merge(of: provider, proof, keep)),
-                as: MergePlan.self, for: shown)
-        }
+        var body = proof.body
+        body["provider"] = .text(provider)
+        return try await previewMerge(body, keep)
+    }
+
+    /// Shows the effects of merging another account, to which the person is signed in as well, into this one, and
+    /// changes nothing.
+    ///
+    /// It is the way to merge an account with a second factor. Both sign-ins must be new, with a second factor where
+    /// their account has one.
+    ///
+    /// - Parameters:
+    ///   - accessToken: An access token of the other account: ``accessToken()`` of a session with a store of its own.
+    ///   - keep: The side whose identity stays, by provider; this account's without an entry.
+    /// - Returns: The plan, for ``merge(_:ofAccountWith:keep:key:)``.
+    /// - Throws: ``LedgerError/Code/invalidProviderToken`` for a token that is no longer valid,
+    ///   ``LedgerError/Code/reauthenticationRequired`` if either sign-in is too old,
+    ///   ``LedgerError/Code/sameAccount``, ``LedgerError/Code/mergeTooLarge``.
+    public func previewMerge(
+        ofAccountWith accessToken: String, keep: [String: MergeSide] = [:]
+    ) async throws(LedgerError) -> MergePlan {
+        try await previewMerge(["other_access_token": .text(accessToken)], keep)
     }
 
     /// Merges the account of another identity into this one, as the plan shows it.
@@ -156,11 +174,50 @@ extension AuthSession {
         _ plan: MergePlan, _ provider: String, with proof: Proof,
         keep: [String: MergeSide] = [:], key: String? = nil
     ) async throws(LedgerError) -> Merge {
-        try await acting { keeper, shown throws(LedgerError) in
-            var body = Self.merge(of: provider, proof, keep)
-            // The ledger expects the digest there.
-            body["nonce"] = nil
-            body["plan_digest"] = .text(plan.digest)
+        var body = proof.body
+        body["provider"] = .text(provider)
+        // The ledger expects the digest there.
+        body["nonce"] = nil
+        return try await merge(plan, body, keep, key)
+    }
+
+    /// Merges another account, to which the person is signed in as well, into this one, as the plan shows it.
+    ///
+    /// The sessions of the other account end. If this account had no second factor and gets one, its sessions end, too:
+    /// the state is ``AuthState/expired(_:)`` then, and the person signs in again.
+    ///
+    /// - Parameters:
+    ///   - plan: The plan that the person agreed to.
+    ///   - accessToken: An access token of the other account, also that of the preview.
+    ///   - keep: The same choices as in the preview.
+    ///   - key: Makes the command act once, even if it is repeated after a restart; random if nil.
+    /// - Returns: The merge.
+    /// - Throws: ``LedgerError/Code/mergePlanChanged``: show a new preview; otherwise as the preview.
+    @discardableResult
+    public func merge(
+        _ plan: MergePlan, ofAccountWith accessToken: String,
+        keep: [String: MergeSide] = [:], key: String? = nil
+    ) async throws(LedgerError) -> Merge {
+        try await merge(plan, ["other_access_token": .text(accessToken)], keep, key)
+    }
+
+    private func previewMerge(
+        _ proof: [String: BodyValue], _ keep: [String: MergeSide]
+    ) async throws(LedgerError) -> MergePlan {
+        let body = Self.merge(proof, keep)
+        return try await acting { keeper, shown throws(LedgerError) in
+            try await keeper.send(
+                APICall(route: .previewMerge, body: body), as: MergePlan.self, for: shown)
+        }
+    }
+
+    private func merge(
+        _ plan: MergePlan, _ proof: [String: BodyValue], _ keep: [String: MergeSide],
+        _ key: String?
+    ) async throws(LedgerError) -> Merge {
+        var body = Self.merge(proof, keep)
+        body["plan_digest"] = .text(plan.digest)
+        return try await acting { [body] keeper, shown throws(LedgerError) in
             let merge = try await keeper.send(
                 APICall(route: .merge, body: body, idempotencyKey: key), as: Merge.self,
                 for: shown)
@@ -170,10 +227,9 @@ extension AuthSession {
     }
 
     private nonisolated static func merge(
-        of provider: String, _ proof: Proof, _ keep: [String: MergeSide]
+        _ proof: [String: BodyValue], _ keep: [String: MergeSide]
     ) -> [String: BodyValue] {
-        var body = proof.body
-        body["provider"] = .text(provider)
+        var body = proof
         if !keep.isEmpty { body["keep"] = .texts(keep.mapValues(\.rawValue)) }
         return body
     }

@@ -36,6 +36,19 @@ public struct MergeChoice: Codable, Hashable, Sendable {
     public var keep: MergeSide
 }
 
+/// A second factor that the account has after a merge.
+public struct MergedFactor: Codable, Hashable, Sendable, Identifiable {
+    /// The opaque id.
+    public var id: String
+    /// The account that has it before the merge.
+    public var side: MergeSide
+
+    enum CodingKeys: String, CodingKey {
+        case id = "factor_id"
+        case side = "of"
+    }
+}
+
 /// The effects of a merge that has not happened: show them before the person agrees.
 public struct MergePlan: Codable, Hashable, Sendable {
     /// Agrees to the plan: it is the nonce of the ID token with which the merge is confirmed.
@@ -54,6 +67,9 @@ public struct MergePlan: Codable, Hashable, Sendable {
     public var leftBehind: [MergedIdentity]
     /// The providers of which both accounts have an identity.
     public var choices: [MergeChoice]
+    /// The second factors of the survivor afterwards: every sign-in needs one of them, or a recovery code of either
+    /// account.
+    public var factors: [MergedFactor]
     /// The providers of the survivor afterwards, in linking order.
     public var linkedProviders: [String]
 
@@ -66,6 +82,7 @@ public struct MergePlan: Codable, Hashable, Sendable {
         case moved
         case leftBehind = "left_behind"
         case choices
+        case factors
         case linkedProviders = "linked_providers"
     }
 }

@@ -57,7 +57,8 @@ struct JavaScriptTypeTests {
                 "beginPasskeyMerge", "providers", "beginFlow",
                 "signOut",
                 "account", "keepIdentity", "nameIdentity", "activity", "link", "unlink",
-                "previewMerge", "merge", "#renew", "previewUndo", "undoMerge",
+                "previewMerge", "merge", "#renew", "previewMerge", "mergeAccounts",
+                "previewUndo", "undoMerge",
             ])
     }
 
@@ -107,12 +108,16 @@ struct JavaScriptTypeTests {
                 shown = client.members(of: "SentCode")
                     .or(client.members(of: "SignedIn").and(stored))
             }
-            if method.name == "undoMerge" {
+            let requests = [
+                "undoMerge": (done: "Undone", request: "UndoRequest"),
+                "mergeAccounts": (done: "Merged", request: "MergeRequest"),
+            ]
+            if let results = requests[method.name] {
                 let asked = method.operation.responses["202"]?.members?["content"]?.members
                 described = described.or(
                     method.api.schemas.members(
                         of: asked?["application/json"]?.members?["schema"] ?? .null))
-                shown = client.members(of: "Undone").or(client.members(of: "UndoRequest"))
+                shown = client.members(of: results.done).or(client.members(of: results.request))
             }
             if method.name == "enrolFactor" {
                 described.isRequired = described.isRequired.filter {

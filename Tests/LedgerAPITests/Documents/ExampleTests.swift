@@ -85,9 +85,10 @@ struct ExampleTests {
         let reference = content["schema"]?.members?["$ref"]?.string ?? ""
         let api = try #require(DescribedAPI.all[route]).api
         let schema = try #require(api.schemas.schema(at: reference))
-        // The type of the example's provider is oidc, which asks for the ID token.
+        // The type of the example's provider is oidc, which asks for the ID token; without the access token of the
+        // other account, a merge asks for the provider.
         let stated = schema["required"]?.array?.compactMap(\.string) ?? []
-        let required = stated + ["id_token", "enrolment_token"]
+        let required = stated + ["id_token", "enrolment_token", "provider"]
         let example = content["example"]?.members ?? [:]
         // The members of other types' credentials are ignored.
         let others = [

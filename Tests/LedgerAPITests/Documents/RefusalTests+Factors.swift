@@ -168,6 +168,10 @@ extension RefusalTests {
         "403 SECOND_PERSON_REQUIRED": [
             Attempt(options: { $0.supportNeedsTwo = true }) { run in
                 let token = try run.service.audit.key(.admin)
+                if run.operation.id.contains("merge_by_support") {
+                    let request = try await run.askMerge(by: token)
+                    return try await run.send(token: token, body: run.confirming(request))
+                }
                 guard run.operation.id.contains("undo") else {
                     let planned = try await run.send(token: token)
                     return try await run.send(
@@ -192,6 +196,15 @@ extension RefusalTests {
                 return try await run.send(body: run.confirming("x"))
             }
         ],
+        "400 CANNOT_UNLINK_ONLY_PROVIDER": [
+            // Both accounts' identities are of providers that are not configured any more.
+            Attempt { run in
+                run.service = try run.service.restarted(providers: [TestIdentityProvider("other")])
+                let token = run.ada.accessToken
+                return try await run.send(
+                    body: "{\"other_access_token\":\"\(token)\",\"plan_digest\":\"x\"}")
+            }
+        ],
         "409 SECOND_FACTOR_ENROLLED": [
             Attempt { run in
                 _ = try await run.service.enrol(run.ada)
@@ -205,8 +218,30 @@ extension ExampleRun {
     /// The body that confirms another person's request, or previews that.
     func confirming(_ request: String) -> String {
         let isPlan = ["plan_factor_removal", "plan_unlink"].contains(operation.id)
-        let reference = isPlan || operation.id == "undo_merge" ? #""case":"T-1","# : ""
-        let name = isPlan ? "confirm_request" : "undo_request"
-        return "{\(reference)\"\(name)\":\"\(request)\",\"reason\":\"ticket 17\"}"
+        let isMerge = operation.id.contains("merge_by_support")
+        var members = ["reason": "ticket 17"]
+        members[isPlan ? "confirm_request" : isMerge ? "merge_request" : "undo_request"] = request
+        if isPlan || ["undo_merge", "merge_by_support"].contains(operation.id) {
+            members["case"] = "T-1"
+        }
+        if isMerge {
+            members["absorb"] = bob.userID
+            members["plan_digest"] = values[ExampleValue.planDigest]
+        }
+        return "{\(members.map { "\"\($0)\":\"\($1)\"" }.sorted().joined(separator: ","))}"
+    }
+
+    /// Asks for the merge of the example into Ada's account, which has a second factor now, by a key.
+    fileprivate mutating func askMerge(by token: String) async throws -> String {
+        _ = try await service.enrol(ada)
+        let path = "/v1/accounts/\(ada.userID)/merge"
+        let plan = try await support(path + "/preview", "{\"absorb\":\"\(bob.userID)\"}")
+        let digest = try #require(plan.text("plan_digest"))
+        values[ExampleValue.planDigest] = digest
+        let asked = try await service.send(
+            "POST", path,
+            "{\"absorb\":\"\(bob.userID)\",\"plan_digest\":\"\(digest)\",\"case\":\"T-1\"}",
+            token: token, headers: [("Ledger-Reason", "case 1")])
+        return try #require(asked.text("merge_request"), "\(asked.body)")
     }
 }

@@ -299,7 +299,7 @@ import Testing
         let bob = try await service.signIn("apple", "bob")
         let token = service.idToken("google", "ada")
         #expect(try await service.link("google", token, by: bob).summary == "409 PROVIDER_CONFLICT")
-        // Bob's account cannot absorb one with a factor.
+        // A proof of the identity alone does not prove the factor of the account that Bob's would absorb.
         let proof = service.idToken("google", "ada")
         let preview = try await service.send(
             "POST", "/v1/account/merge/preview",

@@ -7,6 +7,54 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) @MainActor struct AccountChangeTests {
     private static let password = "correct horse battery staple"
 
+    @Test func `an account with a second factor is merged by a person who is signed in to both`()
+        async throws
+    {
+        try await DevelopmentLedger.with { ledger in
+            let (app, other) = (try ledger.app(), try ledger.app())
+            try await app.signIn(at: "apple", with: ledger.proof("apple", "ada"))
+            let user = try #require(app.state.profile?.userID)
+            try await other.signIn(at: "google", with: ledger.proof("google", "bob"))
+            let secret = try await other.beginAuthenticatorApp()
+            let authenticator = try #require(AuthenticatorApp(base32: secret.secret))
+            let now = Int64(Date().timeIntervalSince1970)
+            let enrolled = try await other.enrolFactor(
+                .authenticatorApp(secret, code: authenticator.code(at: now)))
+            let proof = try await ledger.proof("google", "bob")
+            let alone = try await refusal { () throws(LedgerError) in
+                try await app.previewMerge(of: "google", with: proof)
+            }
+            #expect(alone.code == .secondFactorEnrolled)
+            let invalid = try await refusal { () throws(LedgerError) in
+                try await app.previewMerge(ofAccountWith: "x")
+            }
+            #expect(invalid.code == .invalidProviderToken)
+
+            let token = try await other.accessToken()
+            let plan = try await app.previewMerge(ofAccountWith: token)
+            #expect(plan.factors.map(\.id) == [enrolled.factorID])
+            #expect(plan.factors.map(\.side) == [.absorbed])
+            let merge = try await app.merge(plan, ofAccountWith: token)
+            #expect(merge.userID == user && merge.absorbedUserID == plan.absorbedUserID)
+            // The session began without a second factor.
+            guard case .expired = app.state else {
+                Issue.record("\(app.state)")
+                return
+            }
+            let over = try await refusal { () throws(LedgerError) in try await other.reload() }
+            #expect(over.code == .invalidRefreshToken)
+            let result = try await app.signIn(at: "apple", with: ledger.proof("apple", "ada"))
+            guard case .needsSecondFactor(let challenge) = result,
+                let recovery = challenge.factors.first(where: { $0.kind == .recoveryCodes })
+            else {
+                Issue.record("\(result)")
+                return
+            }
+            try await app.completeSecondFactor(recovery, code: enrolled.recoveryCodes[0])
+            #expect(app.state.profile?.userID == user)
+        }
+    }
+
     @Test func `second factors are enrolled, listed and removed`() async throws {
         try await DevelopmentLedger.with { ledger in
             let app = try ledger.app()

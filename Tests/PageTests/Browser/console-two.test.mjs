@@ -1,4 +1,4 @@
-// Erasures that need two administrators, at a server with erase_needs_two, and undoings that need two persons.
+// Erasures that need two administrators, at a server with erase_needs_two, and merges and undoings that need two persons.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -145,4 +145,39 @@ test("one person asks for the undoing of a merge into an account with a second f
     await sam.click("Preview");
     await sam.says("The request can no longer be confirmed", "alert");
     await sam.check("a request that confirms nothing");
+  }));
+
+test("one person asks for the merge of an account with a second factor, and another one confirms it", () =>
+  withBrowser(async (open) => {
+    const [stays, goes] = [await signInBy("apple"), await signInBy("google")];
+    await enrolApp(goes);
+    const sam = await staffTab(open, "support", `accounts/${stays.id}/merge?absorb=${goes.id}`, "Sam Ample");
+    await sam.fill("Reason", "one person");
+    await sam.click("Preview");
+    await sam.wait(`document.querySelector("main").innerText.includes("You only ask for the merge")`);
+    const [factor] = await sam.items("Second factors afterwards");
+    assert.match(factor, /of the absorbed account/);
+    await sam.wait(`document.querySelector("main").innerText.includes("All sessions of the account that stays end, too.")`);
+    await sam.check("a merge that needs two");
+    await sam.fill("Case", "T-1");
+    await sam.click("Merge accounts");
+    await sam.says("Asked for. Another person has to confirm.");
+    await sam.check("a merge that was asked for");
+    const path = await sam.evaluate(`lookup.find("link", "Confirmation by another person").href.split("/console/")[1]`);
+    await sam.click("Confirmation by another person", "link");
+    await sam.fill("Reason", "one person");
+    await sam.click("Preview");
+    await sam.says("You asked for this yourself.", "alert");
+
+    const kim = await staffTab(open, "support", path, "Kim Ample");
+    await kim.lacks("button", "Swap");
+    await kim.fill("Reason", "read the case");
+    await kim.click("Preview");
+    await kim.wait(`document.querySelector("main").innerText.includes("asked for the merge, and you confirm it")`);
+    await kim.check("a confirmation of a merge");
+    await kim.fill("Case", "T-1");
+    await kim.click("Confirm and merge accounts");
+    await kim.says("The accounts were merged.");
+    await visit(sam, path.replace(/request=[^&]*/, "request=x"));
+    await sam.wait(`document.querySelector("main").innerText.includes("already")`);
   }));

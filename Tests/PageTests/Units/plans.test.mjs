@@ -6,6 +6,7 @@ import test from "node:test";
 import { repairSentence } from "../../../Sources/CPageAssets/console/repair-words.mjs";
 import { later, ofRequest, requestFault, requestOf, requestSeconds } from "../../../Sources/CPageAssets/console/second-person.mjs";
 import { kinds, planEvent } from "../../../Sources/CPageAssets/console/support-plans.mjs";
+import { endedSessions, keepOf, requestView } from "../../../Sources/CPageAssets/console/view-merge.mjs";
 import { eventTypes } from "../../../Sources/CPageAssets/console/words.mjs";
 import { Refused } from "../../../Sources/CPageAssets/lib/api.mjs";
 
@@ -22,7 +23,7 @@ test("a request is read as it is, and in its address", () => {
 });
 
 test("a request is valid for as long as the ledger says", async () => {
-  const source = await readFile(new URL("../../../Sources/Ledger/Commands/UnmergeRequest.swift", import.meta.url), "utf8");
+  const source = await readFile(new URL("../../../Sources/Ledger/Commands/TwoPersonStep.swift", import.meta.url), "utf8");
   assert.equal(requestSeconds, Number(/requestLifetimeSeconds: Int64 = (\d+)/.exec(source)?.[1]));
   assert.equal(later(requestSeconds, Date.parse("2026-11-21T23:17:50.859123Z")), "2026-11-22T00:17:50.859Z");
 });
@@ -30,7 +31,7 @@ test("a request is valid for as long as the ledger says", async () => {
 test("requests that are no longer valid, and those of one's own, have sentences of their own", async () => {
   const refused = (code) => Promise.reject(new Refused({ status: 409, code }));
   const sentences = new Set();
-  for (const code of ["UNDO_REQUEST_CHANGED", "CONFIRM_REQUEST_CHANGED"]) {
+  for (const code of ["UNDO_REQUEST_CHANGED", "MERGE_REQUEST_CHANGED", "CONFIRM_REQUEST_CHANGED"]) {
     const error = await ofRequest(refused("MERGE_PLAN_CHANGED"), code).catch((each) => each);
     assert.equal(error.code, code);
     assert.match(repairSentence(error), /^The request can no longer be confirmed: .* Nothing was changed\./);
@@ -38,8 +39,30 @@ test("requests that are no longer valid, and those of one's own, have sentences 
     await assert.rejects(ofRequest(refused("ACCOUNT_DISABLED"), code), { code: "ACCOUNT_DISABLED" });
     assert.equal(await ofRequest(Promise.resolve(7), code), 7);
   }
-  assert.equal(sentences.size, 2);
+  assert.equal(sentences.size, 3);
   assert.match(repairSentence({ code: "SECOND_PERSON_REQUIRED" }), /^You asked for this yourself\. Another person has to confirm it\./);
+});
+
+test("the address of a request to merge has the choices that it is of", () => {
+  const keep = { google: "absorbed", apple: "survivor", "a&b": "absorbed" };
+  const view = requestView("one", "two", keep, request);
+  const [path, query] = view.split("?");
+  assert.equal(path, "accounts/one/merge");
+  const read = new URLSearchParams(query);
+  assert.equal(read.get("absorb"), "two");
+  assert.equal(requestOf(`https://ledger.example.com/console/${view}`), request);
+  assert.deepEqual(keepOf(read), { google: "absorbed", "a&b": "absorbed" });
+  assert.deepEqual(keepOf(new URLSearchParams("absorb=two")), {});
+});
+
+test("a merge says whose sessions end", () => {
+  const plan = (kept, opened_by) => ({ kept: kept.map((identity_id) => ({ identity_id })), sessions_end: { opened_by } });
+  assert.equal(endedSessions(plan(["a"], [])), "");
+  assert.match(endedSessions(plan(["a"], ["b"])), /an identity which is left behind/);
+  // With its first second factor, or where none of its identities stays.
+  for (const all of [plan(["a", "b"], ["c", "a", "b"]), plan([], ["a"])]) {
+    assert.match(endedSessions(all), /All sessions of the account that stays end/);
+  }
 });
 
 test("the event of a plan is the one of the same identity or factor, and of the same time", async () => {

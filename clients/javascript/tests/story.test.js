@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { AccountLedger, AccountLedgerSupport } from "../account-ledger.js";
-import { idToken, newName, openStore, proof, refusal, signedIn, supportKey, url } from "./support.js";
+import {
+  enrolled, idToken, newName, openStore, otherSupportKey, proof, refusal, signedIn, supportKey, url,
+} from "./support.js";
 
 test("a person signs in, links, unlinks and signs out", async () => {
   const { ledger, name, session } = await signedIn();
@@ -120,6 +122,58 @@ test("a conflict, a merge, and its undoing by support", async () => {
   assert.equal(superseded.code, "MERGE_SUPERSEDED");
   assert.deepEqual(superseded.details, { reason: "not_active" });
   assert.deepEqual((await ledger.account()).linked_providers, ["apple"]);
+});
+
+test("an account with a second factor is merged by its holder, who is signed in to both", async () => {
+  const store = openStore();
+  const { ledger, name, session } = await signedIn({ store });
+  const otherName = newName();
+  const other = new AccountLedger({ url });
+  await other.signIn("google", await proof("google", otherName));
+  const { factor_id, recovery_codes } = await enrolled(other);
+  const alone = await refusal(ledger.previewMerge({ provider: "google", ...await proof("google", otherName) }));
+  assert.equal(alone.code, "SECOND_FACTOR_ENROLLED");
+  const other_access_token = await other.accessToken();
+  const plan = await ledger.previewMerge({ other_access_token });
+  assert.deepEqual(plan.factors, [{ factor_id, of: "absorbed" }]);
+  const agreement = { other_access_token, plan_digest: plan.plan_digest };
+  const idempotencyKey = "both";
+  const merged = await ledger.merge(agreement, { idempotencyKey });
+  assert.equal(merged.user_id, session.user_id);
+  // The session began without a second factor.
+  assert.equal(await ledger.userId(), null);
+  assert.equal(store.session, null);
+  assert.equal((await refusal(other.account())).code, "INVALID_REFRESH_TOKEN");
+  const needed = await refusal(ledger.signIn("apple", await proof("apple", name)));
+  assert.equal(needed.code, "SECOND_FACTOR_REQUIRED");
+  const { sign_in_token, factors } = needed.details;
+  const codes = factors.find(({ type }) => type === "recovery_codes");
+  const again = await ledger.finishSignIn({ sign_in_token, factor_id: codes.factor_id, code: recovery_codes[0] });
+  assert.equal(again.user_id, session.user_id);
+  // A merge that is repeated does not end a later session.
+  assert.equal((await ledger.merge(agreement, { idempotencyKey })).merge, merged.merge);
+  assert.equal(await ledger.userId(), session.user_id);
+  assert.ok(await ledger.account());
+});
+
+test("two persons of support merge accounts with a second factor", async () => {
+  const { session } = await signedIn();
+  const other = new AccountLedger({ url });
+  const { user_id } = await other.signIn("google", await proof("google", newName()));
+  const { factor_id } = await enrolled(other);
+  const [sam, kim] = [supportKey, otherSupportKey].map((apiKey) => new AccountLedgerSupport({ url, apiKey }));
+  const why = { absorb: user_id, reason: "the person asked" };
+  const plan = await sam.previewMerge(session.user_id, why);
+  assert.equal(plan.needs_two, true);
+  const agreement = { ...why, case: "T-1", plan_digest: plan.plan_digest };
+  const { merge_request, expires_in } = await sam.mergeAccounts(session.user_id, agreement);
+  assert.equal(expires_in, 3600);
+  const same = await refusal(sam.mergeAccounts(session.user_id, { ...agreement, merge_request }));
+  assert.equal(same.code, "SECOND_PERSON_REQUIRED");
+  const shown = await kim.previewMerge(session.user_id, { ...why, merge_request });
+  assert.ok(shown.asked_by);
+  const merged = await kim.mergeAccounts(session.user_id, { ...agreement, plan_digest: shown.plan_digest, merge_request });
+  assert.deepEqual(merged.factors, [{ factor_id, of: "absorbed" }]);
 });
 
 test("signing out everywhere ends other sessions", async () => {

@@ -1,6 +1,6 @@
 // The server under test, ID tokens of its development identity provider, and a proxy that loses answers.
 
-import { webcrypto } from "node:crypto";
+import { createHmac, webcrypto } from "node:crypto";
 import http from "node:http";
 import { AccountLedger, AccountLedgerError } from "../account-ledger.js";
 
@@ -11,6 +11,8 @@ globalThis.crypto ??= webcrypto;
 export const url = required("LEDGER_URL");
 /** An API key of role `support`. */
 export const supportKey = required("LEDGER_SUPPORT_KEY");
+/** One of another person. */
+export const otherSupportKey = required("LEDGER_OTHER_SUPPORT_KEY");
 
 let people = 0;
 
@@ -49,6 +51,19 @@ export async function signedIn(options = {}) {
   const ledger = new AccountLedger({ url, ...options });
   const session = await ledger.signIn("apple", await proof("apple", name));
   return { ledger, name, session };
+}
+
+/** Enrols an authenticator app for the account that is signed in, and returns the factor's id and the recovery codes. */
+export async function enrolled(ledger) {
+  const { enrolment_token, secret } = await ledger.beginFactor({ type: "totp" });
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+  const bits = [...secret.replace(/=+$/, "")].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, "0")).join("");
+  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  const digest = createHmac("sha1", key).update(counter).digest();
+  const number = digest.readUInt32BE(digest[19] & 15) & 0x7fffffff;
+  return ledger.enrolFactor({ enrolment_token, code: String(number % 1_000_000).padStart(6, "0") });
 }
 
 /** A store whose session the test can see and change. */

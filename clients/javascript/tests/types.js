@@ -17,6 +17,18 @@ export async function rightUses() {
   } catch (error) {
     if (error instanceof AccountLedgerError && error.code === "MERGE_PLAN_CHANGED") return error.details["field"];
   }
+  const signedInToBoth = await ledger.previewMerge({ other_access_token: "t", keep: { apple: "survivor" } });
+  /** @type {"survivor" | "absorbed" | undefined} */
+  const side = signedInToBoth.factors[0]?.of;
+  await ledger.merge({ other_access_token: "t", plan_digest: signedInToBoth.plan_digest });
+  const support = new AccountLedgerSupport({ url: "https://ledger.example", apiKey: "k" });
+  const planned = await support.previewMerge("id", { absorb: "other", reason: "asked" });
+  const asked = await support.mergeAccounts("id", {
+    absorb: "other", plan_digest: planned.plan_digest, reason: "asked", case: "T-1",
+  }, { idempotencyKey: "k" });
+  if (planned.needs_two && "merge_request" in asked) {
+    await support.previewMerge("id", { absorb: "other", reason: "asked", merge_request: asked.merge_request });
+  }
   const undone = await new AccountLedgerSupport({ url: "https://ledger.example", apiKey: "k" })
     .undoMerge("id", { reason: "asked", case: "T-1" });
   if ("undo_request" in undone) {
@@ -24,7 +36,7 @@ export async function rightUses() {
       .undoMerge("id", { reason: "asked", case: "T-1", undo_request: undone.undo_request });
   }
   new AccountLedger({ url: "https://ledger.example", onStoreError: ({ code, cause }) => [code === "STORE_FAILED", cause] });
-  return isNew ? email : undefined;
+  return isNew ? email : side;
 }
 
 export async function wrongUses() {
@@ -40,6 +52,10 @@ export async function wrongUses() {
   await ledger.previewMerge({ provider: "google", id_token: "t", keep: { apple: "both" } });
   // @ts-expect-error no plan
   await ledger.merge({ provider: "google", id_token: "t" });
+  // @ts-expect-error neither a proof nor an access token
+  await ledger.previewMerge({ keep: { apple: "absorbed" } });
+  // @ts-expect-error no plan of support
+  await new AccountLedgerSupport({ url: "https://ledger.example", apiKey: "k" }).mergeAccounts("id", { absorb: "other", reason: "asked", case: "T-1" });
   // @ts-expect-error a key has no meaning here
   await ledger.account({ idempotencyKey: "k" });
   // @ts-expect-error a code that does not exist

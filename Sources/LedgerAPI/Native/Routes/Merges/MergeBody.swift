@@ -77,7 +77,7 @@ extension OptionalText {
     static let mergedProvider = OptionalText(
         name: "provider", bytesMax: 255,
         about: "The configured name of the provider; required without `other_access_token`",
-        example: ExampleValue.provider)
+        example: ExampleValue.provider, isInExample: true)
     static let otherAccessToken = OptionalText(
         name: "other_access_token", bytesMax: RequestBody.accessTokenBytesMax,
         about: "An access token of the account to merge, in place of a provider and its proof;"

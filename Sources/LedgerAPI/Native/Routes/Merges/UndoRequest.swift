@@ -1,8 +1,8 @@
 import JSON
 internal import Ledger
 
-/// A person's request to merge accounts, to undo a merge, or to do at once what support planned, as the text that the next person
-/// presents: `<principal>.<digest>`.
+/// A person's request to merge accounts, to undo a merge, or to do at once what support planned, as the text that the
+/// next person presents: `<principal>.<digest>`.
 ///
 /// The digest is that of ``MergePlanDigests``, over a plan that covers the principal, so the ledger stores nothing.
 struct UndoRequest {
