@@ -12,7 +12,7 @@ extension MergeAccounts {
 }
 
 extension MergeAccounts.Authority {
-    private func confirmed(_ plan: MergePlan) -> Self {
+    fileprivate func confirmed(_ plan: MergePlan) -> Self {
         guard case .support(let actor, let named) = self, plan.touchesFactors else { return self }
         let asker = Principal(key: EntityID(bits: 7), role: .support)
         let request = TwoPersonStep.Request(

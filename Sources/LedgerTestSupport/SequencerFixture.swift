@@ -49,6 +49,7 @@ package struct SequencerFixture: Sendable {
         _ database: ScratchDatabase, policy: TenantPolicy = unlimitedPolicy, queueLimit: Int = 4096,
         batchLimit: Int = 256, isProtected: Bool = false, keyring: WrappingKeyring? = nil,
         opensLedger: Bool = true, noticeLanguage: MessageLanguage? = nil,
+        noticeTextsMax: Int = .max,
         _ body: (SequencerFixture) async throws -> Value
     ) async throws -> Value {
         let faults = FaultList()
@@ -56,6 +57,7 @@ package struct SequencerFixture: Sendable {
         configuration.queueLimit = queueLimit
         configuration.batchLimit = batchLimit
         configuration.noticeLanguage = { _ in noticeLanguage }
+        configuration.noticeTextsMax = { _ in noticeTextsMax }
         // Tests of the sequencer do not depend on time.
         configuration.waitMax = .seconds(600)
         let sequencer = Sequencer(

@@ -621,7 +621,7 @@ export class AccountLedger {
    * Replaces an address by the one that the code was sent to, which ends all sessions and opens a new one.
    *
    * @param {string} provider  One of type `email`, `phone` or `password`.
-   * @param {{ current_address: string, challenge_id: string, code: string, current_password?: string, email?: string }} change
+   * @param {{ current_address: string, challenge_id: string, code: string, current_password?: string, email?: string, device_token?: string }} change
    * @param {CallOptions} [options]
    * @returns {Promise<SignedIn>}
    */

@@ -30,13 +30,13 @@ extension DecisionState {
         else { return nil }
         let users = identities(using: held, under: policy)
         let links = account.links.filter { users.contains($0.identity) }
-        let rest = account.links.filter { !users.contains($0.identity) }
+        let rest = usableWays(
+            account.links.filter { !users.contains($0.identity) }, with: account.secondFactors,
+            at: nil, under: policy)
         // A passkey that verifies its user needs no second factor; whether it does is known at a sign-in alone.
         let hasOther =
             canSignIn(to: rest, with: account.secondFactors, under: policy)
-            || waysToSignIn(rest, policy).contains {
-                type(of: $0.provider, under: policy) == .passkey
-            }
+            || rest.contains { type(of: $0.provider, under: policy) == .passkey }
         let isAll = !links.isEmpty && !hasOther
         guard held.isClaimed else {
             // Its former holder may be signed in and link another way, so the account keeps the link. A disabled

@@ -104,7 +104,7 @@ package struct DecisionState: Sendable {
     /// refresh of a session that it opened.
     package var identityUses: [IdentityID: Timestamp] = [:]
     /// The identities whose phone number their account has lost, so that they open nothing; loaded for links of numbers
-    /// by their accounts, and where an account loses ways to sign in.
+    /// by their accounts, and where an account loses ways to sign in, also to a person who proves a claimed address.
     package var lostNumbers: Set<IdentityID> = []
     /// The positions of the external ids that accounts have.
     package var names: [ExternalName: LogPosition] = [:]

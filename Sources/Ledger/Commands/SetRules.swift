@@ -82,7 +82,7 @@ package struct SetRules: Sendable {
         let removed = Set(former.providers.keys).subtracting(policy.providers.keys)
         var sole = state.soleProviders
         for account in state.ledger.accounts.values
-        where waysToSignIn(account.links, policy).isEmpty {
+        where state.usableWays(account.links, with: [], at: nil, under: policy).isEmpty {
             sole.formUnion(waysToSignIn(account.links, former).map(\.provider))
         }
         return removed.intersection(sole)

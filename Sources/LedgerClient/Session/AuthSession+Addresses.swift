@@ -41,6 +41,7 @@ extension AuthSession {
         try await acting { keeper, shown throws(LedgerError) in
             var body = Proof.code(sent, code).body
             body["current_address"] = .text(address)
+            body["device_token"] = await keeper.deviceToken()
             if let current {
                 body["email"] = .text(current.email)
                 body["current_password"] = .text(current.password)

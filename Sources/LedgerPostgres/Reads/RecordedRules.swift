@@ -11,8 +11,9 @@ package enum RecordedRules {
             AND NOT EXISTS (
                 SELECT FROM identities o
                 WHERE o.last_account_id = i.account_id AND o.tenant_id = $1::text
-                    AND o.account_id = i.account_id AND o.provider = ANY ($3::text[]))
-        GROUP BY i.account_id ORDER BY i.account_id LIMIT $4
+                    AND o.account_id = i.account_id AND o.provider = ANY ($3::text[])
+                    AND \(NumberLoad.isNotLost))
+        GROUP BY i.account_id ORDER BY i.account_id LIMIT $5
         """)
 
     private static let losingFactors = Statement(
@@ -81,7 +82,7 @@ package enum RecordedRules {
             lockedOut,
             [
                 .text(tenant.description), .names(removed), .names(new.providers.keys),
-                .int8(Int64(limit)),
+                NumberLoad.providers(of: new), .int8(Int64(limit)),
             ])
         return try listed(result)
     }

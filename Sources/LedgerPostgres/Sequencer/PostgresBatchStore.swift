@@ -16,6 +16,7 @@ package final class PostgresBatchStore: BatchStore {
     private let fence: SchemaFence
     private let rules = RulesCache()
     private let noticeLanguage: @Sendable (TenantID) -> MessageLanguage?
+    private let noticeTextsMax: @Sendable (TenantID) -> Int
     private let signInWindowSeconds: @Sendable (TenantID) -> Int64
     /// Whether the connection reaches Citus, as found when it was opened.
     private let isSharded = SharedFlag()
@@ -30,11 +31,13 @@ package final class PostgresBatchStore: BatchStore {
     ///   - fence: The check of the schema's version.
     ///   - nodes: Learns the nodes of the tenants on Citus.
     ///   - noticeLanguage: Returns the language of a tenant's notices; nil for a tenant without addresses.
+    ///   - noticeTextsMax: Returns the number of a tenant's notices by SMS within an hour.
     ///   - signInWindowSeconds: Returns the period over which a tenant's sign-ins are counted.
     init(
         url: String, keyring: WrappingKeyring, fence: SchemaFence = SchemaFence(),
         nodes: TenantNodes? = nil,
         noticeLanguage: @escaping @Sendable (TenantID) -> MessageLanguage? = { _ in nil },
+        noticeTextsMax: @escaping @Sendable (TenantID) -> Int = { _ in .max },
         signInWindowSeconds: @escaping @Sendable (TenantID) -> Int64
     ) {
         session = Postgres.Session(
@@ -49,6 +52,7 @@ package final class PostgresBatchStore: BatchStore {
         self.fence = fence
         self.nodes = nodes
         self.noticeLanguage = noticeLanguage
+        self.noticeTextsMax = noticeTextsMax
         self.signInWindowSeconds = signInWindowSeconds
     }
 
@@ -166,7 +170,8 @@ package final class PostgresBatchStore: BatchStore {
             + ChallengeRows.calls(for: batches)
             + PasswordWrites.ends(in: batches)
             + FactorWrites.calls(for: batches, keyring: keyring)
-            + NoticeWrites.calls(in: batches, at: now, language: noticeLanguage)
+            + NoticeWrites.calls(
+                in: batches, at: now, language: noticeLanguage, textsMax: noticeTextsMax)
             + AddressWrites.releases(in: batches)
             + OperationalWrites.calls(for: batches, at: now)
             + ErasureRequestRows.calls(for: batches)

@@ -17,6 +17,8 @@ package struct SequencerConfiguration: Sendable {
     package var refusesOtherRules = false
     /// Returns the language of the notices to a tenant's people; nil for a tenant without addresses.
     package var noticeLanguage: @Sendable (TenantID) -> MessageLanguage? = { _ in nil }
+    /// Returns the number of a tenant's notices by SMS within an hour; unlimited for the commands of operators.
+    package var noticeTextsMax: @Sendable (TenantID) -> Int = { _ in .max }
     /// The check that refuses a schema of another version.
     package var fence = SchemaFence()
     /// The nodes of the tenants on Citus; with them, the commands of each node have connections of their own.
@@ -59,6 +61,7 @@ extension Sequencer {
             store: PostgresBatchStore(
                 url: configuration.url, keyring: keyring, fence: configuration.fence,
                 nodes: configuration.nodes, noticeLanguage: configuration.noticeLanguage,
+                noticeTextsMax: configuration.noticeTextsMax,
                 signInWindowSeconds: decider.signInWindowSeconds),
             decider: decider, onCommit: onCommit, onFault: onFault)
     }

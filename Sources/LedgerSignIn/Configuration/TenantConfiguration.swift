@@ -48,6 +48,9 @@ package final class TenantConfiguration: Sendable {
         policy.providers.values.contains { $0.type.addressKind != nil } ? messages.language : nil
     }
 
+    /// The notices by SMS within an hour, apart from the codes: neither use up the others.
+    package var noticeTextsMax: Int { max(1, messages.smsPerHour / 5) }
+
     /// Whether messages of a channel may go to an address.
     package func maySend(by channel: MessageChannel, to address: String) -> Bool {
         switch channel {

@@ -90,6 +90,7 @@ struct Workers: Sendable {
         sequencing.nodes = nodes
         sequencing.refusesOtherRules = true
         sequencing.noticeLanguage = { tenants($0)?.noticeLanguage }
+        sequencing.noticeTextsMax = { tenants($0)?.noticeTextsMax ?? .max }
         sequencer = Sequencer(
             configuration: sequencing, policy: { tenants($0)?.policy }, keyring: keys.wrapping,
             onCommit: { appended in

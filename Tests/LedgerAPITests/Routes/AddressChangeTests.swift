@@ -309,6 +309,20 @@ import Testing
             ).status == 200)
     }
 
+    @Test func `a device that changes an address stays known to others`() async throws {
+        let service = try service()
+        let ada = try await signUp(service, "email")
+        let former = try #require(try await signIn(service, Self.ada).text("device_token"))
+        let changed = try await change(
+            service, "email", by: ada, ",\"device_token\":\"\(former)\"")
+        let token = try #require(changed.text("device_token"))
+        for _ in 1...AddressCodes.sendsPerAddress { _ = try await beginReturn(service, "email") }
+        let known = try await service.send(
+            "POST", "/v1/auth/address-returns/email",
+            "{\"address\":\"\(Self.ada)\",\"device_token\":\"\(token)\"}")
+        #expect(known.status == 200)
+    }
+
     @Test func `a phone number changes with a code`() async throws {
         let service = try service()
         let numbers = ["+4915112345678", "+4915112345679"]

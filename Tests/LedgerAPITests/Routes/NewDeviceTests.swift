@@ -9,7 +9,7 @@ import Testing
 
     private func service(noticesNewDevices: Bool = true) throws -> TestService {
         try TestService {
-            $0.codes = [.email]
+            $0.codes = [.email, .phone]
             $0.passwords = PasswordRule(lengthMin: 8)
             $0.noticesNewDevices = noticesNewDevices
         }
@@ -56,11 +56,14 @@ import Testing
         return answer
     }
 
-    private func byCode(_ service: TestService, device: String? = nil) async throws -> Answer {
+    private func byCode(
+        _ service: TestService, at provider: String = "email", _ address: String = ada,
+        device: String? = nil
+    ) async throws -> Answer {
         let sent = try await service.send(
-            "POST", "/v1/auth/codes/email", "{\"address\":\"\(Self.ada)\"}")
+            "POST", "/v1/auth/codes/\(provider)", "{\"address\":\"\(address)\"}")
         let answer = try await service.send(
-            "POST", "/v1/auth/sign-in/email", answer(sent, service, device: device))
+            "POST", "/v1/auth/sign-in/\(provider)", answer(sent, service, device: device))
         #expect(answer.status == 200, "\(answer.body)")
         return answer
     }
@@ -89,6 +92,40 @@ import Testing
         try expect(isNew: true, service)
         _ = try await byCode(service, device: first.text("device_token"))
         try expect(isNew: false, service)
+    }
+
+    @Test func `a device with codes by e-mail and by phone in turns is new once`() async throws {
+        let service = try service()
+        let number = "+4915123450000"
+        let opened = try await byCode(service)
+        let ada = try Person(opened)
+        let sent = try await service.send(
+            "POST", "/v1/account/codes/phone", "{\"address\":\"\(number)\"}",
+            token: ada.accessToken)
+        let linked = try await service.send(
+            "POST", "/v1/auth/link/phone", answer(sent, service), token: ada.accessToken)
+        #expect(linked.status == 200, "\(linked.body)")
+        var device = opened.text("device_token")
+        for isNew in [true, false] {
+            device = try await byCode(service, at: "phone", number, device: device)
+                .text("device_token")
+            try expect(isNew: isNew, service)
+            device = try await byCode(service, device: device).text("device_token")
+            try expect(isNew: false, service)
+        }
+    }
+
+    @Test func `a token is good for the last five addresses`() async throws {
+        let service = try service()
+        let addresses = (0..<6).map { "person-\($0)@example.com" }
+        var device: String?
+        for address in addresses {
+            device = try await byCode(service, address, device: device).text("device_token")
+        }
+        for (address, isNew) in [(addresses[1], false), (addresses[0], true)] {
+            _ = try await byCode(service, address, device: device)
+            try expect(isNew: isNew, service)
+        }
     }
 
     @Test func `a provider's token gives no device token, unless a second factor follows`()

@@ -47,7 +47,8 @@ import Testing
             let plan = try await session.run { connection in
                 let name = try connection.query(Self.prepared).text(0, 0)
                 let lines = try connection.query(
-                    Statement("plan", "EXPLAIN EXECUTE \(name)('default', '{apple}', '{google}')"))
+                    Statement(
+                        "plan", "EXPLAIN EXECUTE \(name)('default', '{apple}', '{google}', '{}')"))
                 return try (0..<lines.rowCount).map { try lines.text($0, 0) }.joined()
             }
             #expect(
@@ -58,6 +59,44 @@ import Testing
                 WHERE provider = 'google' AND provider_id = '\(Self.accounts)'
                 """)
             #expect(try await Self.load(fewer, session).sole == [provider("apple")])
+        }
+    }
+
+    @Test func `a lost phone number is no other way of an account, and listed with it`()
+        async throws
+    {
+        try await Self.with { database, session in
+            var fewer = Self.policy
+            fewer.providers[provider("google")] = ProviderPin(type: .phone, issuers: [])
+            fewer.providers[provider("apple")] = nil
+            let (new, former) = (fewer, Self.policy)
+            func lockedOut() async throws -> Int64 {
+                try await session.run {
+                    try RecordedRules.accounts(
+                        of: .default, lockedOutBy: new, since: former, limit: 1, on: $0
+                    ).count
+                }
+            }
+            // Each account has a number, and one of them a number that has no row.
+            try await database.asSuperuser.execute(
+                """
+                \(Self.identities);
+                UPDATE identities SET provider_id = identity_id::text WHERE provider = 'google';
+                INSERT INTO addresses (tenant_id, address_id, kind, digest, key_id, account_id,
+                    position)
+                SELECT 'default', identity_id, 'phone', sha256(provider_id::bytea), 'key',
+                    account_id, 1
+                FROM identities WHERE provider = 'google'
+                """)
+            #expect(try await Self.load(new, session).sole == [])
+            #expect(try await lockedOut() == 0)
+            try await database.asSuperuser.execute(
+                """
+                DELETE FROM addresses WHERE account_id =
+                    (SELECT account_id FROM identities WHERE provider_id = '1')
+                """)
+            #expect(try await Self.load(new, session).sole == [provider("apple")])
+            #expect(try await lockedOut() == 1)
         }
     }
 

@@ -8,6 +8,9 @@ import Testing
     private static let policy: TenantPolicy = {
         var policy = SequencerFixture.unlimitedPolicy
         policy.providers[RandomCommands.phone] = ProviderPin(type: .phone, issuers: [])
+        policy.providers[RandomCommands.email] = ProviderPin(type: .email, issuers: [])
+        policy.providers[RandomCommands.password] = ProviderPin(type: .password, issuers: [])
+        policy.confirmLater = true
         return policy
     }()
 
@@ -113,6 +116,34 @@ import Testing
         }
     }
 
+    @Test func `a lost number is no other way of an account whose claim is proved`() async throws {
+        try await with { database, fixture in
+            var generator = SeededGenerator(seed: 5)
+            let former = try caller(try await signIn(fixture, &generator))
+            try await age(database, days: 181, before: end(of: fixture))
+            #expect(try caller(try await signIn(fixture, &generator)).account != former.account)
+            let claim = passwordProof(
+                "ada@example.com", new: generator.id(), hash: "hash", isClaim: true)
+            try await link(former, claim, fixture, &generator)
+            let code = SignIn(address: "ada@example.com", &generator)
+            let ada = try caller(try await fixture.submit(.signIn(code)))
+            #expect(ada.account == former.account)
+        }
+    }
+
+    private func link(
+        _ caller: Caller, _ proof: Proof, _ fixture: SequencerFixture,
+        _ generator: inout SeededGenerator
+    ) async throws {
+        let link = LinkProvider(
+            caller: caller,
+            credential: Credential(
+                provider: proof.subject.provider, digest: digest(generator.bytes(32)),
+                check: .success(proof)),
+            idempotency: nil, newIdentity: generator.id())
+        _ = try await fixture.submit(.linkProvider(link)).get()
+    }
+
     private func unlinkGoogle(
         _ caller: Caller, _ fixture: SequencerFixture
     ) async throws -> Result<Reply, Refusal> {
@@ -126,17 +157,8 @@ import Testing
     @Test func `an account keeps its other way while its number is unused or lost`() async throws {
         try await with { database, fixture in
             var generator = SeededGenerator(seed: 4)
-            func link(_ caller: Caller, _ proof: Proof) async throws {
-                let link = LinkProvider(
-                    caller: caller,
-                    credential: Credential(
-                        provider: proof.subject.provider, digest: digest(generator.bytes(32)),
-                        check: .success(proof)),
-                    idempotency: nil, newIdentity: generator.id())
-                _ = try await fixture.submit(.linkProvider(link)).get()
-            }
             let ada = try await fixture.signIn(subject("google", "ada"))
-            try await link(ada, code(&generator))
+            try await link(ada, code(&generator), fixture, &generator)
             let other = numberProof("+4915123456780", new: generator.id())
             let bob = try caller(try await fixture.submit(.signIn(SignIn(other, &generator))))
             let linked = try await end(of: fixture)
@@ -145,7 +167,7 @@ import Testing
             let again = numberProof("+4915123456780", new: generator.id())
             let next = try caller(try await fixture.submit(.signIn(SignIn(again, &generator))))
             #expect(next.account != bob.account)
-            try await link(bob, proof(subject("google", "bob")))
+            try await link(bob, proof(subject("google", "bob")), fixture, &generator)
             #expect(try await unlinkGoogle(bob, fixture) == .failure(.onlyProvider))
             try await age(database, days: -2, before: linked)
             #expect(

@@ -38,6 +38,16 @@ import Testing
             try claims.link(caller, code())
         }
 
+        /// Opens an account with the number, which it loses while its session goes on.
+        mutating func withLostNumber() throws -> Caller {
+            claims.scenario.given.policy.sessionIdleSeconds = 400 * 86_400
+            claims.scenario.given.policy.sessionLifetimeSeconds = 400 * 86_400
+            let caller = try claims.caller(signIn())
+            advance(days: 181)
+            #expect(try claims.caller(signIn()).account != caller.account)
+            return caller
+        }
+
         /// Opens an account with Google and the number.
         mutating func withGoogle(_ name: String = "ada") throws -> Caller {
             let caller = try google(name)
@@ -92,14 +102,7 @@ import Testing
 
     @Test func `an account that has lost its number links another one in its place`() throws {
         var story = Story()
-        story.claims.scenario.given.policy.sessionIdleSeconds = 400 * 86_400
-        story.claims.scenario.given.policy.sessionLifetimeSeconds = 400 * 86_400
-        let former = try story.claims.caller(story.signIn())
-        #expect(
-            try story.claims.link(former, story.code("+4915123456780")).result
-                == .failure(.providerConflict(.providerTaken)))
-        story.advance(days: 181)
-        #expect(try story.claims.caller(story.signIn()).account != former.account)
+        let former = try story.withLostNumber()
         let linked = try story.claims.link(former, story.code("+4915123456780"))
         #expect(
             linked.events.map(\.name) == [.providerLinked, .addressConfirmed, .providerUnlinked])
@@ -108,6 +111,40 @@ import Testing
         #expect(!story.claims.isLive(former), "its session was opened with the lost number")
         let again = try story.claims.signIn(story.code("+4915123456780"))
         #expect(try story.claims.caller(again).account == former.account)
+    }
+
+    @Test func `an account whose number is in use links no other one`() throws {
+        var story = Story()
+        let ada = try story.claims.caller(story.signIn())
+        #expect(
+            try story.claims.link(ada, story.code("+4915123456780")).result
+                == .failure(.providerConflict(.providerTaken)))
+    }
+
+    @Test func `an account with a claim and a lost number is handed over with the claim`() throws {
+        var story = Story()
+        let former = try story.withLostNumber()
+        _ = try story.claims.link(former, story.claims.claim()).result.get()
+        let ada = try story.claims.caller(story.claims.signIn(story.claims.code()))
+        #expect(ada.account == former.account && !story.claims.isLive(former))
+        #expect(try story.claims.account(ada).linkedProviders == [RandomCommands.email])
+    }
+
+    @Test func `a lost number is no other way when the rules lose a provider`() throws {
+        var story = Story()
+        let former = try story.withLostNumber()
+        let google = provider("google")
+        _ = try story.claims.link(former, proof(subject("google", "ada"))).result.get()
+        let policy = story.claims.scenario.given.policy
+        var fewer = policy
+        fewer.providers[google] = nil
+        _ = try story.claims.scenario.when(
+            .setRules(SetRules(policy, condition: .noneRecorded))
+        ).result.get()
+        #expect(
+            try story.claims.scenario.when(
+                .setRules(SetRules(fewer, condition: .withoutLockOuts)))
+                == refused(.accountsLockedOut([google])))
     }
 
     @Test func `a disabled account keeps its number, and sign-ins with it are refused`() throws {

@@ -168,7 +168,7 @@ struct BatchLoading {
         }
         let addresses = keys.addresses[tenant] ?? []
         for proved in addresses { load(proved, from: rows, into: batch) }
-        loadNumbers(of: keys.numbers[tenant] ?? [], from: rows, into: batch)
+        loadNumbers(of: (keys.numbers[tenant] ?? []).union(ending), from: rows, into: batch)
         for (name, address) in rows.addresses
         where ending.contains(address.account) && batch.state.addressNames[name] == nil {
             batch.state.addressNames[name] = address.id

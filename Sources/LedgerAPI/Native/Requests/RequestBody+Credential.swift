@@ -145,9 +145,8 @@ extension OptionalText {
         about: "The password; required for a provider of type `password`, but to finish a sign-up",
         example: ExampleValue.password)
     static let deviceToken = OptionalText(
-        name: "device_token", bytesMax: RequestBody.challengeBytesMax,
-        about:
-            "The `device_token` of an earlier sign-in with the same address, or with a second factor of the account",
+        name: "device_token", bytesMax: AddressCodes.deviceTokenBytesMax,
+        about: "The `device_token` of the client's last sign-in that returned one",
         example: ExampleValue.deviceToken)
     static let flowCode = OptionalText(
         name: "flow_code", bytesMax: BrowserFlows.codeBytesMax,

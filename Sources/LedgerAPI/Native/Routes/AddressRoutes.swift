@@ -36,7 +36,7 @@ struct ChangeAddressRoute: Route {
         return await call.session(
             grant, refreshToken: token, isNewUser: false,
             deviceToken: call.services.codes.deviceToken(
-                for: proof.address, nil, presented: nil, in: call.tenant))
+                for: proof.address, nil, presented: request.device, in: call.tenant))
     }
 
     private struct Request {
@@ -44,12 +44,14 @@ struct ChangeAddressRoute: Route {
         let present: [AddressName]
         let code: CodeBody
         let password: CurrentPassword?
+        let device: String?
 
         init(_ call: RouteCall, by caller: Caller) throws(APIError) {
             let body = try call.body()
             let (kind, address) = try call.address(
                 ChangeAddressBody.currentAddress, mayBePassword: true, isSentTo: false)
             self.caller = caller
+            device = try body.deviceToken()
             present = call.services.codes.names(of: address, kind, in: call.tenant)
             code = CodeBody(
                 challenge: try body.text(ChangeAddressBody.challengeID),
@@ -146,6 +148,7 @@ private enum ChangeAddressBody: BodyForm {
         example: "270831")
     static let members: [any BodyMember] = [
         currentAddress, challengeID, code, ChangePasswordBody.currentPassword, OptionalText.email,
+        OptionalText.deviceToken,
     ]
 }
 

@@ -122,6 +122,11 @@ struct BatchLoad {
                     guard let batch = load.tenants[tenant] else { return }
                     try AddressLoad.read(others: result, into: batch)
                 })
+            steps.append(
+                Step(call: NumberLoad.call(claimsOf: ending, of: tenant)) { load, result in
+                    guard let batch = load.tenants[tenant] else { return }
+                    try NumberLoad.read(lost: result, into: batch)
+                })
         }
         for (tenant, accounts) in keys.numbers {
             steps.append(

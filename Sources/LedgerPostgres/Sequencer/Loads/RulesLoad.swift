@@ -51,7 +51,7 @@ package enum RulesLoad {
         FROM used WHERE provider IS NOT NULL
         """)
 
-    /// Those of some providers with an account that has no link of the kept providers.
+    /// Those of some providers with an account that has no link of the kept providers, or only a lost number.
     ///
     /// It probes every account of a provider that is removed safely, by the index of `last_account_id`,
     /// which is `account_id` while an identity is linked; `OFFSET 0` keeps each probe from becoming a join.
@@ -66,6 +66,7 @@ package enum RulesLoad {
                     SELECT FROM identities o
                     WHERE o.last_account_id = i.account_id AND o.tenant_id = $1::text
                         AND o.account_id = i.account_id AND o.provider = ANY ($3::text[])
+                        AND \(NumberLoad.isNotLost)
                     OFFSET 0)
             OFFSET 0)
         """)
@@ -155,8 +156,7 @@ package enum RulesLoad {
             guard !removed.isEmpty else { continue }
             batch.state.soleProviders.formUnion(
                 try soleProviders(
-                    among: removed, keeping: request.policy.providers.keys, of: tenant,
-                    on: connection))
+                    among: removed, keeping: request.policy, of: tenant, on: connection))
         }
     }
 
@@ -181,13 +181,17 @@ package enum RulesLoad {
         }
     }
 
-    /// Returns the providers with an account that has no link of the kept providers.
-    static func soleProviders(
-        among removed: some Sequence<ProviderName>, keeping kept: some Sequence<ProviderName>,
+    /// Returns the providers with an account that has no link by which the kept rules let it sign in.
+    private static func soleProviders(
+        among removed: some Sequence<ProviderName>, keeping kept: TenantPolicy,
         of tenant: TenantID, on connection: Connection
     ) throws -> Set<ProviderName> {
         try connection.query(
-            soleProviders, [.text(tenant.description), .names(removed), .names(kept)]
+            soleProviders,
+            [
+                .text(tenant.description), .names(removed), .names(kept.providers.keys),
+                NumberLoad.providers(of: kept),
+            ]
         ).providers()
     }
 

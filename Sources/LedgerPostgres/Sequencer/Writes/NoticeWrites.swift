@@ -61,7 +61,9 @@ enum NoticeWrites {
             address_id, address_position, position, created_at, expires_at, next_attempt_at)
         """
 
-    // The statement sees no message of its own, so those of the batch are counted by their turns.
+    // The statement sees no message of its own, so those of the batch are counted by their turns. The tenant's SMS of the
+    // last hour are a range of its ids, which begin with their times, and counted only where an SMS needs it. `OFFSET 0`
+    // keeps the look-up of a number from becoming a scan of all messages.
     private static let messages = """
         SELECT $1::text, encode(set_byte(uuid_send(n.message_id), 15, n.place::int), 'hex')::uuid,
             n.account_id, CASE n.kind WHEN 'email' THEN 'email' ELSE 'sms' END, n.template, $5::text,
@@ -69,25 +71,43 @@ enum NoticeWrites {
             statement_timestamp() + make_interval(secs => \(OutgoingMessage.lifetimeMax)),
             statement_timestamp()
         FROM (
-            SELECT d.place, d.kind, d.address_id, d.position, k.message_id, k.account_id, k.template,
-                k.event, row_number() OVER (
-                    PARTITION BY k.account_id, d.address_id, k.template = \(newDevice)
-                    ORDER BY k.number) AS turn
-            FROM held d JOIN told k ON k.number = d.number
-            WHERE d.place <= \(addressesMax) AND d.address_id <> k.proved) n
-        WHERE n.template IN (\(unlimited)) OR CASE WHEN n.template = \(newDevice)
-                THEN \(devicesPerHour)
-                ELSE CASE n.kind WHEN 'email' THEN \(mailsPerHour) ELSE \(textsPerHour) END END >= n.turn + (
-                SELECT count(*) FROM messages
+            SELECT t.*, row_number() OVER (PARTITION BY t.kind ORDER BY t.number, t.place) AS texts
+            FROM (
+                SELECT d.place, d.kind, d.address_id, d.position, k.message_id, k.account_id,
+                    k.template, k.event, k.number, row_number() OVER (
+                        PARTITION BY k.account_id, d.address_id, k.template = \(newDevice)
+                        ORDER BY k.number) AS turn
+                FROM held d JOIN told k ON k.number = d.number
+                WHERE d.place <= \(addressesMax) AND d.address_id <> k.proved) t
+            WHERE t.template IN (\(unlimited)) OR CASE WHEN t.template = \(newDevice)
+                    THEN \(devicesPerHour)
+                    ELSE CASE t.kind WHEN 'email' THEN \(mailsPerHour) ELSE \(textsPerHour) END
+                    END >= t.turn + (
+                    SELECT count(*) FROM messages
+                    WHERE tenant_id = $1 AND account_id = t.account_id
+                        AND address_id = t.address_id
+                        AND (template = \(newDevice)) = (t.template = \(newDevice))
+                        AND created_at > statement_timestamp() - interval '1 hour')) n
+        WHERE n.kind = 'email' OR n.template IN (\(unlimited))
+            OR n.turn = 1 AND NOT EXISTS (
+                SELECT FROM messages
                 WHERE tenant_id = $1 AND account_id = n.account_id AND address_id = n.address_id
                     AND (template = \(newDevice)) = (n.template = \(newDevice))
-                    AND created_at > statement_timestamp() - interval '1 hour')
+                    AND created_at > statement_timestamp() - interval '24 hours'
+                OFFSET 0)
+            OR n.texts + (
+                SELECT count(*) FROM messages
+                WHERE tenant_id = $1 AND message_id > $9::uuid AND channel = 'sms'
+                    AND address_id IS NOT NULL) <= $8::bigint
         """
 
     /// Returns the calls for the tenants with a language; another one has no addresses.
+    ///
+    /// SMS beyond `textsMax` of the tenant within an hour are written only for the first notice to a number within a day,
+    /// of new devices and of all else: whoever uses up the tenant's number suppresses no first notice of another person.
     static func calls(
         in batches: [TenantBatch], at now: Timestamp,
-        language: (TenantID) -> MessageLanguage?
+        language: (TenantID) -> MessageLanguage?, textsMax: (TenantID) -> Int
     ) -> [Call] {
         batches.compactMap { batch in
             guard let language = language(batch.tenant) else { return nil }
@@ -102,6 +122,8 @@ enum NoticeWrites {
                     .texts(notices.map(\.template.rawValue)),
                     .int8s(notices.map(\.position.value)), .text(language.rawValue), .uuids(ids),
                     .uuids(notices.map { $0.proved?.bits ?? 0 }),
+                    .int8(Int64(textsMax(batch.tenant))),
+                    .uuid(MessageID(at: now.adding(seconds: -3600), random: 0).bits),
                 ])
         }
     }
