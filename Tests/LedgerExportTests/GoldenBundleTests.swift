@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "acc7cf88f3319dca0f72fd0e6afe5d2ce1df838990f3c644c43769220daf10ba"),
+        (nil, false, "dd85678d7b91367c19eb1de90485ebbb829f4bc0049b5bc7071ecef4a0819706"),
         (
             ExampleLog.accounts[0], true,
-            "f039c7f7cd03ea30a6f9fb4ffb03aa12c6fa867200fceea3aa05e14c72d8bb66"
+            "ff3bc15b3ff2838b8a06e5a0d60862008c508d6080d534884856e1ecefe4efcb"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

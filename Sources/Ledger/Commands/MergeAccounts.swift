@@ -307,35 +307,25 @@ extension MergeAccounts: LedgerRequest {
         }
     }
 
-    /// Requests a merge by support, which another person may have to confirm.
-    package struct BySupport: LedgerRequest {
-        /// A merge, or the digest of the plan that another person has to confirm.
-        package enum Success: Hashable, Sendable {
-            case merged(Executed<MergePlan>)
-            case asked(Digest)
-        }
+    /// A merge, or the digest of the plan that another person has to confirm.
+    package enum Success: Hashable, Sendable {
+        case merged(Executed<MergePlan>)
+        case asked(Digest)
 
-        private let command: MergeAccounts
-
-        /// Requests the merge.
-        package init(_ command: MergeAccounts) {
-            self.command = command
-        }
-
-        package var intent: Command.Intent { .mergeAccounts(command) }
-
-        /// Returns the result in a reply to the command.
-        package static func success(in reply: Reply) -> Success? {
-            if case .mergeAsked(let digest) = reply { return .asked(digest) }
-            return MergeAccounts.success(in: reply).map { .merged($0) }
+        /// The merge; nil for a request.
+        package var done: Executed<MergePlan>? {
+            if case .merged(let done) = self { done } else { nil }
         }
     }
 
     package var intent: Command.Intent { .mergeAccounts(self) }
 
     /// Returns the result in a reply to the command.
-    package static func success(in reply: Reply) -> Executed<MergePlan>? {
-        guard case .merged(let plan, let event) = reply else { return nil }
-        return Executed(plan, event)
+    package static func success(in reply: Reply) -> Success? {
+        switch reply {
+        case .merged(let plan, let event): Executed(plan, event).map { .merged($0) }
+        case .mergeAsked(let digest): .asked(digest)
+        default: nil
+        }
     }
 }

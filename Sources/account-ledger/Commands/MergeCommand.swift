@@ -57,13 +57,16 @@ enum MergeCommand {
         access.account = survivor
         access.reason = reason
         access.details = ["absorb": absorbed.description, "case": reference]
-        let merged = try await command.run(
+        // Support alone asks nobody: it is refused where two persons are needed.
+        let outcome = try await command.run(
             MergeAccounts(
                 authority: authority, keepsAbsorbed: kept, agreed: planned.digest,
                 digest: planDigest),
             as: access, keyring: rules.keyring, policy: rules.policy,
             noticeLanguage: rules.noticeLanguage)
-        Terminal.print("merged; to undo: unmerge \(merged.event)\n")
+        if let merged = outcome.done {
+            Terminal.print("merged; to undo: unmerge \(merged.event)\n")
+        }
         return .success
     }
 

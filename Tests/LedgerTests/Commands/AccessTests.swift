@@ -103,7 +103,7 @@ struct AccessTests {
                     .system,
                     MergeAccounts.Case(survivor: ada, absorbed: bob, reason: "r", reference: "c")),
                 keepsAbsorbed: [], agreed: planned.digest, digest: sha256))
-        let event = try #require(MergeAccounts.success(in: try merged.result.get())).event
+        let event = try #require(MergeAccounts.success(in: try merged.result.get())?.done).event
         #expect(try scenario.when(change(.disable, bob)) == refused(.accountMerged(into: ada)))
         let shown = try scenario.when(ChangeAccess.Preview(.disable, of: ada, actor: .system))
         #expect(ChangeAccess.Preview.success(in: try shown.result.get())?.covers == [bob, ada])

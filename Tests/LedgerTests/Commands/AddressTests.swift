@@ -64,7 +64,7 @@ import Testing
                 MergeAccounts(
                     authority: authority, keepsAbsorbed: keepsAbsorbed, agreed: planned.digest,
                     digest: sha256))
-            return try #require(MergeAccounts.success(in: merged.result.get())).event
+            return try #require(MergeAccounts.success(in: merged.result.get())?.done).event
         }
 
         func account(_ id: AccountID) throws -> Account {

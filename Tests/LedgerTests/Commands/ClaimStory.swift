@@ -110,6 +110,6 @@ struct ClaimStory {
         let merged = try scenario.when(
             MergeAccounts(
                 authority: authority, keepsAbsorbed: kept, agreed: planned.digest, digest: sha256))
-        return try #require(MergeAccounts.success(in: merged.result.get())).event
+        return try #require(MergeAccounts.success(in: merged.result.get())?.done).event
     }
 }

@@ -66,7 +66,7 @@ struct LedgerRequestTests {
             requests.lazy.compactMap { MergeAccounts.Preview.success(in: $0.reply) }.first)
         #expect(MergeAccounts.success(in: .merged(planned.plan, nil)) == nil)
         let event = EventID(bits: 3)
-        #expect(MergeAccounts.success(in: .merged(planned.plan, event))?.event == event)
+        #expect(MergeAccounts.success(in: .merged(planned.plan, event))?.done?.event == event)
     }
 
     /// Signs up with a password, changes and resets it.
@@ -213,9 +213,10 @@ struct LedgerRequestTests {
             ada, Credential(subject("facebook", "bob"), digest: .zero))
         let planned = try ledger.accept(
             MergeAccounts.Preview(authority: authority, keepsAbsorbed: [], digest: sha256))
-        let merged = try ledger.accept(
+        let outcome = try ledger.accept(
             MergeAccounts(
                 authority: authority, keepsAbsorbed: [], agreed: planned.digest, digest: sha256))
+        let merged = try #require(outcome.done)
         try ledger.accept(
             UnmergeAccounts.Preview(
                 merge: merged.event, survivor: ada.account, absorbed: bob.account, actor: .system))

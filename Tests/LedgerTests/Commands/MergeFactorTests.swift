@@ -68,7 +68,7 @@ import Testing
             let planned = try preview(authority).result.get()
             let digest = try #require(MergeAccounts.Preview.success(in: planned)).digest
             let done = try merge(authority, digest).result.get()
-            let success = try #require(MergeAccounts.success(in: done))
+            let success = try #require(MergeAccounts.success(in: done)?.done)
             return (plan: success.plan, event: success.event)
         }
 

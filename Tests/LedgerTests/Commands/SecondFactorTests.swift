@@ -335,7 +335,7 @@ struct SecondFactorTests {
         let merged = try story.scenario.when(
             MergeAccounts(
                 authority: authority, keepsAbsorbed: [], agreed: digest, digest: sha256))
-        let event = try #require(MergeAccounts.success(in: try merged.result.get())).event
+        let event = try #require(MergeAccounts.success(in: try merged.result.get())?.done).event
         #expect(
             try story.scenario.when(
                 UnmergeAccounts.Preview(

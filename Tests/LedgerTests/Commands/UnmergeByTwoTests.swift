@@ -36,7 +36,7 @@ import Testing
             let merged = try scenario.when(
                 MergeAccounts(
                     authority: authority, keepsAbsorbed: [], agreed: plan.digest, digest: sha256))
-            merge = try #require(MergeAccounts.success(in: try merged.result.get())).event
+            merge = try #require(MergeAccounts.success(in: try merged.result.get())?.done).event
             let enrolled = EnrolFactor(kind, by: ada, &generator)
             factor = enrolled.factor.id
             _ = try scenario.when(enrolled).result.get()

@@ -58,7 +58,9 @@ struct MergeRoute: Route {
                 provedFor: .merge(plan: text, shownAt: shown?.at)),
             keepsAbsorbed: request.keepsAbsorbed, agreed: shown?.plan ?? .zero,
             digest: planDigest, idempotency: request.idempotency(Self.self))
-        let merged = try await call.submit(command)
+        guard let merged = try await call.submit(command).done else {
+            throw .faulted(.internalFailure)
+        }
         return .json(MergedAnswer(plan: merged.plan, event: merged.event))
     }
 }

@@ -60,9 +60,7 @@ struct SupportMergeRoute: Route {
             idempotency: try call.idempotency(
                 of: request.survivor, auditRequest, Self.method,
                 "/v1/accounts/\(request.survivor)/merge"))
-        let outcome = try await auditRequest.execute(
-            MergeAccounts.BySupport(command), details: request.details)
-        switch outcome {
+        switch try await auditRequest.execute(command, details: request.details) {
         case .merged(let merged):
             return .json(MergedAnswer(plan: merged.plan, event: merged.event))
         case .asked(let digest):
