@@ -27,6 +27,7 @@ package struct AuthorizationCodes: Sendable {
             writer.member("name", person.name)
             writer.member("email", person.email ?? "")
             writer.member("role", person.role ?? "")
+            writer.member("amr", person.methods.joined(separator: " "))
             writer.member("auth_time", "\(now)")
             writer.name("until")
             writer.number(now + Self.lifetimeSeconds)
@@ -46,11 +47,13 @@ package struct AuthorizationCodes: Sendable {
             record["client_id"]?.string == DevelopmentIdentityProvider.audience,
             record["redirect_uri"]?.string == fields["redirect_uri"],
             let name = record["name"]?.string, let email = record["email"]?.string,
-            let role = record["role"]?.string, let time = record["auth_time"]?.string,
+            let role = record["role"]?.string, let methods = record["amr"]?.string,
+            let time = record["auth_time"]?.string,
             let person = try? TokenRequest(
                 FormFields([
-                    "name": name, "email": email, "role": role,
-                    "auth_time": provider == DevelopmentIdentityProvider.staffName ? time : "",
+                    "name": name, "email": email, "role": role, "amr": methods,
+                    "auth_time": provider == DevelopmentIdentityProvider.staffName
+                        || !methods.isEmpty ? time : "",
                 ]))
         else { return nil }
         return (person, record["nonce"]?.string)

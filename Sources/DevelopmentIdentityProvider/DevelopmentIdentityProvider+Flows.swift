@@ -11,14 +11,14 @@ extension DevelopmentIdentityProvider {
             return .failure(400, "INVALID_REQUEST", "not an authorization request of this machine")
         }
         guard request.method == "POST" else {
-            return Self.page(200, AuthorizationPage.html(of: provider, fields))
+            return Self.page(200, authorizationPage(of: provider, fields))
         }
         var answer: [(name: String, value: String)] = [("state", wanted.state)]
         if fields["deny"] != nil {
             answer.append(("error", "access_denied"))
         } else {
             guard let person = try? TokenRequest(fields) else {
-                return Self.page(400, AuthorizationPage.html(of: provider, fields))
+                return Self.page(400, authorizationPage(of: provider, fields))
             }
             answer.append(("code", codes.code(of: provider, for: wanted, person, at: Self.now)))
         }
@@ -28,6 +28,10 @@ extension DevelopmentIdentityProvider {
                 status: 303, headers: [("Location", wanted.address(with: answer))])
         }
         return Self.page(200, AuthorizationPage.form(to: wanted.redirectURI, answer))
+    }
+
+    private func authorizationPage(of provider: String, _ fields: FormFields) -> String {
+        AuthorizationPage.html(of: provider, hasIDToken: issuer(of: provider) != nil, fields)
     }
 
     /// Returns a page whose form leads to the client, by itself or by redirections.
@@ -66,7 +70,7 @@ extension DevelopmentIdentityProvider {
 /// The pages of a browser flow.
 private enum AuthorizationPage {
     /// The form for a name, or for a refusal.
-    static func html(of provider: String, _ fields: FormFields) -> String {
+    static func html(of provider: String, hasIDToken: Bool, _ fields: FormFields) -> String {
         let hidden = AuthorizationRequest.fieldNames.map { field($0, fields[$0]) }.joined()
         let isStaff = provider == DevelopmentIdentityProvider.staffName
         return page(
@@ -75,7 +79,7 @@ private enum AuthorizationPage {
             <p>The development identity provider: sign in with any name.</p>
             <form method="post" action="authorize">\(hidden)
             <label>Name <input name="name" maxlength="100" value="\(isStaff ? "sam" : "ada")" autofocus></label>
-            \(isStaff ? roles : "")
+            \(isStaff ? roles : hasIDToken ? ProviderPage.methodsField : "")
             <button>\(isStaff ? "Continue" : "Sign in")</button> <button name="deny" value="1">Cancel</button>
             </form>
             """)

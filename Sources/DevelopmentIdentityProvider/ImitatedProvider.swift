@@ -52,11 +52,13 @@ package struct ImitatedProvider: Sendable {
         var claims = claims(
             of: subject(of: request.name), for: request.audience, nonce: nonce,
             email: request.email, at: now)
-        claims["auth_time"] = request.authTime.map { "\($0)" }
+        // Without the time, nothing would state when a second factor was used.
+        let authTime = request.authTime ?? (request.methods.isEmpty ? nil : now)
+        claims["auth_time"] = authTime.map { "\($0)" }
+        if !request.methods.isEmpty { claims["amr"] = Self.list(request.methods) }
         claims["name"] = Self.quoted(request.name)
         if let role = request.role {
-            let groups = role.split(separator: " ").map { Self.quoted(String($0)) }
-            claims["groups"] = "[\(groups.joined(separator: ","))]"
+            claims["groups"] = Self.list(role.split(separator: " ").map(String.init))
         }
         return sign(claims)
     }
@@ -101,6 +103,10 @@ package struct ImitatedProvider: Sendable {
         var writer = JSONWriter()
         writer.text(text)
         return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    private static func list(_ texts: [String]) -> String {
+        "[\(texts.map(quoted).joined(separator: ","))]"
     }
 
     private func carried(_ nonce: String) -> String {

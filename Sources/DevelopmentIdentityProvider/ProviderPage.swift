@@ -37,7 +37,7 @@ enum ProviderPage {
             <p>The development identity provider: sign in with any name.</p>
             <form method="post" action="./">
             <label>Name <input name="name" required maxlength="100" autofocus></label>
-            \(kind == .idToken ? nonceField : "")
+            \(kind == .idToken ? nonceField + methodsField : "")
             <button>Make an \(kind.title)</button>
             </form>
             \(html(result, of: provider, api: api))
@@ -47,6 +47,9 @@ enum ProviderPage {
     }
 
     private static let nonceField = #"<label>Nonce (optional) <input name="nonce"></label>"#
+
+    /// The methods of the sign-in, as the ID token states them.
+    static let methodsField = #"<label>amr (optional), such as mfa <input name="amr"></label>"#
 
     private static func html(_ result: Result, of provider: String, api: String) -> String {
         switch result {

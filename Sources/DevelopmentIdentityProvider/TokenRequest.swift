@@ -5,6 +5,7 @@ struct TokenRequest: Sendable {
     private static let audienceBytesMax = 255
     private static let roleBytesMax = 100
     private static let nonceBytesMax = 1_024
+    private static let methodsBytesMax = 100
 
     let name: String
     /// Nil for an empty field: a token without an e-mail.
@@ -12,6 +13,8 @@ struct TokenRequest: Sendable {
     let audience: String
     let nonce: String?
     let authTime: Int64?
+    /// The methods that the token states (`amr`), separated by spaces in the form.
+    let methods: [String]
     /// The role of a person of the staff; nil for none.
     let role: String?
 
@@ -43,6 +46,8 @@ struct TokenRequest: Sendable {
         let role = fields["role"] ?? ""
         self.role =
             role.isEmpty || role == "none" ? nil : try Self.checked(role, "role", Self.roleBytesMax)
+        methods = try Self.checked(fields["amr"] ?? "", "amr", Self.methodsBytesMax)
+            .split(separator: " ").map(String.init)
         if let text = fields["auth_time"], !text.isEmpty {
             guard let seconds = Int64(text), (0...253_402_300_799).contains(seconds) else {
                 throw Refused(text: "auth_time must be in seconds since 1970")

@@ -48,6 +48,40 @@ import Testing
         }
     }
 
+    @Test func `an ID token states the methods of its form, and when they were used`()
+        async throws
+    {
+        try await Deployment.with(settings: ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""])
+        {
+            deployment in
+            let client = try await deployment.serve().client
+            for (path, hasField) in [("google/", true), ("apple/", true), ("facebook/", false)] {
+                let page = try await client.call("GET", "/dev/idp/\(path)")
+                let text = String(decoding: page.body, as: UTF8.self)
+                #expect(text.contains("<input name=\"amr\">") == hasField, "\(path)")
+            }
+            for (fields, methods) in [
+                ("", ["fed"]), ("&amr=", ["fed"]), ("&amr=pwd", ["fed"]),
+                ("&amr=pwd%20mfa", ["fed", "fed_mfa", "mfa"]),
+                ("&amr=mfa&auth_time=7", ["fed", "fed_mfa", "mfa"]),
+            ] {
+                let minted = try await client.call(
+                    "POST", "/dev/idp/google/token?name=ada\(fields)")
+                let token = try #require(minted.text("id_token"))
+                let session = try await client.call(
+                    "POST", "/v1/auth/sign-in/google", ["id_token": token])
+                let claims = session.accessTokenClaims
+                let stated = (claims["amr"] as? [any Sendable])?.compactMap { $0 as? String }
+                #expect(stated == methods, "\(fields) \(session)")
+                let isOld = fields.hasSuffix("auth_time=7")
+                #expect((claims["auth_time"] as? Int == 7) == isOld, "\(fields) \(claims)")
+            }
+            let long = String(repeating: "x", count: 101)
+            let refused = try await client.call("GET", "/dev/idp/google/token?name=a&amr=\(long)")
+            #expect(refused.status == 400 && refused.errorMessage?.contains("amr") == true)
+        }
+    }
+
     @Test func `an account is reached by access tokens of Facebook and GitHub`() async throws {
         try await Deployment.with(settings: ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""])
         {

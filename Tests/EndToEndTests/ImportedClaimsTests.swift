@@ -47,6 +47,13 @@ import Testing
 
         """
 
+    private static let claimed = """
+        accounts 1, external ids 1, identities 2, addresses 1, passwords 1
+        in the ledger or earlier in the file, by external id: 1
+        not imported: 0
+
+        """
+
     private static let problems = """
         {"line":1,"problem":"unverified_address"}
         {"line":4,"problem":"unverified_address"}
@@ -86,6 +93,32 @@ import Testing
                 "import", "auth0", path, "--reason", "the move",
             ])
             #expect(again.status == 0 && again.output.contains("by external id: 4"), "\(again)")
+            let verified = try await deployment.tool.run(["verify"])
+            #expect(verified.status == 0, "\(verified)")
+            #expect(try await server.stop() == 0)
+        }
+    }
+
+    @Test func `a record of an account that the ledger has ends no claim of another record`()
+        async throws
+    {
+        try await Deployment.with(settings: ["LEDGER_MODE": "development"]) { deployment in
+            try deployment.confirmLater()
+            let server = try await deployment.serve()
+            func run(_ lines: [String], _ words: [String]) async throws -> CommandLineTool.Outcome {
+                let path = try deployment.write(lines.joined(separator: "\n"), to: "users.json")
+                return try await deployment.tool.run(["import", "auth0", path] + words)
+            }
+            let records = Self.records.replacing("HASH", with: ImportAccountsTests.bcrypt)
+                .split(separator: "\n").map(String.init)
+            let (eve, ada) = (records[0], records[2])
+            let former = ada.replacing("ada@x.test", with: "former@x.test")
+            #expect(try await run([former], ["--reason", "the move"]).status == 0)
+            for words in [["--dry-run"], ["--reason", "the move"]] {
+                let second = try await run([eve, ada], words)
+                #expect(
+                    second.status == 0 && second.output.hasSuffix(Self.claimed), "\(second)")
+            }
             let verified = try await deployment.tool.run(["verify"])
             #expect(verified.status == 0, "\(verified)")
             #expect(try await server.stop() == 0)

@@ -30,15 +30,23 @@ import Testing
             func open() throws -> AccountFile {
                 try AccountFile(.auth0, paths: paths, hashing: nil, now: Timestamp(seconds: 0))
             }
-            var informed = mapper
+            func map(_ record: SourceRecord, _ mapper: AccountMapper) -> AccountMapper.Mapped? {
+                guard case .account(let account) = record else { return nil }
+                return mapper.map(account, at: Timestamp(seconds: 0)) { 1 }
+            }
+            var claims = ProvedClaims()
             var read = try open()
-            try informed.findProvedClaims(in: &read)
+            while let (record, _) = try read.next() {
+                guard let command = map(record, mapper)?.command, claims.read(command)
+                else { continue }
+                claims.end(by: command)
+            }
+            var informed = mapper
+            informed.provedClaims = claims.found
             var file = try open()
             var results: [String] = []
             while let (record, _) = try file.next() {
-                guard case .account(let account) = record,
-                    let mapped = informed.map(account, at: Timestamp(seconds: 0), newID: { 1 })
-                else { continue }
+                guard let mapped = map(record, informed) else { continue }
                 results.append(
                     mapped.command?.addresses.first.map { $0.isClaimed ? "claim" : "proof" }
                         ?? mapped.losses.map(\.rawValue).joined())
@@ -58,6 +66,12 @@ import Testing
         ([claim, user("2", "b@x.test", isVerified: true)], ["claim", "proof"]),
         // A second record of one account is not imported, so that its proof proves nothing to another one.
         ([claim, user("1", "a@x.test", isVerified: true)], ["claim", "proof"]),
+        // The same of a record of another account: an earlier record has its external id.
+        (
+            [user("2", "b@x.test", isVerified: true), claim, proof], ["proof", "claim", "proof"]
+        ),
+        // A record without a way to sign in is not imported, so that the next one of its external id is.
+        ([#"{"user_id":"2"}"#, claim, proof], ["", "unverified_address", "proof"]),
         ([claim, #"{"user_id":"#, proof], ["unverified_address", "proof"]),
     ])
     func `a claim gives way to a later proof by another account`(

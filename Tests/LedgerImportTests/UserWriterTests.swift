@@ -8,6 +8,7 @@ import Testing
 @Suite struct UserWriterTests {
     private static let types = [
         ("google", ProviderType.oidc), ("email", .email), ("password", .password),
+        ("phone", .phone),
     ].reduce(into: [ProviderName: ProviderType]()) { types, named in
         if let name = ProviderName(named.0) { types[name] = named.1 }
     }
@@ -88,7 +89,7 @@ import Testing
     @Test(arguments: ["auth0|1", "google-oauth2|1", "1"])
     func `an external id comes back with its prefix`(id: String) throws {
         let password = try Self.identity("password", address: "a@x.test", hash: "$2b$10$abc")
-        let google = try Self.identity("google")
+        let google = try Self.identity("google", email: Email("a@x.test", isVerified: nil))
         for identities in [[password], [google]] {
             let (read, omissions, text) = try Self.written(Self.account([id], identities))
             #expect(read.id == id && omissions == [], "\(text)")
@@ -108,6 +109,17 @@ import Testing
         #expect(omissions == [.address, .name], "\(text)")
         let same = try Self.identity("email", address: "a@x.test")
         #expect(try Self.written(Self.account(["auth0|1"], [same, password])).omissions == [])
+    }
+
+    @Test(arguments: ["google", "phone"], UserWriter.Target.allCases)
+    func `an account without an e-mail is counted where the system requires one`(
+        provider: String, target: UserWriter.Target
+    ) throws {
+        let identity = try Self.identity(
+            provider, address: provider == "phone" ? "+14155550100" : nil)
+        let written = UserWriter(for: target, types: Self.types)
+            .write(try Self.account([], [identity]))
+        #expect(written.omissions == (target == .auth0 ? [.noEmail] : []))
     }
 
     @Test(arguments: [
@@ -162,7 +174,11 @@ import Testing
         let policy = TenantPolicy(providers: Set(names))
         let writer = UserWriter(for: target, types: policy.providers.mapValues(\.type))
         let written = writer.write(
-            try Self.account([], try providers.map { try Self.identity($0) }))
+            try Self.account(
+                [],
+                try providers.map {
+                    try Self.identity($0, email: Email("a@x.test", isVerified: nil))
+                }))
         #expect(written.omissions == (omitted.isEmpty ? [] : [.identity]))
         let format = try #require(ImportFormat(rawValue: target.rawValue))
         guard case .account(let read) = AccountFile.record(written.bytes, format) else {

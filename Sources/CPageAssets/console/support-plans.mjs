@@ -28,6 +28,8 @@ export const kinds = {
 
 const changed = "CONFIRM_REQUEST_CHANGED";
 const rowsMax = 1_000;
+/** The hours, at most, from a plan to the time of its end. */
+export const planHoursMax = 168;
 
 /** That a request can no longer be confirmed, where an address has one. */
 export function endedRequest(context) {
@@ -53,21 +55,27 @@ export function showPlan(context, thing) {
 }
 
 /**
- * The event of a plan; null where the account's newest events lack it, and for a plan of the command line, which names
- * no person.
+ * The event of a plan; null without one, and for a plan of the command line, which names no person. However many events
+ * follow it, it is found: the account's are read back to the time before which no plan could have been made.
  *
  * @param {any} api
  * @param {Pick<Thing, "kind" | "account" | "id" | "due">} thing
  */
 export async function planEvent(api, { kind, account, id: thing, due }) {
-  const { rows } = await api.call("GET", `v1/accounts/${account}/timeline?order=newest&limit=${rowsMax}`);
-  for (const row of rows) {
-    if (row.type !== kind.type) continue;
-    const event = await api.call("GET", `v1/events/${row.event_id}`);
-    const { details, actor } = event.entry ?? {};
-    if (details?.[kind.member] === thing && details.due === due) return actor.type === "system" ? null : event;
+  const earliest = Date.parse(due ?? "") - planHoursMax * 3_600_000;
+  for (let before = ""; ;) {
+    const query = new URLSearchParams({ order: "newest", limit: String(rowsMax), ...(before && { before }) });
+    const { rows, more, next } = await api.call("GET", `v1/accounts/${account}/timeline?${query}`);
+    for (const row of rows) {
+      if (Date.parse(row.recorded_at) < earliest) return null;
+      if (row.type !== kind.type) continue;
+      const event = await api.call("GET", `v1/events/${row.event_id}`);
+      const { details, actor } = event.entry ?? {};
+      if (details?.[kind.member] === thing && details.due === due) return actor.type === "system" ? null : event;
+    }
+    if (!more) return null;
+    before = next;
   }
-  return null;
 }
 
 /**

@@ -26,7 +26,7 @@ package struct AccountMapper: Sendable {
     private let emailProvider: ProviderName?
     private let phoneProvider: ProviderName?
     /// The claims of the file that give way to a proof.
-    private var provedClaims = ProvedClaims()
+    package var provedClaims = ProvedClaims()
 
     /// Creates a mapper.
     ///
@@ -72,24 +72,11 @@ package struct AccountMapper: Sendable {
     /// Whether accounts claim e-mails that were not verified, by their passwords.
     package var hasClaims: Bool { policy.confirmLater && passwordProvider != nil }
 
-    /// Finds the claims of a file that a later record proves, so that its account gets the address as if it came first.
-    ///
-    /// - Parameter file: The file, which is read to its end.
-    /// - Throws: `ImportFault` when it can't be read.
-    package mutating func findProvedClaims(in file: inout AccountFile) throws(ImportFault) {
+    /// The same mapper for commands that change nothing.
+    package var preview: AccountMapper {
         var mapper = self
         mapper.isPreview = true
-        var claims = ProvedClaims()
-        try file.eachAccount { account, _ in
-            let isProof = account.email?.isVerified == true
-            // The form of an address costs more than all else.
-            guard isProof ? claims.hasClaims : account.hash != nil else { return }
-            var read = account
-            let addresses = mapper.emails(of: &read, at: Timestamp(seconds: 0)) { 0 }
-            guard let text = addresses.first?.address.text else { return }
-            claims.add(text, isProof: isProof, of: account.id)
-        }
-        provedClaims = claims.found
+        return mapper
     }
 
     /// Makes the command for an account.

@@ -28,6 +28,8 @@ package struct UserWriter: Sendable {
         case name
         /// An e-mail of the person's own beside a provider, which comes back as the provider's.
         case ownEmail
+        /// No e-mail, without which Auth0 imports no user.
+        case noEmail
     }
 
     private let target: Target
@@ -124,6 +126,8 @@ package struct UserWriter: Sendable {
                 writer.member("email", email.address)
                 writer.name("email_verified")
                 writer.flag(false)
+            } else {
+                omissions.append(.noEmail)
             }
             if let phone = phone?.address {
                 writer.member("phone_number", phone)

@@ -1,3 +1,4 @@
+internal import Encodings
 package import Foundation
 internal import FoundationNetworking
 
@@ -23,6 +24,14 @@ package final class WireClient: Sendable {
         /// Returns a member of the body that is a list of texts.
         package func texts(_ name: String) -> [String]? {
             (json[name] as? [any Sendable])?.compactMap { $0 as? String }
+        }
+
+        /// The claims of the access token in the body; empty without one.
+        package var accessTokenClaims: [String: any Sendable] {
+            let parts = (text("access_token") ?? "").split(separator: ".")
+            let claims = parts.count == 3 ? Base64URL.decode(parts[1]) : nil
+            let object = try? JSONSerialization.jsonObject(with: Data(claims ?? []))
+            return (object as? [String: any Sendable]) ?? [:]
         }
 
         /// `error.code` of the body.

@@ -83,6 +83,7 @@ extension UserWriter.Omission {
         case .verification: "a provider's e-mail that comes back as not verified"
         case .name: "another external id"
         case .ownEmail: "an e-mail of their own that comes back as a provider's"
+        case .noEmail: "no e-mail, which the system does not import"
         }
     }
 }

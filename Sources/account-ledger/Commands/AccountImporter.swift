@@ -46,12 +46,65 @@ struct AccountImporter: Sendable {
     let command: AdministeredCommand
     let sequencer: Sequencer
     let faults: LastFault
-    let mapper: AccountMapper
+    var mapper: AccountMapper
     let isDryRun: Bool
     let report: ProblemFile?
 
-    /// Imports the accounts of a file.
-    func run(_ opened: AccountFile) async -> Outcome {
+    /// Imports the accounts of a file, which is read twice when it may have claims that give way to proofs.
+    ///
+    /// - Parameters:
+    ///   - opened: The file.
+    ///   - open: Opens it again.
+    /// - Returns: The results.
+    func run(_ opened: AccountFile, again open: () throws(Fault) -> AccountFile) async -> Outcome {
+        guard mapper.hasClaims else { return await run(opened) }
+        var importer = self
+        do throws(Fault) {
+            importer.mapper = mapper.preview
+            let claims = try await importer.provedClaims(in: opened)
+            importer.mapper = mapper
+            importer.mapper.provedClaims = claims
+            return await importer.run(try open())
+        } catch {
+            return Outcome(fault: error)
+        }
+    }
+
+    /// Finds the claims that a later record of the file proves, if that record is imported: one of an external id
+    /// that the ledger has, or that an earlier record has, imports nothing.
+    private func provedClaims(in opened: AccountFile) async throws(Fault) -> ProvedClaims {
+        var file = opened
+        var claims = ProvedClaims()
+        while let reads = try batch(of: &file, endsAtBreak: true) {
+            let proofs = await map(reads).filter { read in
+                read.mapped?.command.map { claims.read($0) } ?? false
+            }
+            guard !proofs.isEmpty else { continue }
+            let submitted = submit(proofs)
+            for (read, answer) in zip(proofs, await answers(to: submitted)) {
+                guard try success(of: answer).effect == .opened, let command = read.mapped?.command
+                else { continue }
+                claims.end(by: command)
+            }
+        }
+        return claims.found
+    }
+
+    /// Reads a transaction's worth of records; nil at the end of the file, and at its break if that is no fault.
+    private func batch(
+        of file: inout AccountFile, endsAtBreak: Bool = false
+    ) throws(Fault) -> [Read]? {
+        do throws(ImportFault) {
+            let batch = try file.batch(recordsMax: Self.batchMax, eventsMax: Self.eventsMax)
+            return batch.isEmpty ? nil : batch.map { Read(line: $0.line, record: $0.record) }
+        } catch {
+            if endsAtBreak, case .malformed = error { return nil }
+            throw Fault("\(error)")
+        }
+    }
+
+    /// Imports the accounts of an open file.
+    private func run(_ opened: AccountFile) async -> Outcome {
         var file = opened
         var outcome = Outcome()
         var seen = EarlierAccounts()
@@ -62,13 +115,7 @@ struct AccountImporter: Sendable {
             while true {
                 var reads: [Read] = []
                 if fault == nil {
-                    do throws(ImportFault) {
-                        let batch = try file.batch(
-                            recordsMax: Self.batchMax, eventsMax: Self.eventsMax)
-                        reads = batch.map { Read(line: $0.line, record: $0.record) }
-                    } catch {
-                        fault = Fault("\(error)")
-                    }
+                    do throws(Fault) { reads = try batch(of: &file) ?? [] } catch { fault = error }
                 }
                 if !reads.isEmpty { inFlight.append(submit(await map(reads))) }
                 while let oldest = inFlight.first,

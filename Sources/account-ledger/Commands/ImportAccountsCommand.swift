@@ -89,15 +89,21 @@ struct ImportAccountsCommand: Sendable {
         let second = arguments[Self.identities] ?? arguments[Self.hashes]
         let paths = arguments.operands + [second].compactMap(\.self)
         let hashing = try arguments[Self.hashConfig].map(Self.hashing)
-        var file: AccountFile
         do {
             if format == .firebase, hashing == nil, !isDryRun {
                 try AccountFile.checkWithoutHashing(path: paths.first ?? "", now: .now)
             }
-            file = try AccountFile(format, paths: paths, hashing: hashing, now: .now)
         } catch {
             throw Fault("\(error)")
         }
+        let open = { () throws(Fault) -> AccountFile in
+            do throws(ImportFault) {
+                return try AccountFile(format, paths: paths, hashing: hashing, now: .now)
+            } catch {
+                throw Fault("\(error)")
+            }
+        }
+        let file = try open()
         let command = try AdministeredCommand(arguments, environment)
         let rules = try MergeCase.rules(environment, command)
         for provider in given.values where rules.policy.providers[provider] == nil {
@@ -107,18 +113,10 @@ struct ImportAccountsCommand: Sendable {
             try ProblemFile(NewFile(path: path))
         }
         let secrets = rules.keyring.secrets
-        var mapper = AccountMapper(
+        let mapper = AccountMapper(
             format, under: rules.policy, given: given,
             names: AddressNames(current: secrets.currentID, keys: secrets.keys),
             tenant: command.tenant, isPreview: isDryRun, reason: reason)
-        if mapper.hasClaims {
-            do {
-                try mapper.findProvedClaims(in: &file)
-                file = try AccountFile(format, paths: paths, hashing: hashing, now: .now)
-            } catch {
-                throw Fault("\(error)")
-            }
-        }
         if !isDryRun {
             var access = AccessRecord(by: nil, .importAccounts)
             access.reason = reason
@@ -133,7 +131,7 @@ struct ImportAccountsCommand: Sendable {
             command: command, sequencer: sequencer, faults: faults, mapper: mapper,
             isDryRun: isDryRun, report: report)
         async let finished: Void = sequencer.run()
-        let result = await importer.run(file)
+        let result = await importer.run(file, again: open)
         sequencer.close()
         await finished
         // The totals are printed before any fault, also of the report.

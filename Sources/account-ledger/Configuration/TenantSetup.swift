@@ -41,6 +41,9 @@ enum TenantSetup {
     /// mode.
     private static let developmentOpenings = 1_000_000
 
+    /// The values of `amr` of the imitated issuers that satisfy a second factor.
+    private static let developmentFactors: Set<String> = ["mfa"]
+
     /// The path of the addresses of this machine to which browser flows may return in the development mode.
     private static let developmentReturnPath = "/callback"
 
@@ -99,7 +102,8 @@ enum TenantSetup {
                             keys: KeySetCache(
                                 url: DevelopmentIdentityProvider.keySetURL(
                                     of: provider.name, api: api)),
-                            flow: flow(of: provider.name, api: api))))
+                            flow: flow(of: provider.name, api: api),
+                            secondFactorMethods: developmentFactors)))
             }
         }
         let tokenProviders = OAuth2Settings.Preset.allCases.compactMap { preset in

@@ -122,6 +122,20 @@ import Testing
         }
     }
 
+    @Test(arguments: ["google", "apple"])
+    func `the page of an issuer states the methods of its sign-in`(provider: String) async throws {
+        try await withApp { app, _, _ in
+            var browser = FlowBrowser(client: app.client)
+            let page = try await browser.open(app.address(provider))
+            let address = try await browser.end(
+                page, at: provider, ["name": "ada", "amr": "pwd mfa"])
+            let session = try await app.signIn(provider, Self.code(in: address))
+            let methods = session.accessTokenClaims["amr"] as? [any Sendable]
+            #expect(
+                methods?.compactMap { $0 as? String } == ["fed", "fed_mfa", "mfa"], "\(session)")
+        }
+    }
+
     @Test func `a result is used once, with the verifier, at its provider and for its use`()
         async throws
     {

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import test from "node:test";
 import { repairSentence } from "../../../Sources/CPageAssets/console/repair-words.mjs";
 import { later, ofRequest, requestFault, requestOf, requestSeconds } from "../../../Sources/CPageAssets/console/second-person.mjs";
-import { kinds, planEvent } from "../../../Sources/CPageAssets/console/support-plans.mjs";
+import { kinds, planEvent, planHoursMax } from "../../../Sources/CPageAssets/console/support-plans.mjs";
 import { endedSessions, keepOf, requestView } from "../../../Sources/CPageAssets/console/view-merge.mjs";
 import { eventTypes } from "../../../Sources/CPageAssets/console/words.mjs";
 import { Refused } from "../../../Sources/CPageAssets/lib/api.mjs";
@@ -85,4 +85,28 @@ test("the event of a plan is the one of the same identity or factor, and of the 
     events.e3 = plan("own", now, "system");
     assert.equal(await find(now), null, "a plan of the command line");
   }
+});
+
+test("the event of a plan is found after any number of later ones, and not sought before a plan could have been made", async () => {
+  const source = await readFile(new URL("../../../Sources/Ledger/Values/TenantPolicy.swift", import.meta.url), "utf8");
+  assert.equal(planHoursMax, Number(/supportDelayHoursRange: ClosedRange<Int64> = 1\.\.\.(\d+)/.exec(source)?.[1]));
+  const kind = kinds.unlink;
+  const [due, made, before] = ["2026-11-22T10:00:00.000001Z", "2026-11-15T10:00:00.000001Z", "2026-11-15T09:59:59.999999Z"];
+  const event = { entry: { actor: { type: "staff" }, details: { identity: "own", due } } };
+  const later = Array.from({ length: 1_000 }, () => ({ type: "SignedIn", event_id: "e", recorded_at: made }));
+  const read = async (pages) => {
+    const cursors = [];
+    const api = { call: async (_, path) => {
+      if (path.startsWith("v1/events/")) return event;
+      cursors.push(new URLSearchParams(path.split("?")[1]).get("before"));
+      return pages[cursors.length - 1];
+    } };
+    return [await planEvent(api, { kind, account: "a", id: "own", due }), cursors];
+  };
+  const full = (next) => ({ rows: later, more: true, next });
+  const last = { rows: [{ type: kind.type, event_id: "e1", recorded_at: made }], more: false };
+  assert.deepEqual(await read([full("9-9"), full("8-9"), last]), [event, [null, "9-9", "8-9"]]);
+  assert.deepEqual(await read([full("9-9"), { rows: [], more: false }]), [null, [null, "9-9"]]);
+  const old = { rows: [{ type: kind.type, event_id: "e0", recorded_at: before }], more: true, next: "7-9" };
+  assert.deepEqual(await read([full("9-9"), old]), [null, [null, "9-9"]]);
 });
