@@ -258,6 +258,68 @@ import Testing
         #expect(await store.inner.load()?.session?.refreshToken == "refresh-3")
     }
 
+    @Test(arguments: [Fault.save, .lock], [true, false])
+    func `an account that cannot be saved is returned, and saved later`(
+        _ fault: Fault, _ isUnsaved: Bool
+    ) async throws {
+        let store = FaultyStore(stored())
+        let transport = TestTransport { request, _ in
+            .answer(request.method == "GET" ? .account() : .session(2))
+        }
+        let session = try app(transport, store: store, time: time)
+        try await session.start()
+        store.fail(fault)
+        if isUnsaved { try await session.signIn(at: "apple", with: .idToken("t")) }
+        let profile = try await session.reload()
+        #expect(profile.identities.map(\.id) == ["i"])
+        #expect(session.state == .signedIn(profile) && session.storeFailure?.code == .storeFailed)
+        #expect(await store.inner.load()?.session?.profile.identities == [])
+        store.fail(.none)
+        #expect(try await session.accessToken() == (isUnsaved ? "access-2" : "access-1"))
+        #expect(session.storeFailure == nil)
+        let saved = await store.inner.load()?.session
+        #expect(saved?.profile == profile && saved?.accessToken == "access-\(isUnsaved ? 2 : 1)")
+    }
+
+    @Test(arguments: [Fault.save, .lock, .all], [true, false])
+    func `a change that cannot be saved is returned, since the ledger has acted`(
+        _ fault: Fault, _ isRead: Bool
+    ) async throws {
+        let store = FaultyStore(stored())
+        let transport = TestTransport { request, _ in
+            if request.method == "GET", isRead { return .answer(.account()) }
+            guard request.method != "GET" else { return .answer(.refusal(404, "NOT_FOUND")) }
+            store.fail(fault)
+            return .answer(.json(200, #"{"linked_providers":["apple"],"message":"linked"}"#))
+        }
+        let session = try app(transport, store: store, time: time)
+        try await session.start()
+        let profile = try await session.link("apple", with: .idToken("t"))
+        #expect(profile.userID == "ada" && profile.linkedProviders == ["apple"])
+        #expect(session.storeFailure?.code == .storeFailed)
+        #expect(session.state.profile?.userID == "ada")
+        store.fail(.none)
+        transport.follow { _, _ in .answer(.account()) }
+        try await session.reload()
+        #expect(session.storeFailure == nil)
+        #expect(await store.inner.load()?.session?.profile.identities.map(\.id) == ["i"])
+    }
+
+    @Test func `an unsaved account gives way to a session that another process saved`() async throws
+    {
+        let store = FaultyStore(stored())
+        let transport = TestTransport { _, _ in .answer(.account()) }
+        let session = try app(transport, store: store, time: time)
+        store.fail(.save)
+        try await session.reload()
+        store.fail(.none)
+        await store.inner.save(
+            .signedIn(token: 7, expiresAt: time.wall.addingTimeInterval(600)))
+        #expect(try await session.accessToken() == "access-7")
+        #expect(session.storeFailure == nil)
+        #expect(await store.inner.load()?.session?.refreshToken == "refresh-7")
+    }
+
     @Test func `a sign-in that is saved says so`() async throws {
         let session = try app(TestTransport { _, _ in .answer(.session(1)) }, time: time)
         let result = try await session.signIn(at: "apple", with: .idToken("t"))

@@ -91,7 +91,7 @@ extension AuthSession {
                 // The change has happened, also if the account cannot be read now, or the session is over by it.
                 profile.linkedProviders = answer.linkedProviders
                 profile.identities.removeAll { !answer.linkedProviders.contains($0.provider) }
-                try await keeper.update(profile)
+                await keeper.update(profile)
                 return (profile, answer)
             }
         }

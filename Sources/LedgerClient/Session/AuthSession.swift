@@ -14,6 +14,12 @@ public final class AuthSession {
     /// The state to show: ``AuthState/signedOut`` until ``start()`` has read the store.
     public private(set) var state = AuthState.signedOut
 
+    /// The failure of the store to take the session or the account; nil once it has taken what is here.
+    ///
+    /// The call that brought them succeeds. They last until the process ends, and the next call saves them if the store
+    /// can be written then.
+    public private(set) var storeFailure: LedgerError?
+
     @ObservationIgnored let keeper: SessionKeeper
     /// The account that was shown last, also while a second factor is awaited: calls of the account are meant for it.
     @ObservationIgnored private var account: String?
@@ -125,6 +131,8 @@ public final class AuthSession {
             result = .failure(error)
         }
         if let state = try? await keeper.state() { show(state) }
+        let failure = await keeper.storeFailure
+        if failure != nil || storeFailure != nil { storeFailure = failure }
         return try result.get()
     }
 
@@ -157,7 +165,7 @@ public final class AuthSession {
         guard let profile = answer.profile else {
             throw LedgerError(.unexpectedAnswer, message: "A time of the answer is malformed")
         }
-        try await keeper.update(profile)
+        await keeper.update(profile)
         return profile
     }
 }

@@ -18,6 +18,7 @@ extension SessionKeeper {
             !unsaved.replaces(stored)
         {
             self.unsaved = nil
+            storeFailure = nil
         }
         return try await load()
     }
@@ -26,8 +27,11 @@ extension SessionKeeper {
         do {
             try await store.save(state.isEmpty ? nil : state)
             unsaved = nil
+            storeFailure = nil
         } catch {
-            throw Self.failed(error)
+            let failure = Self.failed(error)
+            storeFailure = failure
+            throw failure
         }
     }
 
@@ -60,30 +64,40 @@ extension SessionKeeper {
     /// Changes the state, also if it cannot be stored or read, and returns whether it is stored; nil if it is left
     /// as it is, because with an account it has to be that one's.
     ///
-    /// It goes on when the caller is cancelled.
+    /// It goes on when the caller is cancelled. Without `startsAnew`, a state that cannot be read is left as it is.
     func keep(
-        for account: String?, _ work: @escaping @Sendable (inout StoredState) -> Void
+        for account: String?, startsAnew: Bool = true,
+        _ work: @escaping @Sendable (inout StoredState) -> Void
     ) async -> Bool? {
         let task = Task { () -> Bool? in
             do throws(StoreError) {
                 return try await store.exclusively {
-                    await self.keepAlone(for: account, work, isLocked: true)
+                    await self.keepAlone(for: account, startsAnew, work, isLocked: true)
                 }
             } catch {
-                return await keepAlone(for: account, work, isLocked: false)
+                storeFailure = Self.failed(error)
+                return await keepAlone(for: account, startsAnew, work, isLocked: false)
             }
         }
         return await task.value
     }
 
     private func keepAlone(
-        for account: String?, _ work: @Sendable (inout StoredState) -> Void, isLocked: Bool
+        for account: String?, _ startsAnew: Bool, _ work: @Sendable (inout StoredState) -> Void,
+        isLocked: Bool
     ) async -> Bool? {
-        let replaced = try? await store.load() ?? StoredState()
-        let held = try? await load()
-        if let account, let held, held.userID != account { return nil }
-        // A damaged store locks no person out.
-        var state = held ?? StoredState()
+        var replaced = try? await store.load() ?? StoredState()
+        var state: StoredState
+        do throws(LedgerError) {
+            state = try await load()
+            if let account, state.userID != account { return nil }
+            if !startsAnew { replaced = replaced ?? unsaved?.replaced }
+        } catch {
+            storeFailure = error
+            guard startsAnew else { return nil }
+            // A damaged store locks no person out.
+            state = StoredState()
+        }
         work(&state)
         return await saveOrKeep(state, insteadOf: replaced, isLocked: isLocked)
     }

@@ -16,6 +16,8 @@ actor SessionKeeper {
     /// The second step of a sign-in, and when its first step is too old.
     private var awaited: (challenge: SecondFactorChallenge, end: Duration)?
     var unsaved: UnsavedState?
+    /// The last failure of the store; nil once it has taken a state since.
+    var storeFailure: LedgerError?
 
     init(sender: RequestSender, store: any TokenStore, gate: (any AccessGate)?) {
         self.sender = sender
@@ -325,9 +327,9 @@ actor SessionKeeper {
         if let failure { throw failure }
     }
 
-    /// Replaces the stored profile, if it is still that of the account.
-    func update(_ profile: Profile) async throws(LedgerError) {
-        try await change { state in
+    /// Replaces the profile, if it is still that of the account, also if it cannot be stored: the ledger has acted.
+    func update(_ profile: Profile) async {
+        _ = await keep(for: profile.userID, startsAnew: false) { state in
             guard var session = state.session, session.profile.userID == profile.userID else {
                 return
             }
