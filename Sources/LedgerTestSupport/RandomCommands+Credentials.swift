@@ -57,4 +57,12 @@ extension RandomCommands {
         lastEnrolled = intent
         return .enrolFactor(intent)
     }
+
+    mutating func randomCredential() -> Credential {
+        let subject = randomSubject()
+        let isInvalid = Int.random(in: 0..<10, using: &generator) == 0
+        return Credential(
+            provider: subject.provider, digest: digest(generator.bytes(32)),
+            check: isInvalid ? .failure(.invalid) : .success(randomProof(subject)))
+    }
 }

@@ -42,7 +42,7 @@ package struct RandomCommands: Sendable {
 
     private let tenant: TenantID
     let subjectsPerProvider: Int
-    private let hasEveryType: Bool
+    private let hasEveryType, unitesFactors: Bool
     var generator: SeededGenerator
     var callers: [Caller] = []
     private var tokens: [(session: SessionID, tokens: [Digest])] = []
@@ -70,12 +70,14 @@ package struct RandomCommands: Sendable {
 
     /// Starts at a seed; few subjects make many conflicts.
     ///
-    /// On request some accounts are anonymous or found by addresses, for ``policy(hasEveryType:)``.
+    /// On request some accounts are anonymous or found by addresses, for ``policy(hasEveryType:)``, and most merges are
+    /// such as unite second factors.
     package init(
         tenant: TenantID = .default, seed: UInt64, subjectsPerProvider: Int = 4,
-        hasEveryType: Bool = false
+        hasEveryType: Bool = false, unitesFactors: Bool = false
     ) {
         self.hasEveryType = hasEveryType
+        self.unitesFactors = unitesFactors
         self.tenant = tenant
         self.subjectsPerProvider = subjectsPerProvider
         generator = SeededGenerator(seed: seed)
@@ -288,30 +290,25 @@ package struct RandomCommands: Sendable {
     /// Requests a merge plan, which the next command executes.
     private mutating func merge() -> Command.Intent {
         let caller = randomCaller()
+        let isByHolder = Bool.random(using: &generator)
         let authority: MergeAccounts.Authority =
-            switch Int.random(in: 0..<4, using: &generator) {
-            case 0: .accountHolder(caller, randomCredential())
-            case 1: .holderOfBoth(caller, randomCaller())
-            default:
+            if isByHolder, unitesFactors {
+                .holderOfBoth(caller, randomCaller())
+            } else if isByHolder {
+                .accountHolder(caller, randomCredential())
+            } else {
                 .support(
                     Actor.principal(Principal(key: generator.id(), role: .support)),
                     MergeAccounts.Case(
                         survivor: caller.account, absorbed: randomCaller().account,
-                        reason: "one person", reference: "case 7", step: .ask(sha256)))
+                        reason: "one person", reference: "case 7",
+                        step: unitesFactors ? .ask(sha256) : .alone))
             }
         let kept = Self.providers.filter { _ in Int.random(in: 0..<6, using: &generator) == 0 }
         let intent = MergeAccounts(
             authority: authority, keepsAbsorbed: Set(kept), agreed: nil, digest: sha256)
         lastPlanned = intent
         return .mergeAccounts(intent)
-    }
-
-    private mutating func randomCredential() -> Credential {
-        let subject = randomSubject()
-        let isInvalid = Int.random(in: 0..<10, using: &generator) == 0
-        return Credential(
-            provider: subject.provider, digest: digest(generator.bytes(32)),
-            check: isInvalid ? .failure(.invalid) : .success(randomProof(subject)))
     }
 
     private mutating func unmerge() -> Command.Intent {
@@ -358,7 +355,7 @@ package struct RandomCommands: Sendable {
     }
 
     /// Returns the proof of a subject, or of the address that its name is.
-    private mutating func randomProof(
+    mutating func randomProof(
         _ named: Subject, email: Email? = nil,
         authenticatedAt: Timestamp = Timestamp(seconds: 1_000_000_000),
         methods: AuthenticationMethods = .federated
@@ -377,7 +374,7 @@ package struct RandomCommands: Sendable {
         }
     }
 
-    private mutating func randomSubject() -> Subject {
+    mutating func randomSubject() -> Subject {
         let name = Self.providers[Int.random(in: 0..<Self.providers.count, using: &generator)]
         let number = Int.random(in: 0..<subjectsPerProvider, using: &generator)
         if hasEveryType, Int.random(in: 0..<5, using: &generator) == 0 {

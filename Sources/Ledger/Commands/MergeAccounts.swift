@@ -117,7 +117,7 @@ package struct MergeAccounts: Sendable {
             {
                 throw Refusal.addressUnused
             }
-            // Whoever proves an identity of it has not proved its second factor.
+            // A proof of an identity does not include its second factor.
             if absorbed.id != survivor.id, !absorbed.secondFactors.isEmpty {
                 throw Refusal.secondFactorEnrolled
             }

@@ -185,7 +185,7 @@ package struct BatchChanges {
         case .providerUnlinked(let fact):
             identitiesTouched.insert(fact.identity)
             end(fact.identity, of: fact.account, at: position)
-            if ledger.rules?.hasCredentials(fact.provider) == true {
+            if ledger.rules?.hasCredentials(fact.provider) ?? true {
                 passwordsLost.append(fact.identity)
             }
             if fact.handsOver(by: recorded.actor) { accountsMarked.insert(fact.account) }

@@ -8,7 +8,7 @@ package import Ledger
 /// 16 random bytes, and up to five MACs of them with an address or an account, of 16 bytes each, the newest one first,
 /// so that nothing is stored. A sign-in without the factor makes no device known to the account: a stranger with the
 /// password could collect tokens before the first enrolment, and guess codes with them. The random bytes prove nothing
-/// without a MAC, so those of a presented token are kept, whoever made them.
+/// without a MAC, so those of a presented token are kept, of any origin.
 extension AddressCodes {
     private static let partBytes = 16
     private static let macsMax = 5

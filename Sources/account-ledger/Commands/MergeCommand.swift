@@ -57,7 +57,6 @@ enum MergeCommand {
         access.account = survivor
         access.reason = reason
         access.details = ["absorb": absorbed.description, "case": reference]
-        // Support alone asks nobody: it is refused where two persons are needed.
         let outcome = try await command.run(
             MergeAccounts(
                 authority: authority, keepsAbsorbed: kept, agreed: planned.digest,

@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    /// The database alone gives nobody the factor of another account.
+    /// The database alone makes a factor of one account no factor of another.
     @Test(arguments: [
         "UPDATE accounts SET merged_into = (SELECT account_id FROM identities WHERE provider = 'apple')"
             + " WHERE account_id = (SELECT account_id FROM identities WHERE provider = 'facebook')",

@@ -40,6 +40,39 @@ import Testing
         }
     }
 
+    @Test(arguments: [UInt64(21), 22, 23, 24])
+    func `merges that unite second factors leave the log of the pure model`(
+        seed: UInt64
+    ) async throws {
+        let policy = RandomCommands.policy(hasEveryType: true)
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database, policy: policy) { fixture in
+                var commands = RandomCommands(
+                    seed: seed, subjectsPerProvider: 2, hasEveryType: true, unitesFactors: true)
+                var model = ModelLedger(policy: policy)
+                _ = try model.execute(SequencerFixture.opening(of: .default))
+                for _ in 0..<250 {
+                    let command = commands.next()
+                    let real = try await fixture.sequencer.submit(command)
+                    let expected = try model.execute(command)
+                    #expect(real.comparable == expected.comparable)
+                    model.alias(expected, as: real)
+                    commands.learn(real)
+                }
+                let log = try await fixture.log()
+                #expect(log.map(\.recorded.event.comparable) == model.events.map(\.comparable))
+                let united = log.count { event in
+                    guard case .accountsMerged(let fact) = event.recorded.event else {
+                        return false
+                    }
+                    return !fact.factors.isEmpty
+                }
+                #expect(united > 0, "the seed unites no factors")
+                #expect(fixture.reportedFaults.isEmpty)
+            }
+        }
+    }
+
     @Test func `concurrent commands through two sequencers give one log that folds`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { first in

@@ -203,7 +203,7 @@ import Testing
     @Test func `both sessions are recent and include the factor of their account`() throws {
         var story = try Story(adaEnrols: false)
         let bob = story.bob.caller
-        // Whoever proves an identity has not proved the factor.
+        // A proof of an identity does not include the factor.
         let credential = Credential(Self.google, digest: .zero)
         #expect(
             try story.preview(.accountHolder(story.ada.caller, credential))

@@ -104,7 +104,7 @@ enum NoticeWrites {
     /// Returns the calls for the tenants with a language; another one has no addresses.
     ///
     /// SMS beyond `textsMax` of the tenant within an hour are written only for the first notice to a number within a day,
-    /// of new devices and of all else: whoever uses up the tenant's number suppresses no first notice of another person.
+    /// of new devices and of all else: a person who uses up the tenant's number suppresses no first notice of another one.
     static func calls(
         in batches: [TenantBatch], at now: Timestamp,
         language: (TenantID) -> MessageLanguage?, textsMax: (TenantID) -> Int
