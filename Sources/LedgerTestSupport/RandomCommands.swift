@@ -42,7 +42,8 @@ package struct RandomCommands: Sendable {
 
     private let tenant: TenantID
     let subjectsPerProvider: Int
-    private let hasEveryType, unitesFactors: Bool
+    private let hasEveryType: Bool
+    let unitesFactors: Bool
     var generator: SeededGenerator
     var callers: [Caller] = []
     private var tokens: [(session: SessionID, tokens: [Digest])] = []
@@ -65,8 +66,8 @@ package struct RandomCommands: Sendable {
     private var refusing: AccountID?
     /// The merge with the last requested plan, which the next command executes.
     private var planned: MergeAccounts?
-    private var lastPlanned: MergeAccounts?
-    private var merges: [(event: EventID, survivor: AccountID, absorbed: AccountID)] = []
+    var lastPlanned: MergeAccounts?
+    var merges: [(event: EventID, survivor: AccountID, absorbed: AccountID)] = []
 
     /// Starts at a seed; few subjects make many conflicts.
     ///
@@ -108,6 +109,15 @@ package struct RandomCommands: Sendable {
     }
 
     private mutating func randomIntent() -> Command.Intent {
+        // Factors and merges are rare otherwise.
+        switch unitesFactors && !callers.isEmpty ? Int.random(in: 0..<8, using: &generator) : 8 {
+        case 0, 1: changeFactors()
+        case 2, 3: merge()
+        default: anyIntent()
+        }
+    }
+
+    private mutating func anyIntent() -> Command.Intent {
         switch Int.random(in: 0..<100, using: &generator) {
         case ..<29: signIn()
         case ..<56: callers.isEmpty ? signIn() : link()
@@ -285,43 +295,6 @@ package struct RandomCommands: Sendable {
                 change, of: account,
                 actor: Actor.principal(Principal(key: generator.id(), role: .support)),
                 reason: "stolen", caseReference: "case 6"))
-    }
-
-    /// Requests a merge plan, which the next command executes.
-    private mutating func merge() -> Command.Intent {
-        let caller = randomCaller()
-        let isByHolder = Bool.random(using: &generator)
-        let authority: MergeAccounts.Authority =
-            if isByHolder, unitesFactors {
-                .holderOfBoth(caller, randomCaller())
-            } else if isByHolder {
-                .accountHolder(caller, randomCredential())
-            } else {
-                .support(
-                    Actor.principal(Principal(key: generator.id(), role: .support)),
-                    MergeAccounts.Case(
-                        survivor: caller.account, absorbed: randomCaller().account,
-                        reason: "one person", reference: "case 7",
-                        step: unitesFactors ? .ask(sha256) : .alone))
-            }
-        let kept = Self.providers.filter { _ in Int.random(in: 0..<6, using: &generator) == 0 }
-        let intent = MergeAccounts(
-            authority: authority, keepsAbsorbed: Set(kept), agreed: nil, digest: sha256)
-        lastPlanned = intent
-        return .mergeAccounts(intent)
-    }
-
-    private mutating func unmerge() -> Command.Intent {
-        guard !merges.isEmpty else { return merge() }
-        // The most recent ones are most likely active.
-        let recent = merges.suffix(4)
-        let merge = recent[Int.random(in: recent.startIndex..<recent.endIndex, using: &generator)]
-        return .unmergeAccounts(
-            UnmergeAccounts(
-                merge: merge.event, survivor: merge.survivor, absorbed: merge.absorbed,
-                actor: .principal(Principal(key: generator.id(), role: .support)),
-                reason: "two people", caseReference: "case 8",
-                isPreview: Int.random(in: 0..<5, using: &generator) == 0))
     }
 
     /// Changes a lifetime, and sometimes removes a provider, which the accounts may forbid.

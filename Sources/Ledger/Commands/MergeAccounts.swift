@@ -171,7 +171,7 @@ package struct MergeAccounts: Sendable {
         }
         let plan = MergePlan(
             of: absorbed, into: survivor, keepsAbsorbed: keepsAbsorbed,
-            factors: state.factors(of: absorbed.id).map(MergedFactor.init), under: policy,
+            factors: state.moved(state.factors(of: absorbed.id), with: absorbed), under: policy,
             type: { state.type(of: $0, under: policy) })
         let choices = Set(plan.choices.map(\.provider))
         // The first by name, so that the same request always gets the same answer.

@@ -73,6 +73,13 @@ extension DecisionState {
         ledger.factors.values.filter { $0.holder == account }.sorted { $0.position < $1.position }
     }
 
+    /// Returns those of some factors that are moved with an account: the required ones in the account's order, which is
+    /// not that of their enrolment after a merge, then the recovery codes.
+    func moved(_ held: [HeldFactor], with account: Account) -> [MergedFactor] {
+        let required = account.secondFactors.compactMap { id in held.first { $0.id == id } }
+        return (required + held.filter { !$0.kind.isRequired }).map(MergedFactor.init)
+    }
+
     /// Returns the effects for factors that a merge or its undoing moves: planned removals end.
     func planEnds(_ moved: [MergedFactor]) -> [Decision.Effect] {
         moved.filter { ledger.factors[$0.id]?.removalDue != nil }.map { .factorChanged($0.id) }

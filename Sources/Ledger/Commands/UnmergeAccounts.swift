@@ -162,10 +162,7 @@ package struct UnmergeAccounts: Sendable {
         guard absorbed.secondFactors.allSatisfy(back.map(\.id).contains),
             rest.isEmpty || rest.contains(where: \.kind.isRequired)
         else { return nil }
-        // In the absorbed account's order, recovery codes last.
-        let factors =
-            absorbed.secondFactors.compactMap { id in back.first { $0.id == id } }
-            + back.filter { !$0.kind.isRequired }
+        let factors = state.moved(back, with: absorbed)
         var returned: [Account.Link] = []
         for identity in merge.moved {
             guard let link = survivor.links.first(where: { $0.identity == identity }),
@@ -187,7 +184,7 @@ package struct UnmergeAccounts: Sendable {
         for link in restored { former.links.insert(link) }
         return Plan(
             survivor: survivor.id, absorbed: absorbed.id, returned: returned, restored: restored,
-            links: former.links, factors: factors.map(MergedFactor.init))
+            links: former.links, factors: factors)
     }
 
     private func obstacle(

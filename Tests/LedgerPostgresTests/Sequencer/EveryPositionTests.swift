@@ -7,7 +7,7 @@ import Testing
 
 /// After every command of a random history, everything derived from the log agrees with it.
 @Suite struct EveryPositionTests {
-    @Test(arguments: [UInt64(21), 22])
+    @Test(arguments: [UInt64(21), 22, 23])
     func `replay equals decision state and read models at every position`(
         seed: UInt64
     ) async throws {
@@ -22,7 +22,8 @@ import Testing
                 let verifier = Verifier(
                     url: database.runtimeURL, keyring: SequencerFixture.keyring)
                 var commands = RandomCommands(
-                    seed: seed, subjectsPerProvider: 3, hasEveryType: true)
+                    seed: seed, subjectsPerProvider: 3, hasEveryType: true,
+                    unitesFactors: seed == 23)
                 for step in 0..<70 {
                     commands.learn(try await fixture.sequencer.submit(commands.next()))
                     projector.wake()

@@ -48,7 +48,7 @@ import Testing
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database, policy: policy) { fixture in
                 var commands = RandomCommands(
-                    seed: seed, subjectsPerProvider: 2, hasEveryType: true, unitesFactors: true)
+                    seed: seed, subjectsPerProvider: 6, hasEveryType: true, unitesFactors: true)
                 var model = ModelLedger(policy: policy)
                 _ = try model.execute(SequencerFixture.opening(of: .default))
                 for _ in 0..<250 {

@@ -264,6 +264,30 @@ import Testing
         }
     }
 
+    @Test func `an account that absorbed an older factor is merged and released in its own order`()
+        throws
+    {
+        var story = try Story(adaEnrols: false)
+        // Bob's account absorbs Eve's, whose factor is the younger one's predecessor in time.
+        var generator = SeededGenerator(seed: 4)
+        let eve = try story.scenario.given.signIn(subject("facebook", "eve"))
+        let older = EnrolFactor(by: eve, &generator)
+        _ = try story.scenario.when(older).result.get()
+        try story.enrol(\.ada)
+        let other = story.ada
+        story.bob = Side(caller: Caller(account: eve.account, session: older.newSession))
+        _ = try story.merged()
+        #expect(story.factors(of: other.account) == [other.app, older.factor.id])
+        let carol = try story.scenario.given.signIn(subject("microsoft", "carol"))
+        (story.ada, story.bob) = (Side(caller: carol), other)
+        let (plan, event) = try story.merged()
+        #expect(plan.factors.required == [other.app, older.factor.id])
+        let undone = try story.undone(event)
+        #expect(undone.events.last?.name == .accountsUnmerged)
+        #expect(story.factors(of: other.account) == [other.app, older.factor.id])
+        #expect(story.factors(of: carol.account) == [])
+    }
+
     @Test func `an undoing is refused once a factor that moved was removed`() throws {
         var story = try Story()
         let (_, event) = try story.merged()
