@@ -268,7 +268,7 @@ import Testing
         throws
     {
         var story = try Story(adaEnrols: false)
-        // Bob's account absorbs Eve's, whose factor is the younger one's predecessor in time.
+        // Ada's account absorbs Eve's, whose factor is older than her own.
         var generator = SeededGenerator(seed: 4)
         let eve = try story.scenario.given.signIn(subject("facebook", "eve"))
         let older = EnrolFactor(by: eve, &generator)
@@ -278,7 +278,7 @@ import Testing
         story.bob = Side(caller: Caller(account: eve.account, session: older.newSession))
         _ = try story.merged()
         #expect(story.factors(of: other.account) == [other.app, older.factor.id])
-        let carol = try story.scenario.given.signIn(subject("microsoft", "carol"))
+        let carol = try story.scenario.given.signIn(subject("apple", "carol"))
         (story.ada, story.bob) = (Side(caller: carol), other)
         let (plan, event) = try story.merged()
         #expect(plan.factors.required == [other.app, older.factor.id])
