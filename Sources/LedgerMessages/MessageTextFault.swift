@@ -41,7 +41,8 @@ extension MessagePart {
     /// The longest values of an SMS.
     private static let longest: [MessagePlaceholder: String] = [
         .code: "000000", .minutes: "1440", .time: "2026-11-25 19:30 UTC",
-        .provider: String(repeating: "x", count: MessagePlaceholder.provider.bytesMax),
+        // Of characters that an SMS holds fewest of.
+        .provider: String(repeating: "ア", count: MessagePlaceholder.provider.bytesMax / 3),
     ]
 
     /// The placeholders that its text must have.

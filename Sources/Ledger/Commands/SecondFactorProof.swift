@@ -18,7 +18,11 @@ package struct SecondFactorProof: Hashable, Sendable {
 extension DecisionState {
     /// Returns the factor whose use an account accepts; nil for another account's, and for a code that was used.
     func factor(_ use: FactorUse, of account: AccountID) -> HeldFactor? {
-        guard let held = ledger.factors[use.factor], held.holder == account else { return nil }
+        // The account's list has no factor that only a row of an undone merge gives it.
+        guard let held = ledger.factors[use.factor], held.holder == account,
+            !held.kind.isRequired
+                || ledger.accounts[account]?.secondFactors.contains(held.id) == true
+        else { return nil }
         let isUnused =
             switch held.kind {
             case .totp: use.counter > factorCounters[held.id] ?? .max

@@ -140,12 +140,13 @@ package struct UnmergeAccounts: Sendable {
         let factors = survivor.secondFactors.map(\.description).joined(separator: ",")
         return Array(
             """
-            account-ledger undo plan 1
+            account-ledger undo plan 2
             \(merge) \(plan.survivor) \(plan.absorbed)
             returned \(plan.returned.planText)
             restored \(plan.restored.planText)
             links \(plan.links.planText)
             factors \(factors)
+            returned factors \(plan.factors.fieldText ?? "")
             asker \(asker)
             """.utf8)
     }

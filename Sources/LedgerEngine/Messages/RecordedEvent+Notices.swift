@@ -22,11 +22,13 @@ extension TenantBatch {
             return fact.survivor
         }
         let untold = accountsWithoutAddresses.subtracting(merged)
-        let removals = Set(recordings.compactMap(\.recorded.commandThatRemovesFactor))
+        let tellingAlready = Set(recordings.compactMap(\.recorded.commandTellingOfCodes))
         return recordings.flatMap { recording -> [Notice] in
             guard let (template, accounts) = recording.recorded.notices else { return [] }
-            // Those that go with the last factor are told with it.
-            if template == .recoveryCodesRemoved, removals.contains(recording.recorded.command) {
+            // Those that go with the last factor are told with it, and those that new ones void with these.
+            if template == .recoveryCodesRemoved,
+                tellingAlready.contains(recording.recorded.command)
+            {
                 return []
             }
             let proved = addressProved(by: recording.recorded.event)
@@ -50,10 +52,14 @@ extension TenantBatch {
 }
 
 extension RecordedEvent {
-    /// The command of the removal of a second factor; nil for another event, and for recovery codes.
-    fileprivate var commandThatRemovesFactor: CommandID? {
-        guard case .secondFactorRemoved(let fact) = event, fact.kind.isRequired else { return nil }
-        return command
+    /// The command of an event whose notice also tells of removed recovery codes: the removal of a second factor, or
+    /// new codes in place of others; nil for any other event.
+    fileprivate var commandTellingOfCodes: CommandID? {
+        switch event {
+        case .secondFactorRemoved(let fact): fact.kind.isRequired ? command : nil
+        case .secondFactorEnrolled(let fact): fact.replaced == nil ? nil : command
+        default: nil
+        }
     }
 
     /// The notices of the event: its text, and the accounts whose holders are told.

@@ -24,7 +24,7 @@ extension AddressCodes {
         let client: Client
         var counts: [CodeCount?]
         if case .secondStep(_, let factor) = use {
-            let device = token.flatMap { self.device($0, of: factor.account, in: tenant) }
+            let device = token.flatMap { self.device($0, of: factor.holder, in: tenant) }
             client = .known
             let digest = Self.digest(of: factor)
             counts = [
@@ -167,7 +167,7 @@ extension AddressCodes {
         of factor: HeldFactor, in tenant: TenantID, from network: String, knownAs token: String?
     ) -> [CodeCount] {
         let digest = Self.digest(of: factor)
-        let device = token.flatMap { self.device($0, of: factor.account, in: tenant) }
+        let device = token.flatMap { self.device($0, of: factor.holder, in: tenant) }
         let other = device ?? network
         var counts = [counted("factor by", digest, other, Self.triesPerNetwork, tenant)]
         if factor.kind.isGuessable {

@@ -154,7 +154,7 @@ package final class AddressCodes: Sendable {
             account = caller.account
         case .secondStep(let step, let factor):
             (purpose, secret) = (.secondFactor, Self.factorPrefix + step)
-            account = factor.account
+            account = factor.holder
         case .change(let caller):
             (purpose, session, secret) = (.address, caller.session, Self.changeText)
         case .takeBack(let isPossible):

@@ -49,7 +49,7 @@ extension PasskeyChecks {
         // The record has the counter of the enrolment, the factor that of the last use, or of the enrolment before it.
         if count <= factor.counter, factor.counter > 0 {
             let isRefused = settings.refusesCounterRollback
-            onCounterFault(tenant, factor.factor.account, isRefused)
+            onCounterFault(tenant, factor.factor.holder, isRefused)
             if isRefused { return nil }
         }
         return FactorUse(

@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import LedgerAPI
+import LedgerSignIn
 import LedgerTestSupport
 import Testing
 
@@ -93,6 +94,36 @@ import Testing
         #expect(try await scene.signIn("google", "ada", with: only, codes[0]).status == 200)
     }
 
+    @Test func `a device that gave an absorbed account's factor is not locked out by strangers`()
+        async throws
+    {
+        let scene = try await FactorMerge { $0.proxies = "127.0.0.1" }
+        let service = scene.service
+        let digest = try #require(try await scene.preview().text("plan_digest"))
+        #expect(try await scene.merge(digest).summary == "200 OK")
+        func attempt(
+            _ code: String, from client: String, _ rest: String = ""
+        ) async throws -> Answer {
+            try await service.finish(
+                try await scene.refused("apple", "bob"), scene.ada.factor, code, rest,
+                headers: [("X-Forwarded-For", client)])
+        }
+        let known = try #require(
+            try await attempt(scene.code(scene.ada), from: "192.0.2.9").text("device_token"))
+        service.clock.advance(seconds: 30)
+        let wrong = scene.ada.app.wrongCode(at: service.clock.now.seconds)
+        for number in 1...2 {
+            for _ in 0..<AddressCodes.triesPerNetwork {
+                let answer = try await attempt(wrong, from: "192.0.2.\(number)")
+                #expect(answer.summary == "401 INVALID_CODE")
+            }
+        }
+        let code = scene.code(scene.ada)
+        #expect(try await attempt(code, from: "192.0.2.3").status == 429)
+        let answer = try await attempt(code, from: "192.0.2.3", ",\"device_token\":\"\(known)\"")
+        #expect(answer.text("device_token") == known, "\(answer.body)")
+    }
+
     @Test func `the other access token must be valid, of the tenant and of a live session`()
         async throws
     {
@@ -117,6 +148,11 @@ import Testing
             "/v1/account/merge/preview", [:], by: scene.bob.accessToken)
         #expect(none.summary == "400 INVALID_REQUEST")
         #expect(none.detail("field")?.string == "provider")
+        let both = try await scene.post(
+            "/v1/account/merge/preview",
+            ["provider": "google", "other_access_token": scene.ada.person.accessToken],
+            by: scene.bob.accessToken)
+        #expect(both.detail("field")?.string == "other_access_token", "\(both.body)")
         service.clock.advance(seconds: AccessTokens.lifetimeSecondsDefault)
         let bob = try await service.signIn("apple", "bob")
         #expect(try await scene.preview(by: bob).summary == "401 INVALID_PROVIDER_TOKEN")

@@ -83,6 +83,12 @@ struct MergeRequest: Sendable {
         body = try call.body()
         if let token = try body.text(OptionalText.otherAccessToken) {
             keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
+            guard try body.text(OptionalText.mergedProvider) == nil else {
+                throw .invalidRequest(
+                    RequestFlaw(
+                        "other_access_token takes the place of provider and its proof",
+                        at: .field("other_access_token")))
+            }
             guard let other = call.caller(of: token) else { throw .refused(.invalidProviderToken) }
             proof = .session(other)
             return
