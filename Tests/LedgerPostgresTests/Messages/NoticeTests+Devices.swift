@@ -55,6 +55,33 @@ extension NoticeTests {
         }
     }
 
+    @Test func `codes that void those of two merged accounts are told once`() async throws {
+        try await with { scene in
+            var generator = SeededGenerator(seed: 2)
+            var callers: [Caller] = []
+            for name in ["ada", "bob"] {
+                let caller = try await scene.signIn("\(name)@example.com")
+                let enrolled = EnrolFactor(by: caller, &generator)
+                _ = try await scene.ledger.submit(.enrolFactor(enrolled)).get()
+                callers.append(Caller(account: caller.account, session: enrolled.newSession))
+            }
+            let authority = MergeAccounts.Authority.holderOfBoth(callers[0], callers[1])
+            func merge(_ agreed: Digest?) async throws -> Reply {
+                let merge = MergeAccounts(
+                    authority: authority, keepsAbsorbed: [], agreed: agreed, digest: sha256)
+                return try await scene.ledger.submit(.mergeAccounts(merge)).get()
+            }
+            guard case .mergePlanned(_, let digest) = try await merge(nil) else { return }
+            _ = try await merge(digest)
+            _ = try await scene.sent()
+            let renewed = EnrolFactor(.recoveryCodes, by: callers[0], &generator)
+            _ = try await scene.ledger.submit(.enrolFactor(renewed)).get()
+            let sent = try await scene.sent()
+            #expect(Set(sent).count == sent.count && !sent.isEmpty, "\(sent)")
+            #expect(!sent.contains { $0.contains("recovery_codes_removed") }, "\(sent)")
+        }
+    }
+
     @Test func `removed recovery codes are told, with the last factor by its notice alone`()
         async throws
     {
