@@ -216,9 +216,8 @@ package struct BatchChanges {
             for link in fact.replaced { end(link.identity, of: fact.survivor, at: position) }
             accountsMerged.insert(fact.absorbed)
             if !fact.factors.isEmpty { accountsFactored.insert(fact.survivor) }
-            if ledger.accounts[fact.survivor]?.secondFactors == fact.factors.required,
-                !fact.factors.isEmpty
-            {
+            let required = fact.factors.required
+            if !required.isEmpty, ledger.accounts[fact.survivor]?.secondFactors == required {
                 endAll(of: fact.survivor, in: ledger, at: position)
             }
             mergesMade.append(Merge(fact, id: recorded.id, at: position))

@@ -300,7 +300,7 @@ import Testing
         try story.replay()
     }
 
-    @Test func `an undoing leaves nobody with recovery codes alone`() throws {
+    @Test func `an undoing that leaves recovery codes without a factor is refused`() throws {
         var story = try Story(adaEnrols: false)
         let (_, event) = try story.merged()
         let signedIn = try story.signIn(

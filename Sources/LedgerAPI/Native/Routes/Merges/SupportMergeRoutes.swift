@@ -44,7 +44,7 @@ struct SupportMergeRoute: Route {
             .refused(.mergePlanChanged), .refused(.secondPersonRequired),
             .refused(.idempotencyKeyReused),
         ],
-        otherAnswers: [202: MergeRequestAnswer.schema])
+        otherAnswers: [202: UndoRequestAnswer.schema(.merge)])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let auditRequest = try await call.auditRequest(.mergeAccounts, account: call.namedAccount)
@@ -64,14 +64,8 @@ struct SupportMergeRoute: Route {
         case .merged(let merged):
             return .json(MergedAnswer(plan: merged.plan, event: merged.event))
         case .asked(let digest):
-            // The access log says before what may happen, and after that it was only asked for.
-            try await auditRequest.record(.askMerge, request.details)
-            let asked = call.services.mergePlans.issue(
-                digest, for: request.survivor, in: call.tenant, at: call.now)
-            return .json(
-                MergeRequestAnswer(
-                    request: UndoRequest(asker: auditRequest.principal, digest: asked)),
-                status: 202)
+            return try await auditRequest.asked(
+                .merge, digest, for: request.survivor, as: .askMerge, request.details, call)
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import HTTP
 import JSON
 internal import Ledger
 
@@ -127,48 +128,52 @@ enum UnmergeBody: BodyForm {
     ]
 }
 
-/// A request to undo a merge, which another person has to confirm.
+/// A person's request that another one has to confirm.
 struct UndoRequestAnswer: JSONWritable {
+    /// The change that is requested, by the name of the member.
+    enum Kind: String {
+        case merge = "merge_request"
+        case undo = "undo_request"
+    }
+
+    let kind: Kind
     let request: UndoRequest
 
-    static let schema = Schema.object(
-        "UndoRequest",
-        [
-            .required(
-                "undo_request", .text(ExampleValue.undoRequest), "For another person, to confirm it"
-            ),
-            .required(
-                "expires_in", .integer(TwoPersonStep.requestLifetimeSeconds), "In seconds"),
-        ])
+    static func schema(_ kind: Kind) -> Schema {
+        .object(
+            kind == .undo ? "UndoRequest" : "MergeRequested",
+            [
+                .required(
+                    kind.rawValue, .text(ExampleValue.undoRequest),
+                    "For another person, to confirm it"),
+                .required(
+                    "expires_in", .integer(TwoPersonStep.requestLifetimeSeconds), "In seconds"),
+            ])
+    }
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.member("undo_request", request.text)
+            writer.member(kind.rawValue, request.text)
             writer.name("expires_in")
             writer.number(TwoPersonStep.requestLifetimeSeconds)
         }
     }
 }
 
-/// A request to merge accounts, which another person has to confirm.
-struct MergeRequestAnswer: JSONWritable {
-    let request: UndoRequest
-
-    static let schema = Schema.object(
-        "MergeRequested",
-        [
-            .required(
-                "merge_request", .text(ExampleValue.undoRequest),
-                "For another person, to confirm it"),
-            .required(
-                "expires_in", .integer(TwoPersonStep.requestLifetimeSeconds), "In seconds"),
-        ])
-
-    func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("merge_request", request.text)
-            writer.name("expires_in")
-            writer.number(TwoPersonStep.requestLifetimeSeconds)
-        }
+extension AuditRequest {
+    /// Records that a change was only requested, and returns the request for another person.
+    ///
+    /// The access log says before what may happen, and after that it was only requested.
+    func asked(
+        _ kind: UndoRequestAnswer.Kind, _ digest: Digest, for account: AccountID,
+        as action: AccessAction, _ details: [String: String], _ call: RouteCall
+    ) async throws(APIError) -> HTTPResponse {
+        try await record(action, details)
+        let issued = call.services.mergePlans.issue(
+            digest, for: account, in: call.tenant, at: call.now)
+        return .json(
+            UndoRequestAnswer(
+                kind: kind, request: UndoRequest(asker: principal, digest: issued)),
+            status: 202)
     }
 }

@@ -40,7 +40,7 @@ struct UnmergeRoute: Route {
         parameters: [ReasonHeader.beside, IdempotencyHeader.parameter],
         body: UnmergeBody.self, answers: .json(UnmergeAnswer.schema),
         refusals: [APIError].ofUnmerge + [.refused(.idempotencyKeyReused)],
-        otherAnswers: [202: UndoRequestAnswer.schema])
+        otherAnswers: [202: UndoRequestAnswer.schema(.undo)])
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
         let merge = call.captures["event_id"].flatMap { EventID($0) }
@@ -65,14 +65,8 @@ struct UnmergeRoute: Route {
         case .undone(let unmerged):
             return .json(UnmergeAnswer(plan: unmerged.plan, event: unmerged.event))
         case .asked(let digest):
-            // The access log says before what may happen, and after that it was only asked for.
-            try await auditRequest.record(.askUnmerge, details)
-            let asked = call.services.mergePlans.issue(
-                digest, for: named.survivor, in: call.tenant, at: call.now)
-            return .json(
-                UndoRequestAnswer(
-                    request: UndoRequest(asker: auditRequest.principal, digest: asked)),
-                status: 202)
+            return try await auditRequest.asked(
+                .undo, digest, for: named.survivor, as: .askUnmerge, details, call)
         }
     }
 }
