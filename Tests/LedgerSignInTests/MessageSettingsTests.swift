@@ -1,3 +1,4 @@
+import Foundation
 import Ledger
 import LedgerMessages
 import LedgerSignIn
@@ -44,6 +45,20 @@ import Testing
                 MessagePart(.signInCode, .sms, in: .german): "{code}, {minutes} min",
                 MessagePart(.newDevice, .sms, in: .english): "New at {time}",
             ])
+    }
+
+    @Test func `the example of own texts in the docs is read`() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let page = try String(
+            contentsOf: root.appendingPathComponent("docs/messages.md"), encoding: .utf8)
+        let member = #"    "messages":"#
+        let example = page.split(separator: "\n", omittingEmptySubsequences: false)
+            .drop { !($0.hasPrefix(member) && $0.contains(#""texts""#)) }
+            .prefix { $0.hasPrefix("    ") }.joined(separator: "\n")
+        let texts = try #require(try parse(String(example.dropFirst(member.count)))).texts
+        let parts: [MessagePart.Kind] = [.subject, .body, .sms]
+        #expect(Set(texts.keys) == Set(parts.map { MessagePart(.signInCode, $0, in: .english) }))
     }
 
     @Test(arguments: [

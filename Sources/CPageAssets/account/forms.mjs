@@ -6,7 +6,7 @@ import { createPasskey, usePasskey } from "../lib/passkeys.mjs";
 import { button, hasIntent, page, run, say, show, takeIntent } from "./page.mjs";
 import { addresses, showAccount } from "./methods.mjs";
 import { askAgain } from "./changes.mjs";
-import { arrive, finishSignIn, showSignIn } from "./sign-in.mjs";
+import { arrive, finishSignIn, open, showSignIn } from "./sign-in.mjs";
 
 /** Makes a view with a button that leads back to the ways to sign in. */
 export function withBack(make) {
@@ -139,12 +139,8 @@ export async function signUpWithPasskey(name) {
 /** Asks for a second factor, with the others as ways out. */
 export function showSecondFactor(step, factor) {
   const { t, api } = page;
-  const send = async (given) => {
-    const body = { sign_in_token: step.sign_in_token, factor_id: factor.factor_id, ...given };
-    const { is_new_user: isNew } = await api.call("POST", "v1/auth/second-factor", body, { isChange: true });
-    await arrive(isNew);
-  };
   const token = { sign_in_token: step.sign_in_token, factor_id: factor.factor_id };
+  const send = (given) => open("v1/auth/second-factor", { ...token, ...given });
   const others = step.factors.filter((each) => each !== factor).map((each) =>
     button(t.useFactor(factorName(each)), async () => showSecondFactor(step, each)));
   withBack((back) => {
@@ -177,6 +173,7 @@ export function showSecondFactor(step, factor) {
   });
 }
 
-function factorName(factor) {
+/** The name of a second factor as people know it. */
+export function factorName(factor) {
   return factor.type === "phone" ? page.t.phoneFactor(factor.hint) : page.t.factors[factor.type];
 }
