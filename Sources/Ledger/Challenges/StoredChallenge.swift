@@ -144,8 +144,8 @@ package protocol ChallengeStore: Sendable {
     ///
     /// The try is stored before the result is returned, and a wrong one raises the counts of the comparison in the same
     /// transaction, so that the number of codes that can be compared is bounded however many are tried at once. A code
-    /// that is right at the first try lowers counts, once however often it is repeated. A try that uses up its challenge
-    /// ends it in this transaction, too.
+    /// that is right at the first try lowers counts, once however often it is repeated. A code that is used up ends
+    /// its challenge in this transaction, too.
     ///
     /// - Parameters:
     ///   - id: The id of the challenge.
@@ -161,7 +161,7 @@ package protocol ChallengeStore: Sendable {
 
     /// Adds one to counts, unless one of them has reached its limit.
     ///
-    /// - Returns: nil, or a count that has reached its limit, one without a kind if there is one; nothing is counted then.
+    /// - Returns: nil, or a count that has reached its limit, if possible one without a kind; nothing is counted then.
     func count(
         _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
     ) async throws(LedgerFault) -> ReachedCount?

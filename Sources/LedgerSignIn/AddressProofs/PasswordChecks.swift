@@ -144,8 +144,8 @@ package final class PasswordChecks: Sendable {
         }
     }
 
-    /// Sends the code with which a password is tried that strangers have tried too often, if an account has one with the
-    /// address.
+    /// Sends the code with which a password is tried that strangers have tried too often, if an account has one with
+    /// the address.
     ///
     /// The result is the same without one.
     ///

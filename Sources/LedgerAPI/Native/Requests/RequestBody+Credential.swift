@@ -67,8 +67,8 @@ extension RequestBody {
         return PasskeyBody(challenge: challenge, credential: credential)
     }
 
-    /// Reads an address with its password, for a sign-in also with a code; or a code, with the password that it sets by a
-    /// link.
+    /// Reads an address with its password, for a sign-in also with a code; or a code, with the password that it sets
+    /// by a link.
     private func password(
         for provider: ProviderConfiguration?, isForSignIn: Bool
     ) throws(APIError) -> PasswordBody {

@@ -359,7 +359,8 @@ extension RouteCall {
         switch failure {
         case .wrong: .refused(wrong)
         case .wrongCode: .refused(.invalidCode)
-        case .limited(let seconds), .codeNeeded(let seconds): .refused(.rateLimited(retryAfterSeconds: seconds))
+        case .limited(let seconds), .codeNeeded(let seconds):
+            .refused(.rateLimited(retryAfterSeconds: seconds))
         case .faulted(let fault): .faulted(fault)
         }
     }
