@@ -71,12 +71,21 @@ export function showCode(address, back, finish, more = []) {
 
 /** Asks for an address and its password. */
 export function showPasswordForm(name) {
-  const { t } = page;
+  const { t, api } = page;
   const email = field(t.email, { type: "email", autocomplete: "username", maxlength: 254 });
   const password = field(t.password, { type: "password", autocomplete: "current-password" });
   withBack((back) => show(t.signInWithPassword, form({
     fields: [email, password], submit: t.signIn, missing: t.missing, more: [back],
-    onsubmit: (target) => run(target, () => finishSignIn(name, { email: email.value, password: password.value })),
+    onsubmit: (target) => run(target, async () => {
+      const proof = { email: email.value, password: password.value };
+      try {
+        await finishSignIn(name, proof);
+      } catch (error) {
+        if (error.details?.needs !== "code") throw error;
+        const { challenge_id: challenge } = await api.call("POST", `v1/auth/codes/${name}`, { address: proof.email });
+        showCode(proof.email, back, (code) => finishSignIn(name, { ...proof, challenge_id: challenge, code }));
+      }
+    }),
   }), el("div", { class: "choices" },
     !hasIntent() && button(t.signUp, async () => showSignUp(name)),
     button(t.forgotPassword, async () => showReset(name))), returning(name)));

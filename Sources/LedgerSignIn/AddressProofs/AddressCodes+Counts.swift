@@ -126,9 +126,11 @@ extension AddressCodes {
     /// Returns the counts of a wrong password.
     ///
     /// Those of a stranger count by the network alone, too: few passwords tried with many addresses are guesses as well.
-    /// A device that is known to the address counts by its name.
+    /// A device that is known to the address counts by its name. The limit of the address, which strangers can use up,
+    /// is not that of a client that reads its messages.
     func passwordCounts(
-        of names: [AddressName], in tenant: TenantID, from network: String, by device: String?
+        of names: [AddressName], in tenant: TenantID, from network: String, by device: String?,
+        isProved: Bool
     ) -> [CodeCount] {
         guard let digest = names.first?.digest else { return [] }
         let limit = PasswordChecks.triesPerNetwork
@@ -138,9 +140,13 @@ extension AddressCodes {
             } else {
                 [
                     counted("password by", digest, network, limit, tenant),
-                    counted("password for", digest, "", PasswordChecks.triesPerAddress, tenant),
                     counted(
                         "passwords by", .zero, network, PasswordChecks.triesOfNetwork, tenant),
+                    isProved
+                        ? nil
+                        : counted(
+                            "password for", digest, "", PasswordChecks.triesPerAddress, tenant,
+                            .address),
                 ]
             }
         return counts.compactMap { $0 }
@@ -222,7 +228,7 @@ extension AddressCodes.Use {
         case .link(let caller), .change(let caller), .merge(let caller, _),
             .enrolment(let caller, _):
             caller.account
-        case .signIn, .signUp, .reset, .takeBack, .secondStep: nil
+        case .signIn, .password, .signUp, .reset, .takeBack, .secondStep: nil
         }
     }
 
@@ -237,7 +243,7 @@ extension AddressCodes.Use {
         switch self {
         case .signUp: "sent to sign up"
         case .reset, .takeBack: "sent to recover"
-        case .signIn, .secondStep, .link, .change, .merge, .enrolment: "sent to"
+        case .signIn, .password, .secondStep, .link, .change, .merge, .enrolment: "sent to"
         }
     }
 }

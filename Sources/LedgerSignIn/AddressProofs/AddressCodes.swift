@@ -89,6 +89,8 @@ package final class AddressCodes: Sendable {
     /// The use of a code that a client requests.
     package enum Use: Sendable {
         case signIn
+        /// A password that strangers have tried too often; whether an account has one with the address.
+        case password(isKnown: Bool)
         /// A link by this account holder, or a sign-in.
         case link(Caller)
         /// The confirmation of a sign-up with this password; an account may have the address, or have claimed it with
@@ -142,6 +144,7 @@ package final class AddressCodes: Sendable {
         var account: AccountID?
         switch use {
         case .signIn: purpose = .signIn
+        case .password(let isKnown): (purpose, isSent) = (.signIn, isKnown)
         case .signUp(let password, let isKnown, let claim):
             (purpose, secret) = (isKnown ? .addressKnown : .signUp, password.hash)
             plan = claim.map(Self.digest(of:))
@@ -207,7 +210,8 @@ package final class AddressCodes: Sendable {
                 return ComparedCode(
                     isRight: isEqual && isForUse,
                     counts: self.tryCounts(of: body, for: challenge, use, from: network),
-                    lowers: [self.unanswered(of: challenge)].compactMap(\.self))
+                    lowers: [self.unanswered(of: challenge)].compactMap(\.self),
+                    isUsedUp: use.usesUp)
             }
         }
         switch tried {
@@ -218,10 +222,10 @@ package final class AddressCodes: Sendable {
         }
     }
 
-    /// Adds one to counts, unless one of them has reached its limit; returns the seconds to wait then.
+    /// Adds one to counts, unless one of them has reached its limit; returns that one then.
     func count(
         _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
-    ) async throws(CodeFailure) -> Int64? {
+    ) async throws(CodeFailure) -> ReachedCount? {
         try await stored { () async throws(LedgerFault) in
             try await self.store.count(counts, in: tenant, at: now)
         }

@@ -60,8 +60,8 @@ package final class PasswordChecks: Sendable {
         from network: String, in tenant: TenantID, at now: Timestamp
     ) async throws(CodeFailure) {
         let counts = codes.claimCounts(from: network, in: tenant)
-        if let wait = try await codes.count(counts, in: tenant, at: now) {
-            throw .limited(retryAfterSeconds: wait)
+        if let reached = try await codes.count(counts, in: tenant, at: now) {
+            throw .limited(retryAfterSeconds: reached.waitSeconds)
         }
     }
 
@@ -144,6 +144,24 @@ package final class PasswordChecks: Sendable {
         }
     }
 
+    /// Sends the code with which a password is tried that strangers have tried too often, if an account has one with
+    /// the address.
+    ///
+    /// The result is the same without one.
+    ///
+    /// - Returns: The id of the challenge.
+    /// - Throws: `limited` when too many codes were sent, `faulted`.
+    package func beginSignIn(
+        _ address: String, of provider: ProviderName, in tenant: TenantID, from network: String,
+        knownAs device: String?, language: String?, at now: Timestamp
+    ) async throws(CodeFailure) -> ChallengeID {
+        let names = codes.names(of: address, .email, in: tenant)
+        let isKnown = try await find(names, at: provider, in: tenant) != nil
+        return try await codes.send(
+            to: address, .email, of: provider, in: tenant, for: .password(isKnown: isKnown),
+            from: network, knownAs: device, language: language, at: now)
+    }
+
     /// Sends the code of a reset, if an account with a password has the address.
     ///
     /// The result is the same without one.
@@ -209,7 +227,7 @@ package final class PasswordChecks: Sendable {
     package func firstRefused(
         _ body: PasswordBody, in tenant: TenantID, from network: String, at now: Timestamp
     ) async -> [AddressName]? {
-        guard case .known(let typed, _, _) = body,
+        guard case .known(let typed, _, _, _) = body,
             let address = PasswordSettings.canonical(typed)
         else { return nil }
         let names = codes.names(of: address, .email, in: tenant)
@@ -263,14 +281,15 @@ package final class PasswordChecks: Sendable {
     /// Checks a password.
     ///
     /// A text that is no address, an unknown address, an account without a password, and another account than that of
-    /// the holder cost as much as a wrong password, and take as long.
+    /// the holder cost as much as a wrong password, and take as long. With a code to the address, the limit of the
+    /// address does not hold; the code is used up before the password is looked up.
     ///
     /// - Returns: The address with its names, and the stored password.
-    /// - Throws: `wrong`, `limited` after too many wrong passwords, `faulted`.
+    /// - Throws: `wrong`, `wrongCode`, `limited` or `codeNeeded` after too many wrong passwords, `faulted`.
     func check(
-        _ typed: String, _ password: Password, of provider: ProviderName,
-        by holder: Holder? = nil, in tenant: TenantID, from network: String,
-        knownAs device: String?, at now: Timestamp
+        _ typed: String, _ password: Password, with code: CodeBody? = nil,
+        of provider: ProviderName, by holder: Holder? = nil, in tenant: TenantID,
+        from network: String, knownAs device: String?, at now: Timestamp
     ) async throws(CodeFailure) -> Checked {
         let address = PasswordSettings.canonical(typed) ?? "@"
         let device = device.flatMap { codes.device($0, of: address, .email, in: tenant) }
@@ -283,10 +302,23 @@ package final class PasswordChecks: Sendable {
             if let holder {
                 codes.passwordCounts(of: holder.account, in: tenant)
             } else {
-                codes.passwordCounts(of: names, in: tenant, from: network, by: device)
+                codes.passwordCounts(
+                    of: names, in: tenant, from: network, by: device, isProved: code != nil)
             }
-        if let wait = try await codes.count(counts, in: tenant, at: now) {
-            throw .limited(retryAfterSeconds: wait)
+        if let reached = try await codes.count(counts, in: tenant, at: now) {
+            guard reached.kind == nil else {
+                throw .codeNeeded(retryAfterSeconds: reached.waitSeconds)
+            }
+            throw .limited(retryAfterSeconds: reached.waitSeconds)
+        }
+        if let code {
+            do throws(CodeFailure) {
+                _ = try await codes.check(
+                    code, of: provider, in: tenant, for: .password(of: address), from: network,
+                    at: now)
+            } catch .wrong {
+                throw .wrongCode
+            }
         }
         let found = try await find(names, at: provider, in: tenant)
         let stored = found.flatMap {

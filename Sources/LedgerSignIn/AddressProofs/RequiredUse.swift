@@ -3,6 +3,8 @@ package import Ledger
 /// The use of a code that a request needs.
 enum RequiredUse {
     case signIn
+    /// A sign-in with the password of this address, which strangers have tried too often.
+    case password(of: String)
     case signUp
     case reset
     case link(SessionID)
@@ -23,6 +25,9 @@ enum RequiredUse {
     func accepts(_ challenge: StoredChallenge) -> Bool {
         switch self {
         case .signIn: challenge.plan == nil && challenge.secret == nil
+        case .password(let address):
+            challenge.session == nil && challenge.plan == nil && challenge.secret == nil
+                && challenge.address == address
         case .signUp: challenge.secret.map { !AddressCodes.isUse($0) } ?? false
         case .reset:
             challenge.session == nil && challenge.secret == nil && challenge.plan != nil
@@ -44,6 +49,14 @@ enum RequiredUse {
     }
 }
 
+extension RequiredUse {
+    /// Whether a right code is used up by its check: the password beside it may be wrong, and then no command ends the
+    /// challenge.
+    var usesUp: Bool {
+        if case .password = self { true } else { false }
+    }
+}
+
 extension AddressCodes {
     /// Whether the text of a challenge names a use, and is not the hash of a password.
     static func isUse(_ secret: String) -> Bool {
@@ -55,8 +68,12 @@ extension AddressCodes {
 package enum CodeFailure: Error, Sendable {
     /// The code is wrong, or its challenge has ended.
     case wrong
+    /// The code beside a password is, so the password was not checked.
+    case wrongCode
     /// Too many codes were sent or tried.
     case limited(retryAfterSeconds: Int64)
+    /// Strangers have tried too many passwords for an address: until then, one is tried with a code to the address.
+    case codeNeeded(retryAfterSeconds: Int64)
     /// The store failed.
     case faulted(LedgerFault)
 }

@@ -195,8 +195,8 @@ package final class SecondFactors: Sendable {
         guard let stored = try await factor(id, after: first, in: tenant) else { return nil }
         let counts = codes.factorCounts(
             of: stored.factor, in: tenant, from: network, knownAs: body.deviceToken)
-        if let wait = try await codes.count(counts, in: tenant, at: now) {
-            throw .limited(retryAfterSeconds: wait)
+        if let reached = try await codes.count(counts, in: tenant, at: now) {
+            throw .limited(retryAfterSeconds: reached.waitSeconds)
         }
         let use: FactorUse?
         do throws(CodeFailure) {

@@ -307,7 +307,8 @@ import Testing
             ] {
                 waits.append(
                     try await store.count(
-                        counts, in: .default, at: Self.now.adding(seconds: seconds)))
+                        counts, in: .default, at: Self.now.adding(seconds: seconds))?
+                        .waitSeconds)
             }
             #expect(waits == [nil, 3_599, nil, quarter - 3_600, nil])
             await store.close()

@@ -358,7 +358,9 @@ extension RouteCall {
     func error(_ failure: CodeFailure, or wrong: Refusal) -> APIError {
         switch failure {
         case .wrong: .refused(wrong)
-        case .limited(let seconds): .refused(.rateLimited(retryAfterSeconds: seconds))
+        case .wrongCode: .refused(.invalidCode)
+        case .limited(let seconds), .codeNeeded(let seconds):
+            .refused(.rateLimited(retryAfterSeconds: seconds))
         case .faulted(let fault): .faulted(fault)
         }
     }
