@@ -82,7 +82,7 @@ import Testing
         let ledger = InMemoryLedger(policy: { _ in nil }, now: { Self.now })
         let passwords = PasswordChecks(
             hasher: PasswordHasher(), pool: BlockingPool(label: "none", threads: 1, waitingMax: 0),
-            store: ledger, codes: codes)
+            store: ledger, codes: codes, localParts: { _ in .ascii })
         let client = CodeClient(
             codes: codes, passwords: passwords,
             passkeys: PasskeyChecks(
