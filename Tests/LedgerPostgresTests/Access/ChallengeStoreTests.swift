@@ -354,6 +354,13 @@ import Testing
         }
     }
 
+    @Test func `the last letter of an address may join the sign`() async throws {
+        try await with { _, codes, outbox in
+            let id = try await send(codes, "\u{D15}\u{D4E}@example.com")
+            #expect(try await refusal(codes, id, outbox.codes[0]) == nil)
+        }
+    }
+
     @Test func `a code of another tenant is wrong`() async throws {
         try await with { _, codes, outbox in
             let id = try await send(codes)
