@@ -19,6 +19,7 @@ package struct AccountMapper: Sendable {
     private let known: [String: ProviderName]
     private let names: AddressNames
     private let tenant: TenantID
+    private let localParts: EmailLocalParts
     private var isPreview: Bool
     private let disabledReason: String
     private let hasher = PasswordHasher()
@@ -36,11 +37,12 @@ package struct AccountMapper: Sendable {
     ///   - given: The ledger's providers by their names in the other system, where the operator says so.
     ///   - names: Makes the names of addresses.
     ///   - tenant: The tenant.
+    ///   - localParts: Those of addresses that the tenant takes.
     ///   - isPreview: Whether nothing is imported.
     ///   - reason: The reason that is disclosed for accounts that come disabled.
     package init(
         _ format: ImportFormat, under policy: TenantPolicy, given: [String: ProviderName],
-        names: AddressNames, tenant: TenantID, isPreview: Bool, reason: String
+        names: AddressNames, tenant: TenantID, localParts: EmailLocalParts = .ascii, isPreview: Bool, reason: String
     ) {
         self.format = format
         self.policy = policy
@@ -48,6 +50,7 @@ package struct AccountMapper: Sendable {
         known = format.providers(of: policy.providers.mapValues(\.type))
         self.names = names
         self.tenant = tenant
+        self.localParts = localParts
         self.isPreview = isPreview
         disabledReason = reason
         func first(_ type: ProviderType, _ name: String) -> ProviderName? {
@@ -197,7 +200,7 @@ package struct AccountMapper: Sendable {
             account.lose(.addressWithoutProvider)
             return []
         }
-        guard let text = CodeSettings(kind: kind).canonical(own.text) else {
+        guard let text = localParts.canonical(own.text, kind) else {
             account.lose(.invalidAddress)
             return []
         }

@@ -170,7 +170,7 @@ struct ChallengeTry {
             session: try result.optionalUUID(row, list["c.session_id"]).map { SessionID(bits: $0) },
             plan: try result.optionalBytes(row, list["c.plan"]).flatMap { Digest($0) },
             name: AddressName(
-                kind: text.contains("@") ? .email : .phone,
+                kind: text.utf8.contains(UInt8(ascii: "@")) ? .email : .phone,
                 digest: try result.digest(row, list["c.digest"]),
                 key: try result.text(row, list["c.key_id"])),
             address: text, secret: parts[1].isEmpty ? nil : String(parts[1]),

@@ -17,6 +17,7 @@ package final class PasswordChecks: Sendable {
     private let pool: BlockingPool
     private let store: any PasswordStore
     private let codes: AddressCodes
+    private let localParts: @Sendable (TenantID) -> EmailLocalParts
     private let failureTime: Duration
     private let pause: @Sendable (ContinuousClock.Instant) async -> Void
 
@@ -27,12 +28,14 @@ package final class PasswordChecks: Sendable {
     ///   - pool: Bounds the number of passwords that are hashed or wait for it.
     ///   - store: Finds passwords by addresses.
     ///   - codes: Counts tries, and sends the codes of sign-ups and resets.
+    ///   - localParts: Returns those of addresses that a tenant takes.
     ///   - failureTime: The minimum time from the beginning of a check until a wrong password is answered: longer
     ///     than any hash takes, so that the schemes of imported hashes don't tell accounts from unknown addresses.
     ///   - pause: Waits until a time.
     package init(
         hasher: PasswordHasher, pool: BlockingPool, store: any PasswordStore,
-        codes: AddressCodes, failureTime: Duration = .zero,
+        codes: AddressCodes, localParts: @escaping @Sendable (TenantID) -> EmailLocalParts,
+        failureTime: Duration = .zero,
         pause: @escaping @Sendable (ContinuousClock.Instant) async -> Void = {
             try? await Task.sleep(until: $0)
         }
@@ -41,6 +44,7 @@ package final class PasswordChecks: Sendable {
         self.pool = pool
         self.store = store
         self.codes = codes
+        self.localParts = localParts
         self.failureTime = failureTime
         self.pause = pause
     }
@@ -228,7 +232,7 @@ package final class PasswordChecks: Sendable {
         _ body: PasswordBody, in tenant: TenantID, from network: String, at now: Timestamp
     ) async -> [AddressName]? {
         guard case .known(let typed, _, _, _) = body,
-            let address = PasswordSettings.canonical(typed)
+            let address = localParts(tenant).canonical(typed)
         else { return nil }
         let names = codes.names(of: address, .email, in: tenant)
         let counts = codes.refusalCounts(of: names, in: tenant, from: network)
@@ -291,7 +295,7 @@ package final class PasswordChecks: Sendable {
         of provider: ProviderName, by holder: Holder? = nil, in tenant: TenantID,
         from network: String, knownAs device: String?, at now: Timestamp
     ) async throws(CodeFailure) -> Checked {
-        let address = PasswordSettings.canonical(typed) ?? "@"
+        let address = localParts(tenant).canonical(typed) ?? "@"
         let device = device.flatMap { codes.device($0, of: address, .email, in: tenant) }
         // Known by its network: one person may have any number of devices.
         let client = BlockingPool.Client(network, isKnown: device != nil)

@@ -45,6 +45,7 @@ enum ImportPasswordsCommand {
         guard let provider = named ?? (candidates.count == 1 ? candidates.first : nil),
             candidates.contains(provider)
         else { throw Fault("the tenant has no such provider of type password") }
+        let localParts = try TenantSetup.localParts(of: command.tenant, environment)
         if !isDryRun {
             var access = AccessRecord(by: nil, .importPasswords)
             access.reason = reason
@@ -58,7 +59,8 @@ enum ImportPasswordsCommand {
         let importer = PasswordImporter(
             command: command, sequencer: sequencer, faults: faults, provider: provider,
             isDryRun: isDryRun,
-            names: AddressNames(current: secrets.currentID, keys: secrets.keys))
+            names: AddressNames(current: secrets.currentID, keys: secrets.keys),
+            localParts: localParts)
         async let finished: Void = sequencer.run()
         let counted = await importAll(lines, importer)
         sequencer.close()
@@ -152,6 +154,7 @@ private struct PasswordImporter: Sendable {
     let provider: ProviderName
     let isDryRun: Bool
     let names: AddressNames
+    let localParts: EmailLocalParts
     private let hasher = PasswordHasher()
     private let pool = BlockingPool(
         label: "account-ledger import", threads: ProcessInfo.processInfo.activeProcessorCount,
@@ -159,7 +162,7 @@ private struct PasswordImporter: Sendable {
 
     init(
         command: AdministeredCommand, sequencer: Sequencer, faults: LastFault,
-        provider: ProviderName, isDryRun: Bool, names: AddressNames
+        provider: ProviderName, isDryRun: Bool, names: AddressNames, localParts: EmailLocalParts
     ) {
         self.command = command
         self.sequencer = sequencer
@@ -167,6 +170,7 @@ private struct PasswordImporter: Sendable {
         self.provider = provider
         self.isDryRun = isDryRun
         self.names = names
+        self.localParts = localParts
     }
 
     /// Returns the outcome of each line, in order.
@@ -188,7 +192,7 @@ private struct PasswordImporter: Sendable {
             return .refused("the line is longer than \(FileLines.bytesMax) bytes")
         }
         let read: PasswordImport
-        do { read = try PasswordImport(line) } catch { return .refused(error.rawValue) }
+        do { read = try PasswordImport(line, localParts) } catch { return .refused(error.rawValue) }
         let hash: PasswordHash
         do {
             hash = try await pool.admit().run { [hasher, isDryRun] in

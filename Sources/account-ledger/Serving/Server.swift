@@ -128,6 +128,7 @@ struct Server: Sendable {
         ) { log.write(.error, "credential fault", ["detail": .text($0)]) }
         passwords = PasswordChecks(
             hasher: PasswordHasher(), pool: Self.passwordPool(), store: credentials, codes: codes,
+            localParts: { tenants[$0]?.localParts ?? .ascii },
             failureTime: configuration.passwordFailureTime)
         liveKeys = LiveKeys(
             configuration.keys, wrapping: keys.wrapping, tokens: accessTokens,

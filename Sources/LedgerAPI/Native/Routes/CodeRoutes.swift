@@ -149,12 +149,11 @@ extension RouteCall {
         case .password where mayBePassword: kind = .email
         default: throw .refused(.unsupportedProvider)
         }
-        let codes = CodeSettings(kind: kind)
-        guard let address = codes.canonical(typed) else {
+        guard let address = configuration.localParts.canonical(typed, kind) else {
             throw .invalidRequest(
                 RequestFlaw("\(member.name) is not \(kind.inWords)", at: .field(member.name)))
         }
-        guard !isSentTo || codes.mayReceive(address, under: configuration.messages) else {
+        guard !isSentTo || CodeSettings(kind: kind).mayReceive(address, under: configuration.messages) else {
             throw .invalidRequest(
                 RequestFlaw(
                     "\(member.name) is of a country or kind to which no messages go",
