@@ -146,7 +146,8 @@ package final class MessageDispatcher: Sendable {
             counts.add("failed", of: channel)
             onFault(
                 "message \(message.id) of tenant \(message.tenant) was refused by"
-                    + " \(channel.rawValue): \(code.map(String.init) ?? failure?.rawValue ?? "no code")")
+                    + " \(channel.rawValue): "
+                    + (code.map(String.init) ?? failure?.rawValue ?? "no code"))
         case .deferred(let code, let failure, let asked):
             let pause =
                 failure == .stopped ? 0 : configuration.pause(after: attempts, asked: asked)

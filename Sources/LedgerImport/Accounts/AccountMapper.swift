@@ -42,7 +42,8 @@ package struct AccountMapper: Sendable {
     ///   - reason: The reason that is disclosed for accounts that come disabled.
     package init(
         _ format: ImportFormat, under policy: TenantPolicy, given: [String: ProviderName],
-        names: AddressNames, tenant: TenantID, localParts: EmailLocalParts = .ascii, isPreview: Bool, reason: String
+        names: AddressNames, tenant: TenantID, localParts: EmailLocalParts = .ascii,
+        isPreview: Bool, reason: String
     ) {
         self.format = format
         self.policy = policy

@@ -153,7 +153,8 @@ extension RouteCall {
             throw .invalidRequest(
                 RequestFlaw("\(member.name) is not \(kind.inWords)", at: .field(member.name)))
         }
-        guard !isSentTo || CodeSettings(kind: kind).mayReceive(address, under: configuration.messages) else {
+        let codes = CodeSettings(kind: kind)
+        guard !isSentTo || codes.mayReceive(address, under: configuration.messages) else {
             throw .invalidRequest(
                 RequestFlaw(
                     "\(member.name) is of a country or kind to which no messages go",
