@@ -69,7 +69,7 @@ import Testing
         let passwords = PasswordChecks(
             hasher: PasswordHasher(),
             pool: BlockingPool(label: "one", threads: 1, waitingMax: 1), store: ledger,
-            codes: codes)
+            codes: codes, localParts: { _ in .ascii })
         let client = CodeClient(
             codes: codes, passwords: passwords,
             passkeys: PasskeyChecks(
