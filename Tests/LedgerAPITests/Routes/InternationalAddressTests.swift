@@ -1,3 +1,4 @@
+import Ledger
 import LedgerSignIn
 import LedgerTestSupport
 import Passwords
