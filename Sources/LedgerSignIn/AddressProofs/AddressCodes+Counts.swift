@@ -102,6 +102,9 @@ extension AddressCodes {
     }
 
     /// Returns the counts of a tried code; empty for a second factor, whose tries count by the factor.
+    ///
+    /// An account holder who tries a code of the own session has the account's tries, and all of them together have a
+    /// limit, since accounts are free where anyone may sign up.
     func tryCounts(
         of body: CodeBody, for challenge: StoredChallenge, _ use: RequiredUse,
         from network: String
@@ -114,6 +117,13 @@ extension AddressCodes {
         let counts: [CodeCount?] =
             if let device {
                 [counted("tried by device", digest, device, Self.triesPerNetwork, tenant)]
+            } else if let holder = use.holder, challenge.session == holder.session {
+                [
+                    counted(
+                        "tried by account", digest, holder.account.description,
+                        Self.triesPerNetwork, tenant),
+                    counted("tried by accounts", digest, "", Self.triesPerAddress, tenant),
+                ]
             } else {
                 [
                     counted("tried by", digest, network, Self.triesPerNetwork, tenant),

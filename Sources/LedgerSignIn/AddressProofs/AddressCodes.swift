@@ -38,8 +38,8 @@ package final class AddressCodes: Sendable {
     package static let unansweredPerPrefix = 50
     /// The age of a proof by which an account is established: it was hardly opened for the next code.
     package static let establishedSeconds: Int64 = 7 * 86_400
-    /// The wrong codes that may be tried within an hour for one address, by one client network or one known
-    /// device, and by all others.
+    /// The wrong codes that may be tried within an hour for one address: by one client network, one known device or the
+    /// holder of one account, and by all networks or all such accounts.
     package static let triesPerNetwork = 10
     package static let triesPerAddress = 20
     /// The codes of browser flows that providers may refuse to one client network within an hour.

@@ -36,9 +36,8 @@ struct PasswordProver {
         case .new(let code, _) where purpose.isSignIn:
             return try await signUp(code, by: client, in: tenant, for: purpose, at: now)
         case .new(let code, let password):
-            guard case .link = purpose, let session = client.session else { throw .wrongCode }
-            let (challenge, names) = try await check(
-                code, client, tenant, .link(session), at: now)
+            guard case .link = purpose, let caller = client.caller else { throw .wrongCode }
+            let (challenge, names) = try await check(code, client, tenant, .link(caller), at: now)
             let hash: NewPassword
             do throws(CodeFailure) {
                 hash = try await client.passwords.hash(password, from: client.network)

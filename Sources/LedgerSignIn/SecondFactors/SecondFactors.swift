@@ -109,7 +109,7 @@ package final class SecondFactors: Sendable {
         in tenant: TenantID, from network: String, at now: Timestamp
     ) async throws(CodeFailure) -> (factor: NewFactor, challenge: ChallengeID) {
         let (challenge, _) = try await codes.check(
-            body, of: provider, in: tenant, for: .enrolment(caller.session), from: network,
+            body, of: provider, in: tenant, for: .enrolment(caller), from: network,
             at: now)
         return (
             NewFactor(id: id, kind: .phone, secret: Array(challenge.address.utf8), counter: 0),

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a renewed access token of the same account repeats a merge, another account's does not`()
+    @Test func `a renewed access token repeats a merge, the token of another account does not`()
         async throws
     {
         let scene = try await FactorMerge()
