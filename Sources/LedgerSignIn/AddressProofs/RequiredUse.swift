@@ -25,7 +25,7 @@ enum RequiredUse {
         case .link(let caller), .mergePreview(let caller), .merge(let caller, _),
             .change(let caller), .enrolment(let caller):
             caller
-        case .signIn, .signUp, .reset, .takeBack, .secondStep: nil
+        case .signIn, .password, .signUp, .reset, .takeBack, .secondStep: nil
         }
     }
 
