@@ -37,7 +37,8 @@ extension [MergedFactor] {
 
     /// Whether a survivor gets its first second factor with these: its sessions began without a factor, and end.
     ///
-    /// - Parameter former: the second factors that it had.
+    /// - Parameter former: The second factors that it had.
+    /// - Returns: Whether they include its first one.
     package func bringFirst(to former: [FactorID]) -> Bool {
         former.isEmpty && !required.isEmpty
     }
