@@ -58,6 +58,7 @@ enum ImportPasswordsCommand {
         let importer = PasswordImporter(
             command: command, sequencer: sequencer, faults: faults, provider: provider,
             isDryRun: isDryRun,
+            hasher: PasswordHasher(peppers: try LedgerCommands.peppers(environment)),
             names: AddressNames(current: secrets.currentID, keys: secrets.keys))
         async let finished: Void = sequencer.run()
         let counted = await importAll(lines, importer)
@@ -152,20 +153,21 @@ private struct PasswordImporter: Sendable {
     let provider: ProviderName
     let isDryRun: Bool
     let names: AddressNames
-    private let hasher = PasswordHasher()
+    private let hasher: PasswordHasher
     private let pool = BlockingPool(
         label: "account-ledger import", threads: ProcessInfo.processInfo.activeProcessorCount,
         waitingMax: .max / 2)
 
     init(
         command: AdministeredCommand, sequencer: Sequencer, faults: LastFault,
-        provider: ProviderName, isDryRun: Bool, names: AddressNames
+        provider: ProviderName, isDryRun: Bool, hasher: PasswordHasher, names: AddressNames
     ) {
         self.command = command
         self.sequencer = sequencer
         self.faults = faults
         self.provider = provider
         self.isDryRun = isDryRun
+        self.hasher = hasher
         self.names = names
     }
 
