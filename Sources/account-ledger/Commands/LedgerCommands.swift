@@ -55,7 +55,7 @@ enum LedgerCommands {
 
     /// Returns the keys of hashes of passwords.
     static func peppers(_ environment: Environment) throws(Fault) -> PasswordPeppers {
-        try keys(environment)?.peppers ?? .none
+        try keys(environment)?.peppers ?? PasswordPeppers.none
     }
 
     /// Returns the keys that authenticate events; nil when no key directory is configured.
