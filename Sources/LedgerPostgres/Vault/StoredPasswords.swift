@@ -4,9 +4,11 @@ package import Postgres
 
 /// The passwords of all tenants, those of moved ones included.
 package enum StoredPasswords {
-    static let list: SelectList = ["t.tenant_id"] + PasswordLoad.Columns.selected("t")
+    private static let list: SelectList = ["t.tenant_id"] + PasswordLoad.Columns.selected("t")
     private static let columns = PasswordLoad.Columns("t", in: list)
     private static let tenant = list["t.tenant_id"]
+    private static let statement = AllTenants.everyPage(
+        of: "credentials", list, id: "identity_id")
 
     /// Decrypts every password and the key of every passkey, page by page.
     ///
@@ -17,7 +19,7 @@ package enum StoredPasswords {
         var last: (tenant: String, identity: UInt128) = ("", 0)
         while true {
             let page = try connection.query(
-                AllTenants.storedPasswords, [.text(last.tenant), .uuid(last.identity)])
+                statement, [.text(last.tenant), .uuid(last.identity)])
             guard page.rowCount > 0 else { return }
             for row in 0..<page.rowCount {
                 let name = try page.text(row, tenant)

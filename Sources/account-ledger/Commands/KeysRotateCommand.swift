@@ -105,7 +105,7 @@ enum KeysRotateCommand {
         _ arguments: Arguments, _ environment: Environment
     ) async throws -> ExitCode {
         guard arguments["after"] == nil else {
-            throw arguments.usageError("--after requires KIND token or encryption")
+            throw arguments.usageError("--after requires KIND token, encryption or pepper")
         }
         let url = try environment.databaseURL
         let directory = KeyDirectory(path: try environment.required(.keys))
@@ -119,7 +119,7 @@ enum KeysRotateCommand {
         _ arguments: Arguments, _ environment: Environment
     ) async throws -> ExitCode {
         guard arguments["after"] == nil else {
-            throw arguments.usageError("--after requires KIND token or encryption")
+            throw arguments.usageError("--after requires KIND token, encryption or pepper")
         }
         let url = try environment.databaseURL
         guard let directory = try SealingSetup.directory(environment, mode: try environment.mode)
