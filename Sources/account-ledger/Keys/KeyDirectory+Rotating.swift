@@ -16,9 +16,9 @@ extension KeyDirectory {
             // A directory of a former release has no MAC key.
             if ids.isEmpty, kind == .mac { continue }
             choice.current[kind] =
-                kind == .pepper
-                ? try currentIfAny(kind, among: ids, said, at: now)
-                : try current(kind, among: ids, said, at: now)
+                try kind == .pepper
+                ? currentIfAny(kind, among: ids, said, at: now)
+                : current(kind, among: ids, said, at: now)
             // Also a past one: its time says how long the former key has been out of use.
             choice.next[kind] = said.next[kind]
         }
