@@ -1,6 +1,6 @@
 package import Ledger
 package import LedgerSignIn
-internal import Passwords
+package import Passwords
 
 /// Makes the commands that import accounts.
 package struct AccountMapper: Sendable {
@@ -22,7 +22,7 @@ package struct AccountMapper: Sendable {
     private let localParts: EmailLocalParts
     private var isPreview: Bool
     private let disabledReason: String
-    private let hasher = PasswordHasher()
+    private let hasher: PasswordHasher
     private let passwordProvider: ProviderName?
     private let emailProvider: ProviderName?
     private let phoneProvider: ProviderName?
@@ -40,10 +40,11 @@ package struct AccountMapper: Sendable {
     ///   - localParts: Those of addresses that the tenant takes.
     ///   - isPreview: Whether nothing is imported.
     ///   - reason: The reason that is disclosed for accounts that come disabled.
+    ///   - peppers: The keys of the hashes that wrap weak ones.
     package init(
         _ format: ImportFormat, under policy: TenantPolicy, given: [String: ProviderName],
         names: AddressNames, tenant: TenantID, localParts: EmailLocalParts = .ascii,
-        isPreview: Bool, reason: String
+        isPreview: Bool, reason: String, peppers: PasswordPeppers = .none
     ) {
         self.format = format
         self.policy = policy
@@ -54,6 +55,7 @@ package struct AccountMapper: Sendable {
         self.localParts = localParts
         self.isPreview = isPreview
         disabledReason = reason
+        hasher = PasswordHasher(peppers: peppers)
         func first(_ type: ProviderType, _ name: String) -> ProviderName? {
             let named = given[name]
             if let named, policy.providers[named]?.type == type { return named }

@@ -1,6 +1,7 @@
 package import BlockingCalls
 package import Ledger
 package import Passwords
+internal import Synchronization
 
 /// Hashes and checks passwords, on threads of their own.
 package final class PasswordChecks: Sendable {
@@ -13,13 +14,14 @@ package final class PasswordChecks: Sendable {
     /// The wrong passwords by which an account holder may try to agree to a change within an hour.
     package static let triesPerAccount = 20
 
-    private let hasher: PasswordHasher
+    private let hashing: Mutex<PasswordHasher>
     private let pool: BlockingPool
     private let store: any PasswordStore
     private let codes: AddressCodes
     private let localParts: @Sendable (TenantID) -> EmailLocalParts
     private let failureTime: Duration
     private let pause: @Sendable (ContinuousClock.Instant) async -> Void
+    private let onFault: @Sendable (String) -> Void
 
     /// Creates the service of a ledger.
     ///
@@ -32,21 +34,47 @@ package final class PasswordChecks: Sendable {
     ///   - failureTime: The minimum time from the beginning of a check until a wrong password is answered: longer
     ///     than any hash takes, so that the schemes of imported hashes don't tell accounts from unknown addresses.
     ///   - pause: Waits until a time.
+    ///   - onFault: Called with one line, free of personal data, for a password whose pepper is missing.
     package init(
         hasher: PasswordHasher, pool: BlockingPool, store: any PasswordStore,
         codes: AddressCodes, localParts: @escaping @Sendable (TenantID) -> EmailLocalParts,
         failureTime: Duration = .zero,
         pause: @escaping @Sendable (ContinuousClock.Instant) async -> Void = {
             try? await Task.sleep(until: $0)
-        }
+        },
+        onFault: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        self.hasher = hasher
+        hashing = Mutex(hasher)
         self.pool = pool
         self.store = store
         self.codes = codes
         self.localParts = localParts
         self.failureTime = failureTime
         self.pause = pause
+        self.onFault = onFault
+    }
+
+    private var hasher: PasswordHasher { hashing.withLock { $0 } }
+
+    /// The keys of hashes.
+    package var peppers: PasswordPeppers { hasher.peppers }
+
+    /// Hashes and verifies with other keys from now on.
+    package func use(_ peppers: PasswordPeppers) {
+        hashing.withLock { $0 = $0.with(peppers) }
+    }
+
+    /// The failure of a computation.
+    ///
+    /// A password whose pepper is missing is not wrong: it can be checked again once the key is there.
+    private func failure(_ error: any Error) -> CodeFailure {
+        switch error {
+        case is BlockingPool.Full: return .faulted(.overloaded)
+        case HashingFault.unknownPepper(let id):
+            onFault("the key directory lacks the pepper \(id)")
+            return .faulted(.unavailable)
+        default: return .faulted(.internalFailure)
+        }
     }
 
     /// A password that is right.
@@ -141,10 +169,8 @@ package final class PasswordChecks: Sendable {
                 try hasher.verify(password, against: known)
             }
             return isRight ? stored?.version : nil
-        } catch is BlockingPool.Full {
-            throw .faulted(.overloaded)
         } catch {
-            throw .faulted(.internalFailure)
+            throw failure(error)
         }
     }
 
@@ -217,10 +243,8 @@ package final class PasswordChecks: Sendable {
             let admission = try pool.admit(for: .init(network))
             let hash = try await admission.run { [hasher] in try hasher.hash(password) }
             return NewPassword(hash: hash.text)
-        } catch is BlockingPool.Full {
-            throw .faulted(.overloaded)
         } catch {
-            throw .faulted(.internalFailure)
+            throw failure(error)
         }
     }
 
@@ -325,6 +349,7 @@ package final class PasswordChecks: Sendable {
             }
         }
         let found = try await find(names, at: provider, in: tenant)
+        let hasher = self.hasher
         let stored = found.flatMap {
             holder?.identities.contains($0.version.identity) == false ? nil : $0
         }
@@ -337,7 +362,7 @@ package final class PasswordChecks: Sendable {
                 return (try hasher.verify(password, against: hash), begin)
             }
         } catch {
-            throw .faulted(.internalFailure)
+            throw failure(error)
         }
         guard isRight, let stored else {
             await pause(begin + failureTime)

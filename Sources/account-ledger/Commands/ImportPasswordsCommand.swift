@@ -59,6 +59,7 @@ enum ImportPasswordsCommand {
         let importer = PasswordImporter(
             command: command, sequencer: sequencer, faults: faults, provider: provider,
             isDryRun: isDryRun,
+            hasher: PasswordHasher(peppers: try LedgerCommands.peppers(environment)),
             names: AddressNames(current: secrets.currentID, keys: secrets.keys),
             localParts: localParts)
         async let finished: Void = sequencer.run()
@@ -155,20 +156,22 @@ private struct PasswordImporter: Sendable {
     let isDryRun: Bool
     let names: AddressNames
     let localParts: EmailLocalParts
-    private let hasher = PasswordHasher()
+    private let hasher: PasswordHasher
     private let pool = BlockingPool(
         label: "account-ledger import", threads: ProcessInfo.processInfo.activeProcessorCount,
         waitingMax: .max / 2)
 
     init(
         command: AdministeredCommand, sequencer: Sequencer, faults: LastFault,
-        provider: ProviderName, isDryRun: Bool, names: AddressNames, localParts: EmailLocalParts
+        provider: ProviderName, isDryRun: Bool, hasher: PasswordHasher, names: AddressNames,
+        localParts: EmailLocalParts
     ) {
         self.command = command
         self.sequencer = sequencer
         self.faults = faults
         self.provider = provider
         self.isDryRun = isDryRun
+        self.hasher = hasher
         self.names = names
         self.localParts = localParts
     }
