@@ -16,7 +16,7 @@ package final class TenantNodes: Sendable {
     private static let tenantsMax = 100_000
     /// The number of connections that share the commands of a node's tenants: a transaction has those of one tenant and
     /// mostly waits for the node.
-    private static let connectionsPerNode: UInt32 = 2
+    private static let connectionsPerNode: UInt32 = 4
 
     private struct State {
         var nodes: [TenantID: (lane: Int, since: ContinuousClock.Instant)] = [:]
