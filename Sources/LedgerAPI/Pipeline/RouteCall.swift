@@ -126,11 +126,6 @@ final class RouteCall: Sendable {
         }
     }
 
-    /// Whether a page signs in beside its own session, which stays.
-    var isBeside: Bool {
-        page?.caller != nil && request.headers.count(of: PageRequest.besideField) > 0
-    }
-
     /// Returns the token of `Authorization`, which is not checked.
     func bearerToken() throws(APIError) -> String { try BearerToken.read(request.headers) }
 

@@ -4,6 +4,11 @@ internal import LedgerSignIn
 internal import LedgerWire
 
 extension RouteCall {
+    /// Whether a page signs in beside its own session, which stays.
+    var isBeside: Bool {
+        page?.caller != nil && request.headers.count(of: PageRequest.besideField) > 0
+    }
+
     /// Returns the answer that issues a session's tokens, or to a page the cookie; beside the page's own session, the
     /// access token alone.
     func session(
