@@ -134,7 +134,7 @@ internal import CCurl
         guard line.dropFirst(3).first != "-" else { return true }
         greetingsLeft -= 1
         guard greetingsLeft == 0 else {
-            // What is said before TLS does not count.
+            // Extensions offered before STARTTLS are not trusted.
             offersSMTPUTF8 = false
             return true
         }

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `strangers lock nobody out who reads the messages of the address`() async throws {
+    @Test func `a code to the address lifts the limit that strangers have reached`() async throws {
         try await TwoServers.with { stage in
             let ada = try await stage.signUp(Self.victim, at: stage.first, network: 1)
             var refusals: Set<String> = []
