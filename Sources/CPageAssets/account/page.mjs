@@ -48,6 +48,8 @@ export const page = {
   account: null,
   /** @type {any[]} */
   factors: [],
+  /** Ends the session of another account beside that of the page; its module sets it. */
+  endOther: () => {},
 };
 
 /** @param {string} id */
