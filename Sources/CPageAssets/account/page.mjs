@@ -48,7 +48,7 @@ export const page = {
   account: null,
   /** @type {any[]} */
   factors: [],
-  /** Ends the session of another account beside that of the page; its module sets it. */
+  /** Ends another account's session; its module sets it. */
   endOther: () => {},
 };
 
