@@ -83,7 +83,15 @@ export function showPasswordForm(name) {
       } catch (error) {
         if (error.details?.needs !== "code") throw error;
         const { challenge_id: challenge } = await api.call("POST", `v1/auth/codes/${name}`, { address: proof.email });
-        showCode(proof.email, back, (code) => finishSignIn(name, { ...proof, challenge_id: challenge, code }));
+        showCode(proof.email, back, async (code) => {
+          try {
+            await finishSignIn(name, { ...proof, challenge_id: challenge, code });
+          } catch (refused) {
+            // The code is used up, too.
+            if (refused.code === "INVALID_PASSWORD") showPasswordForm(name);
+            throw refused;
+          }
+        });
       }
     }),
   }), el("div", { class: "choices" },

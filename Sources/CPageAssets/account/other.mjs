@@ -1,5 +1,5 @@
-// The session of the account that is to be combined, where its second factor needs one. It is beside that of the page, and its
-// access token is in this module alone, so it ends with the page.
+// The session of the account that is to be combined, where its second factor needs one. It is beside that of the page, and
+// ends with it. Its access token is in this module alone, so it also ends with the page.
 
 import { Refused } from "../lib/api.mjs";
 import { explain, page, readIntent, showUnread } from "./page.mjs";
@@ -56,3 +56,4 @@ export function forget() {
 const authorization = () => ({ Authorization: `Bearer ${token}` });
 
 addEventListener("pagehide", end);
+page.endOther = end;

@@ -48,6 +48,8 @@ export const page = {
   account: null,
   /** @type {any[]} */
   factors: [],
+  /** Ends another account's session; its module sets it. */
+  endOther: () => {},
 };
 
 /** @param {string} id */

@@ -14,6 +14,7 @@ const forms = () => later(import("./forms.mjs"));
 export function showSignIn() {
   const { t } = page;
   takeIntent();
+  page.endOther();
   const offered = page.providers.filter(({ type }) => type !== "anonymous");
   show(
     t.signIn,

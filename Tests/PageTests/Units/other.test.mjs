@@ -20,6 +20,7 @@ for (const [name, value] of Object.entries(globals)) Object.defineProperty(globa
 const folder = "../../../Sources/CPageAssets";
 const { keepIntent, page, takeIntent } = await import(`${folder}/account/page.mjs`);
 const { end, open } = await import(`${folder}/account/other.mjs`);
+const { showSignIn } = await import(`${folder}/account/sign-in.mjs`);
 for (const name of ["en", "en-more"]) Object.assign(page.t, (await import(`${folder}/texts/${name}.mjs`)).texts);
 
 const token = "the other account's token";
@@ -82,6 +83,13 @@ test("a page that another tab has signed in to another account combines nothing"
   page.api.session = { user_id: "eve", csrf_token: "c" };
   await assert.rejects(open(second, {}), { code: "INVALID_ACCESS_TOKEN" });
   assert.deepEqual(requests, []);
+});
+
+test("the session ends with that of the page", async (t) => {
+  const requests = begin(t);
+  await open(second, {});
+  showSignIn();
+  assert.deepEqual(paths(requests).slice(3), [signOut]);
 });
 
 test("a refused preview ends the session, and a lost one keeps it for another try", async (t) => {
