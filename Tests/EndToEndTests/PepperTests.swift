@@ -259,7 +259,7 @@ import Testing
             let again = try await deployment.tool.run(["tenant", "create", "acme"])
             #expect(again.output == "tenant acme already exists\n", "\(again)")
             for tenant in ["default", "acme"] {
-                let log = try await log(deployment, tenant)
+                let log = try await self.log(deployment, tenant)
                 #expect(log.ranges(of: beginning(first)).count == 1, "\(log)")
             }
             let second = try await rotate(deployment)

@@ -60,7 +60,7 @@ enum LedgerCommands {
     static func peppers(
         of tenant: TenantID, url: String, _ environment: Environment
     ) throws -> PasswordPeppers {
-        guard let keys = try keys(environment) else { return .none }
+        guard let keys = try Self.keys(environment) else { return .none }
         try TenantOpenings.read(url: url, macs: keys.wrapping.macs).checkPepper(
             keys, from: KeyDirectory(path: try environment.required(.keys)), of: [tenant])
         return keys.peppers
