@@ -292,6 +292,10 @@ import Testing
                 try FileManager.default.setAttributes(
                     [.posixPermissions: 0o600], ofItemAtPath: path)
             }
+            let doctor = try await deployment.tool.run(["doctor"])
+            #expect(
+                doctor.output.contains("the log of tenant default does not name the pepper \(id)"),
+                "\(doctor)")
             let finished = try await deployment.tool.run(command)
             #expect(finished.status == 0, "\(finished)")
             #expect(try await log(deployment, "default").contains(beginning(id)))
