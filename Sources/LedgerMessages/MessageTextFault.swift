@@ -41,7 +41,7 @@ extension MessagePart {
     /// The longest values of an SMS.
     private static let longest: [MessagePlaceholder: String] = [
         .code: "000000", .minutes: "1440", .time: "2026-11-25 19:30 UTC",
-        // Of characters that an SMS holds fewest of.
+        // A display name of 64 bytes has more characters if most are ASCII, which the docs say.
         .provider: String(repeating: "ア", count: MessagePlaceholder.provider.bytesMax / 3),
     ]
 

@@ -192,10 +192,16 @@ import Testing
             let named = try String(contentsOfFile: current, encoding: .utf8)
             try named.replacing(/(next )?pepper .*\n/, with: "")
                 .write(toFile: current, atomically: false, encoding: .utf8)
-            // Both would hash passwords without a pepper again.
+            let hash = "$1$abc$Kb85XxsXB.VXinPhbS4431"
+            let lines = try deployment.write(
+                #"{"email":"\#(Self.address)","email_verified":true,"hash":"\#(hash)"}"#,
+                to: "passwords.jsonl")
+            // Each would hash passwords without a pepper again.
             for missing in ["lacks the line 'pepper \(id)'", "lacks the pepper \(id)"] {
-                for command in ["serve", "doctor"] {
-                    let outcome = try await deployment.tool.run([command])
+                for command in [
+                    ["serve"], ["doctor"], ["import", "passwords", lines, "--reason", "the move"],
+                ] {
+                    let outcome = try await deployment.tool.run(command)
                     #expect(outcome.status == 1)
                     #expect((outcome.output + outcome.errors).contains(missing), "\(outcome)")
                 }
@@ -206,6 +212,96 @@ import Testing
             #expect(other != id)
             let server = try await deployment.serve()
             #expect(try await server.stop() == 0)
+        }
+    }
+
+    @Test func `a running server goes on with its pepper when the file current lacks it`()
+        async throws
+    {
+        try await with { deployment in
+            let server = try await deployment.serve()
+            try await signUp(server)
+            let id = try await rotate(deployment)
+            _ = try await raise(deployment, server, to: id)
+            let current = deployment.path("keys/current")
+            let named = try String(contentsOfFile: current, encoding: .utf8)
+            try named.replacing(/(next )?pepper .*\n/, with: "")
+                .write(toFile: current, atomically: false, encoding: .utf8)
+            try await eventually("the server to read the file", within: .seconds(60)) {
+                server.log.contains("lacks the line 'pepper \(id)'") ? true : nil
+            }
+            #expect(try await signIn(server).status == 200)
+            #expect(!server.log.contains(#""current":"none""#))
+            #expect(try await hash(deployment).pepperID == id)
+            #expect(try await server.stop() == 0)
+        }
+    }
+
+    /// The rotation of a pepper as the log of a tenant has it, after none.
+    private func beginning(_ id: String) -> String {
+        #""details":{"former":"none","key":"\#(id)","kind":"pepper"}"#
+    }
+
+    private func log(_ deployment: Deployment, _ tenant: String) async throws -> String {
+        let arguments = ["replay", "--from", "0", "--format", "json", "--tenant", tenant]
+        return try await deployment.tool.run(arguments).output
+    }
+
+    @Test func `the log of a new tenant names the pepper, and the next rotation replaces it`()
+        async throws
+    {
+        try await with { deployment in
+            // Before any log, so that the server begins one.
+            let first = try await rotate(deployment)
+            #expect(try await deployment.serve().stop() == 0)
+            let created = try await deployment.tool.run(["tenant", "create", "acme"])
+            #expect(created.status == 0, "\(created)")
+            let again = try await deployment.tool.run(["tenant", "create", "acme"])
+            #expect(again.output == "tenant acme already exists\n", "\(again)")
+            for tenant in ["default", "acme"] {
+                let log = try await self.log(deployment, tenant)
+                #expect(log.ranges(of: beginning(first)).count == 1, "\(log)")
+            }
+            let second = try await rotate(deployment)
+            #expect(second != first)
+            for tenant in ["default", "acme"] {
+                let rotation = #""former":"\#(first)","key":"\#(second)""#
+                #expect(try await log(deployment, tenant).contains(rotation))
+            }
+            let server = try await deployment.serve()
+            try await expectVerified(deployment)
+            #expect(try await server.stop() == 0)
+        }
+    }
+
+    @Test(arguments: [["keys", "rotate", "pepper"], ["tenant", "create", "default"]])
+    func `a pepper that no log names after an interruption is recorded by the command again`(
+        command: [String]
+    ) async throws {
+        try await with { deployment in
+            #expect(try await deployment.serve().stop() == 0)
+            // As either command leaves it before it appends the rotation.
+            let key = SecureRandom.bytes(SymmetricKey.byteCount)
+            let id = SHA256.hash(key).prefix(8).map { String(format: "%02x", $0) }.joined()
+            for (file, bytes) in [
+                ("pepper-\(id).key", key),
+                ("current", Array("next pepper \(id) 2026-01-01T00:00:00.000000Z\n".utf8)),
+            ] {
+                let path = deployment.path("keys/\(file)")
+                try Data(bytes).write(to: URL(fileURLWithPath: path))
+                try FileManager.default.setAttributes(
+                    [.posixPermissions: 0o600], ofItemAtPath: path)
+            }
+            let doctor = try await deployment.tool.run(["doctor"])
+            #expect(
+                doctor.output.contains("the log of tenant default does not name the pepper \(id)"),
+                "\(doctor)")
+            let finished = try await deployment.tool.run(command)
+            #expect(finished.status == 0, "\(finished)")
+            #expect(try await log(deployment, "default").contains(beginning(id)))
+            let files = try FileManager.default.contentsOfDirectory(
+                atPath: deployment.path("keys"))
+            #expect(files.filter { $0.hasPrefix("pepper-") } == ["pepper-\(id).key"])
         }
     }
 }

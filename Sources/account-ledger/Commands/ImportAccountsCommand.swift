@@ -118,7 +118,9 @@ struct ImportAccountsCommand: Sendable {
             names: AddressNames(current: secrets.currentID, keys: secrets.keys),
             tenant: command.tenant,
             localParts: try TenantSetup.localParts(of: command.tenant, environment),
-            isPreview: isDryRun, reason: reason, peppers: try LedgerCommands.peppers(environment))
+            isPreview: isDryRun, reason: reason,
+            peppers: try LedgerCommands.peppers(
+                of: command.tenant, url: command.url, environment))
         if !isDryRun {
             var access = AccessRecord(by: nil, .importAccounts)
             access.reason = reason

@@ -46,6 +46,7 @@ enum ImportPasswordsCommand {
             candidates.contains(provider)
         else { throw Fault("the tenant has no such provider of type password") }
         let localParts = try TenantSetup.localParts(of: command.tenant, environment)
+        let peppers = try LedgerCommands.peppers(of: command.tenant, url: command.url, environment)
         if !isDryRun {
             var access = AccessRecord(by: nil, .importPasswords)
             access.reason = reason
@@ -59,7 +60,7 @@ enum ImportPasswordsCommand {
         let importer = PasswordImporter(
             command: command, sequencer: sequencer, faults: faults, provider: provider,
             isDryRun: isDryRun,
-            hasher: PasswordHasher(peppers: try LedgerCommands.peppers(environment)),
+            hasher: PasswordHasher(peppers: peppers),
             names: AddressNames(current: secrets.currentID, keys: secrets.keys),
             localParts: localParts)
         async let finished: Void = sequencer.run()

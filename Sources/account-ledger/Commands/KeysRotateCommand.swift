@@ -38,7 +38,7 @@ enum KeysRotateCommand {
             verify what it authenticated. After an interrupted run, the command creates another key.
             pepper: is mixed into the hashes of passwords; the first one begins this. Passwords of former
             ones, or without any, are hashed again after the next sign-in. Lost peppers can't be replaced: their
-            passwords can only be reset. After an interrupted run, the command may create another one.
+            passwords can only be reset.
             checkpoint: signs the checkpoints of every log in the directory of LEDGER_SEALER_STATE, beside the
             former key until --retire; auditors get the new public key meanwhile.
             """)
@@ -76,9 +76,7 @@ enum KeysRotateCommand {
         let now = Timestamp.now
         let choice = try directory.choice(at: now)
         let last = choice.lastID(of: kind)
-        // A tenant that was created since the last rotation names no pepper.
-        let named = tenants.filter { !book.keys(of: kind, in: $0).isEmpty }
-        let behind = last.map { facts(of: kind, to: $0, in: book, of: named) } ?? [:]
+        let behind = last.map { facts(of: kind, to: $0, in: book, of: tenants) } ?? [:]
         if let last, !behind.isEmpty {
             try await rotation.append(behind)
             Terminal.print("finished the rotation to \(kind.rawValue) key \(last)\n")

@@ -54,8 +54,16 @@ enum LedgerCommands {
     }
 
     /// Returns the keys of hashes of passwords.
-    static func peppers(_ environment: Environment) throws(Fault) -> PasswordPeppers {
-        try keys(environment)?.peppers ?? PasswordPeppers.none
+    ///
+    /// - Throws: `Fault` for a directory that a server of the tenant would not start with: imported hashes would be
+    ///   wrapped without a pepper.
+    static func peppers(
+        of tenant: TenantID, url: String, _ environment: Environment
+    ) throws -> PasswordPeppers {
+        guard let keys = try Self.keys(environment) else { return .none }
+        try TenantOpenings.read(url: url, macs: keys.wrapping.macs).checkPepper(
+            keys, from: KeyDirectory(path: try environment.required(.keys)), of: [tenant])
+        return keys.peppers
     }
 
     /// Returns the keys that authenticate events; nil when no key directory is configured.

@@ -31,7 +31,9 @@ enum TenantCreateCommand {
         if let fault = refused[tenant.description] {
             throw Fault("tenant \(tenant) can't be created: \(fault)")
         }
-        guard !book.tenants.contains(tenant) else {
+        // A creation that was interrupted before the pepper was recorded is finished.
+        let isWhole = keys.announcedPepperID == nil || !book.keys(of: .pepper, in: tenant).isEmpty
+        guard !book.tenants.contains(tenant) || !isWhole else {
             Terminal.print("tenant \(tenant) already exists\n")
             return .success
         }

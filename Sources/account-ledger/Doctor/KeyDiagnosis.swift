@@ -26,12 +26,26 @@ enum KeyDiagnosis {
             _ = try opened.keys(from: directory, mode: configuration.mode)
             let refused = opened.refused(with: keys.wrapping.macs, from: directory)
             guard let (_, fault) = refused.min(by: { $0.key < $1.key }) else {
-                return .good("keys", "are those that the logs require")
+                return unnamedPepper(keys, opened)
+                    ?? .good("keys", "are those that the logs require")
             }
             return .problem(
                 "keys", fault, "restore the missing keys from the directory's backup, or verify")
         } catch {
             return .problem("keys", error.description, "see docs/keys.md")
         }
+    }
+
+    /// Warns of a log that does not name the newest pepper, as after a restore from before its first use: its servers
+    /// would start without it.
+    private static func unnamedPepper(_ keys: Keys, _ opened: TenantOpenings) -> Diagnosis? {
+        guard let pepper = keys.announcedPepperID,
+            let tenant = opened.servedTenants.first(where: {
+                opened.keys(of: .pepper, in: $0).last != pepper
+            })
+        else { return nil }
+        return .warning(
+            "keys", "the log of tenant \(tenant) does not name the pepper \(pepper)",
+            "run keys rotate pepper, which records it")
     }
 }

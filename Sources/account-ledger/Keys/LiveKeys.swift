@@ -85,6 +85,12 @@ final class LiveKeys: Sendable {
                     ["current": .text(wrapping.currentID)])
             }
             if keys.peppers != passwords.peppers {
+                // As at the start of a server: passwords would be hashed without a pepper again.
+                if let id = passwords.peppers.current, keys.announcedPepperID == nil {
+                    throw directory.fault(
+                        "\(directory.path) lacks the line 'pepper \(id)' in the file"
+                            + " '\(KeyFile.current.name)'")
+                }
                 passwords.use(keys.peppers)
                 log.write(
                     .info, "peppers changed", ["current": .text(keys.peppers.current ?? "none")])

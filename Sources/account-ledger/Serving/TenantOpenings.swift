@@ -205,7 +205,7 @@ struct TenantOpenings: Sendable {
 
     /// Checks that the last pepper that a log names exists, and that the file `current` names one: a copied
     /// directory without it would hash passwords without a pepper again.
-    private func checkPepper(
+    func checkPepper(
         _ keys: Keys, from directory: KeyDirectory, of tenants: [TenantID]
     ) throws(Fault) {
         for tenant in tenants {
