@@ -1,6 +1,6 @@
-/// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 40 a live
+/// The fold of a whole log in little memory: 80 bytes an account, 56 an identity, 32 a live
 /// session, and more only for accounts with an address, a name, a factor, a legal hold or a merge, and for
-/// disabled and handed over ones.
+/// disabled, handed over and erased ones.
 ///
 /// Keeps the state that later events are checked against. A session is dropped when it ends, so reuse of its id is
 /// no fault here; the comparison with the table of sessions finds it.
@@ -19,6 +19,8 @@ package struct CompactState {
     var holds: [AccountID: [HoldID]] = [:]
     var disabled: [AccountID: LogPosition] = [:]
     var handedOver: [AccountID: LogPosition] = [:]
+    /// A set, because a flag would take eight bytes in every account.
+    private var erased: Set<AccountID> = []
     // Those of erased accounts and identities are left, since finding them would take a look at all.
     var addresses: [AddressID: HeldAddress] = [:]
     /// In log order.
@@ -43,7 +45,6 @@ package struct CompactState {
         var firstLink = IdentifierTable<IdentityRow>.none
         /// The live session that was opened last.
         var lastSession = IdentifierTable<SessionRow>.none
-        var isErased = false
     }
 
     private struct IdentityRow: IdentifiedRow {
@@ -60,7 +61,7 @@ package struct CompactState {
 
     private struct SessionRow: IdentifiedRow {
         let id: SessionID
-        let account: UInt32
+        /// A link of the session's account: sessions end with the link that opened them.
         var identity: UInt32
         /// The account's previous live session.
         var next: UInt32
@@ -115,7 +116,7 @@ package struct CompactState {
                     id: row.id, openedPosition: LogPosition(0), nextSequence: row.nextSequence,
                     lastLeaf: row.lastLeaf, lastPosition: row.lastPosition, links: [],
                     holds: holds(on: row.id),
-                    erasedPosition: row.isErased ? row.lastPosition : nil,
+                    erasedPosition: isErased(row.id) ? row.lastPosition : nil,
                     disabledPosition: disabled.isEmpty ? nil : disabled[row.id],
                     handedOverPosition: handedOver.isEmpty ? nil : handedOver[row.id],
                     secondFactors: secondFactors(of: row.id),
@@ -127,7 +128,7 @@ package struct CompactState {
     package func eachIdentity(_ body: (_ number: Int, Identity) -> Void) {
         for (number, row) in identities.all.enumerated() {
             let account = accounts[row.account]
-            guard !account.isErased else { continue }
+            guard !isErased(account.id) else { continue }
             body(
                 number,
                 Identity(
@@ -140,7 +141,7 @@ package struct CompactState {
 
     /// Whether an account was erased.
     func isErased(_ account: AccountID) -> Bool {
-        accounts.index(of: account).map { accounts[$0].isErased } ?? false
+        erased.contains(account)
     }
 
     private static let noLink = IdentifierTable<IdentityRow>.none
@@ -160,7 +161,7 @@ extension CompactState: Fold {
             }
             return AccountStatus(
                 nextSequence: row.nextSequence, lastLeaf: row.lastLeaf, linkCount: links,
-                isErased: row.isErased, mergedInto: survivor(of: account),
+                isErased: isErased(account), mergedInto: survivor(of: account),
                 isDisabled: !disabled.isEmpty && disabled[account] != nil)
         }
     }
@@ -171,16 +172,16 @@ extension CompactState: Fold {
             let account = accounts[row.account]
             return IdentityStatus(
                 provider: providers[Int(row.provider)], account: row.isLinked ? account.id : nil,
-                isForgotten: account.isErased, linkedPosition: row.linkedPosition,
+                isForgotten: isErased(account.id), linkedPosition: row.linkedPosition,
                 unlinkDue: unlinkDue(of: identity))
         }
     }
 
     func status(of session: SessionID) -> SessionStatus? {
-        sessions.index(of: session).map {
-            SessionStatus(
-                account: accounts[sessions[$0].account].id,
-                identity: identities[sessions[$0].identity].id, isLive: true)
+        sessions.index(of: session).map { index in
+            let identity = identities[sessions[index].identity]
+            return SessionStatus(
+                account: accounts[identity.account].id, identity: identity.id, isLive: true)
         }
     }
 
@@ -266,13 +267,12 @@ extension CompactState: Fold {
         else { return }
         accounts[account].lastSession = sessions.insert(
             SessionRow(
-                id: session.id, account: account, identity: identity,
-                next: accounts[account].lastSession))
+                id: session.id, identity: identity, next: accounts[account].lastSession))
     }
 
     mutating func end(_ session: SessionID, at position: LogPosition) {
         guard let index = sessions.index(of: session) else { return }
-        endSessions(of: sessions[index].account) { $0.id == session }
+        endSessions(of: identities[sessions[index].identity].account) { $0.id == session }
     }
 
     mutating func endSessions(of account: AccountID, at position: LogPosition) {
@@ -292,7 +292,7 @@ extension CompactState: Fold {
             link = next
         }
         accounts[index].firstLink = Self.noLink
-        accounts[index].isErased = true
+        erased.insert(account)
         disabled[account] = nil
         handedOver[account] = nil
         secondFactors[account] = nil

@@ -42,7 +42,7 @@ package struct Verifier: Sendable {
     ///     is read over one connection.
     package init(
         url: String, keyring: WrappingKeyring?, searchKey: SearchKey? = nil,
-        trust: SealTrust = SealTrust(), rangeEvents: Int64 = 2_000
+        trust: SealTrust = SealTrust(), rangeEvents: Int64 = 1_000
     ) {
         self.url = url
         self.trust = trust

@@ -6,7 +6,7 @@ package import TransparencyLog
 
 /// Verifies a bundle without a database, as an untrusted file.
 ///
-/// Reads the file once from beginning to end, with one part and about 200 bytes an account in
+/// Reads the file once from beginning to end, with one part and about 100 bytes an account in
 /// memory. Stops at the first failed check.
 package struct BundleVerification {
     private let members: BundleMembers

@@ -9,8 +9,8 @@ import Postgres
 /// pages and, for `account_audit`, by the number of accounts; all conflicts of a tenant are kept in memory
 /// until its log has been folded.
 struct BulkLoad {
-    /// The number of bytes at which rows are sent.
-    private static let flushBytes = 8 * 1024 * 1024
+    /// The number of bytes at which rows are sent; with another page, less than what ``CopyRows`` keeps when it is emptied.
+    private static let flushBytes = 2 * 1024 * 1024
 
     /// The number of threads that decode a page: only the operator waits for a rebuild.
     private static let pageThreads = 4

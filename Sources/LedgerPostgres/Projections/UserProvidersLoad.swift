@@ -6,8 +6,9 @@ import Postgres
 ///
 /// A key has one row at a time in the table: a row that is linked again waits until the former is deleted.
 struct UserProvidersLoad {
-    /// The maximum number of keys with pending changes.
-    private static let pendingMax = 100_000
+    /// The number of keys with pending changes at which they are applied; with another page, at most the 98,304 that a
+    /// dictionary has room for before it doubles.
+    private static let pendingMax = 90_000
 
     /// Accounts whose rows of earlier pages are all deleted.
     private var erased: Set<AccountID> = []

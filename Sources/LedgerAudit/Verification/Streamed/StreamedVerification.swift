@@ -14,7 +14,7 @@ struct StreamedVerification {
     /// The division of the log among connections.
     struct Layout: Sendable {
         /// The number of events read at a time.
-        var rangeEvents: Int64 = 2_000
+        var rangeEvents: Int64 = 1_000
         /// The number of connections that read beside the one that folds.
         var readers = 2
         /// The maximum number of ranges in memory.

@@ -25,8 +25,7 @@ struct VerificationFold {
     private var expected = RowSums()
     /// The rows that the tables hold.
     var stored = RowSums()
-    /// The digests of `provider_id` and `email` by identity number; 0 for none.
-    private var personal: ContiguousArray<(providerID: UInt64, email: UInt64)> = []
+    private var personal = PersonalDigests()
     /// The digests of the external ids of the log, in its order; only with keys.
     private var externalIDs: ContiguousArray<UInt64> = []
     /// The live sessions of anonymous identities, whose rows an upgrade changes: only values that the upgrade
@@ -149,12 +148,7 @@ struct VerificationFold {
         switch event.recorded.event.identityEffect {
         case .linked(let fact):
             guard isPersonal, let number = state.number(of: fact.identity) else { break }
-            let values = (providerID: event.providerID ?? 0, email: event.email ?? 0)
-            if number == personal.count {
-                personal.append(values)
-            } else {
-                personal[number] = values
-            }
+            personal[number] = (providerID: event.providerID ?? 0, email: event.email ?? 0)
         case .signedIn(let fact):
             add(Ledger.Session(fact, at: event.recorded.position, event.recorded.recordedAt))
             guard isPersonal, let email = event.email,
