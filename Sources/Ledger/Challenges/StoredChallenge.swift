@@ -22,13 +22,16 @@ package struct StoredChallenge: Sendable {
     /// The keyed digest of the code and of everything above.
     package let codeDigest: Digest
     package let expiresAt: Timestamp
+    /// The last end of the device tokens of the address, as the store reads it with the challenge; nil without one.
+    package var devicesEndedAt: Timestamp?
 
     /// Describes a challenge.
     package init(
         id: ChallengeID, tenant: TenantID, provider: ProviderName, session: SessionID?,
         plan: Digest?, name: AddressName, address: String, secret: String? = nil,
-        codeDigest: Digest, expiresAt: Timestamp
+        codeDigest: Digest, expiresAt: Timestamp, devicesEndedAt: Timestamp? = nil
     ) {
+        self.devicesEndedAt = devicesEndedAt
         self.id = id
         self.tenant = tenant
         self.provider = provider
@@ -166,4 +169,11 @@ package protocol ChallengeStore: Sendable {
 
     /// Subtracts what ``count(_:in:at:)`` added, because the secret was right.
     func uncount(_ counts: [CodeCount], in tenant: TenantID) async throws(LedgerFault)
+
+    /// Returns the last end of the device tokens of an address, an account or the whole tenant; nil without one.
+    ///
+    /// Those of an address end with those of the account that has proved it.
+    func devicesEnded(
+        of names: [AddressName], _ account: AccountID?, in tenant: TenantID
+    ) async throws(LedgerFault) -> Timestamp?
 }

@@ -202,7 +202,7 @@ package struct Decision: Sendable {
         case factorUsed(FactorID, Int64)
         /// All challenges of an address ended.
         case challengesEnded([AddressName])
-        /// All challenges of the addresses of accounts ended.
+        /// All challenges of the addresses of accounts ended, and all device tokens of these and of the accounts.
         case challengesEndedOf([AccountID])
         /// A challenge was used.
         case challengeSpent(ChallengeID)

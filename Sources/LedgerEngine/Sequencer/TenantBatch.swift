@@ -149,7 +149,7 @@ package struct BatchChanges {
     package private(set) var challengesSpent: [ChallengeID] = []
     /// The addresses all of whose challenges ended.
     package private(set) var challengesEnded: [AddressName] = []
-    /// The accounts all of whose addresses' challenges ended.
+    /// The accounts all of whose addresses' challenges ended, and all device tokens.
     package private(set) var challengesEndedOf: [AccountID] = []
     /// The last password of each identity that got one.
     package private(set) var passwordsStored: [IdentityID: NewPassword] = [:]

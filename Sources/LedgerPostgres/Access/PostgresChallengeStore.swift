@@ -147,6 +147,17 @@ package final class PostgresChallengeStore: ChallengeStore {
         }
     }
 
+    /// Returns the last end of the device tokens of an address or an account.
+    package func devicesEnded(
+        of names: [AddressName], _ account: AccountID?, in tenant: TenantID
+    ) async throws(LedgerFault) -> Timestamp? {
+        try await stored {
+            try await session.run { connection in
+                try DeviceEnds.last(of: names, account, in: tenant, on: connection)
+            }
+        }
+    }
+
     /// Closes the connection.
     package func close() async {
         await session.close()

@@ -1,0 +1,82 @@
+package import Ledger
+package import Postgres
+
+/// The times before which device tokens were issued that have ended: those of an account, which are also those of the
+/// addresses that it has proved, and of all of a tenant.
+package enum DeviceEnds {
+    /// The last one of a tenant, `$1`, and of the account that has proved the address with a digest, as an expression.
+    ///
+    /// A former address is not among them: who takes it back may be the only one who did not end the tokens. Nor is a
+    /// claimed one, which is not the account's yet.
+    static func time(ofDigests digests: String) -> String {
+        """
+        greatest(
+            (SELECT devices_ended_at FROM ledger_head WHERE tenant_id = $1),
+            (SELECT max(a.devices_ended_at)
+            FROM unnest(\(digests)) AS s (digest)
+            CROSS JOIN LATERAL (
+                SELECT account_id FROM addresses
+                WHERE tenant_id = $1 AND digest = s.digest AND NOT claimed AND former_of IS NULL
+                OFFSET 0) d
+            CROSS JOIN LATERAL (
+                SELECT devices_ended_at FROM accounts
+                WHERE tenant_id = $1 AND account_id = d.account_id
+                OFFSET 0) a))
+        """
+    }
+
+    private static let reading = Statement(
+        "devices_ended",
+        """
+        SELECT greatest(
+            \(DeviceEnds.time(ofDigests: "$2::bytea[]")),
+            (SELECT devices_ended_at FROM accounts
+            WHERE tenant_id = $1 AND account_id = $3::uuid)) AS ended_at
+        """)
+
+    private static let ending = Statement(
+        "end_devices",
+        """
+        UPDATE accounts SET devices_ended_at = $3::timestamptz
+        WHERE tenant_id = $1 AND account_id = ANY ($2::uuid[])
+        """)
+
+    private static let endingEach = Statement(
+        "end_all_devices",
+        """
+        UPDATE ledger_head SET devices_ended_at = statement_timestamp() WHERE tenant_id = $1
+        """)
+
+    /// Returns the last one of addresses or an account; nil without one.
+    static func last(
+        of names: [AddressName], _ account: AccountID?, in tenant: TenantID,
+        on connection: Connection
+    ) throws -> Timestamp? {
+        let result = try connection.query(
+            reading,
+            [
+                .text(tenant.description), .byteArrays(names.map(\.digest.bytes)),
+                account.map { .uuid($0.bits) } ?? .null,
+            ])
+        return try result.optionalTimestamp(0, result.column("ended_at"))
+            .map { Timestamp(microseconds: $0) }
+    }
+
+    /// Returns the call that ends the device tokens of accounts.
+    static func ending(
+        of accounts: [AccountID], in tenant: TenantID, at now: Timestamp
+    ) -> Call {
+        Call(
+            ending,
+            [
+                .text(tenant.description), .uuids(accounts.map(\.bits)),
+                .timestamp(now.microseconds),
+            ])
+    }
+
+    /// Returns the call that ends all device tokens of a tenant, as after a restore, which brings back the tokens of
+    /// accounts whose sessions have ended since.
+    package static func endingAll(of tenant: TenantID) -> Call {
+        Call(endingEach, [.text(tenant.description)])
+    }
+}
