@@ -64,8 +64,9 @@ extension AddressCodes {
             self.marks = marks
         }
 
-        /// Reads a token; nil for another text. A token of the former form, which had no times, is one, or its length is
-        /// one of this form, and no mark has a valid MAC.
+        /// Reads a token; nil for another text.
+        ///
+        /// One of the former form, which had no times, is such a text, or no mark of it has a valid MAC.
         init?(_ text: String) {
             guard text.utf8.count <= AddressCodes.deviceTokenBytesMax,
                 let bytes = Base64URL.decode(text), bytes.count > Self.idBytes,

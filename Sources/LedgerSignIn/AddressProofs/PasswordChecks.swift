@@ -280,13 +280,12 @@ package final class PasswordChecks: Sendable {
         let admission: BlockingPool.Admission
         do { admission = try pool.admit(for: client) } catch { throw .faulted(.overloaded) }
         let names = codes.names(of: address, .email, in: tenant)
+        let deviceName = try await codes.name(of: device, for: names, in: tenant)
         let counts =
             if let holder {
                 codes.passwordCounts(of: holder.account, in: tenant)
             } else {
-                codes.passwordCounts(
-                    of: names, in: tenant, from: network,
-                    by: try await codes.name(of: device, for: names, in: tenant))
+                codes.passwordCounts(of: names, in: tenant, from: network, by: deviceName)
             }
         if let wait = try await codes.count(counts, in: tenant, at: now) {
             throw .limited(retryAfterSeconds: wait)
