@@ -6,8 +6,8 @@ package import Postgres
 package enum DeviceEnds {
     /// The last one of a tenant, `$1`, and of the account that has proved the address with a digest, as an expression.
     ///
-    /// A former address is not among them: who takes it back may be the only one who did not end the tokens. Nor is a
-    /// claimed one, which is not the account's yet.
+    /// A former address is not among them, so that the device by which it is taken back stays known; nor is a claimed
+    /// one, which is not the account's yet.
     static func time(ofDigests digests: String) -> String {
         """
         greatest(
@@ -25,7 +25,7 @@ package enum DeviceEnds {
         """
     }
 
-    private static let reading = Statement(
+    private static let selectLast = Statement(
         "devices_ended",
         """
         SELECT greatest(
@@ -34,31 +34,34 @@ package enum DeviceEnds {
             WHERE tenant_id = $1 AND account_id = $3::uuid)) AS ended_at
         """)
 
-    private static let ending = Statement(
+    private static let end = Statement(
         "end_devices",
         """
         UPDATE accounts SET devices_ended_at = $3::timestamptz
         WHERE tenant_id = $1 AND account_id = ANY ($2::uuid[])
         """)
 
-    private static let endingEach = Statement(
+    private static let endAll = Statement(
         "end_all_devices",
         """
         UPDATE ledger_head SET devices_ended_at = statement_timestamp() WHERE tenant_id = $1
         """)
 
-    /// Returns the last one of addresses or an account; nil without one.
+    /// Returns the call that reads the last one of addresses or an account.
     static func last(
-        of names: [AddressName], _ account: AccountID?, in tenant: TenantID,
-        on connection: Connection
-    ) throws -> Timestamp? {
-        let result = try connection.query(
-            reading,
+        of names: [AddressName], _ account: AccountID?, in tenant: TenantID
+    ) -> Call {
+        Call(
+            selectLast,
             [
                 .text(tenant.description), .byteArrays(names.map(\.digest.bytes)),
                 account.map { .uuid($0.bits) } ?? .null,
             ])
-        return try result.optionalTimestamp(0, result.column("ended_at"))
+    }
+
+    /// Returns the last one; nil without one.
+    static func last(in result: QueryResult) throws -> Timestamp? {
+        try result.optionalTimestamp(0, result.column("ended_at"))
             .map { Timestamp(microseconds: $0) }
     }
 
@@ -67,7 +70,7 @@ package enum DeviceEnds {
         of accounts: [AccountID], in tenant: TenantID, at now: Timestamp
     ) -> Call {
         Call(
-            ending,
+            end,
             [
                 .text(tenant.description), .uuids(accounts.map(\.bits)),
                 .timestamp(now.microseconds),
@@ -77,6 +80,6 @@ package enum DeviceEnds {
     /// Returns the call that ends all device tokens of a tenant, as after a restore, which brings back the tokens of
     /// accounts whose sessions have ended since.
     package static func endingAll(of tenant: TenantID) -> Call {
-        Call(endingEach, [.text(tenant.description)])
+        Call(endAll, [.text(tenant.description)])
     }
 }

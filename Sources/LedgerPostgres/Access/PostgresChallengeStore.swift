@@ -5,7 +5,7 @@ package import Postgres
 
 /// Stores challenges and counts codes in a ledger's rows.
 ///
-/// Tries and counts of many requests share a transaction, since each is of a sign-in that waits.
+/// Tries, counts and reads of many requests share a transaction, since each is of a sign-in that waits.
 package final class PostgresChallengeStore: ChallengeStore {
     private static let insert = Statement(
         "insert_challenge",
@@ -29,6 +29,7 @@ package final class PostgresChallengeStore: ChallengeStore {
     private let tries: GroupedCalls<ChallengeTry, ChallengeTry.Outcome>
     private let additions: GroupedCalls<CodeCounting, Int64?>
     private let subtractions: GroupedCalls<CodeCounting, Bool>
+    private let deviceEnds: GroupedCalls<Call, Timestamp?>
 
     /// Creates a store.
     ///
@@ -70,6 +71,11 @@ package final class PostgresChallengeStore: ChallengeStore {
                 try connection.transaction { try CodeCounting.subtract(requests, on: connection) }
             }
             return requests.map { _ in true }
+        }
+        deviceEnds = GroupedCalls { calls in
+            try await session.run { connection in
+                try connection.pipeline(calls).map { Optional.some(try DeviceEnds.last(in: $0)) }
+            }
         }
     }
 
@@ -152,9 +158,7 @@ package final class PostgresChallengeStore: ChallengeStore {
         of names: [AddressName], _ account: AccountID?, in tenant: TenantID
     ) async throws(LedgerFault) -> Timestamp? {
         try await stored {
-            try await session.run { connection in
-                try DeviceEnds.last(of: names, account, in: tenant, on: connection)
-            }
+            try await deviceEnds.run(DeviceEnds.last(of: names, account, in: tenant))
         }
     }
 

@@ -113,11 +113,11 @@ extension AddressCodes {
         let endedAt = try? await devicesEnded(of: address, account, in: tenant)
         let presented = token.flatMap { DeviceToken($0) }
         let isGood = proved.allSatisfy { texts in
-            let mark = presented.flatMap { mark(of: $0, for: texts, in: tenant) }
-            return mark.map { mark in
-                mark.isCurrent(at: now, seconds: Self.deviceTokenRenewalSeconds)
-                    && endedAt.map { $0 <= mark.issuedAt } ?? true
-            } ?? false
+            guard let presented, let found = mark(of: presented, for: texts, in: tenant) else {
+                return false
+            }
+            return found.isCurrent(at: now, seconds: Self.deviceTokenRenewalSeconds)
+                && found.issuedAt >= endedAt ?? found.issuedAt
         }
         if let token, isGood { return token }
         let id = presented?.id ?? SecureRandom.bytes(DeviceToken.idBytes)

@@ -61,9 +61,9 @@ import Testing
             try CodeCounting.subtract([counting], on: connection)
             let name = AddressName(kind: .email, digest: sha256(Array("7".utf8)), key: "key")
             let account = AccountID(bits: 7)
-            _ = try DeviceEnds.last(of: [name], account, in: .default, on: connection)
             _ = try connection.pipeline([
-                DeviceEnds.ending(of: [account], in: .default, at: Self.now)
+                DeviceEnds.last(of: [name], account, in: .default),
+                DeviceEnds.ending(of: [account], in: .default, at: Self.now),
             ])
             let loads = [
                 AddressLoad.call(
