@@ -173,8 +173,8 @@ extension AddressCodes {
 
     /// Returns the name by which the tries of a device count; nil for one whose token has ended.
     ///
-    /// Only a device with a valid MAC asks the store: whoever never proved the address causes no query, whether or not
-    /// an account has it.
+    /// Only a device with a valid MAC asks the store: a person who never proved the address causes no query, whether or
+    /// not an account has it.
     func name(
         of device: KnownDevice?, for names: [AddressName], _ account: AccountID? = nil,
         in tenant: TenantID

@@ -1,4 +1,3 @@
-import JSON
 import Ledger
 import LedgerSignIn
 import LedgerTestSupport

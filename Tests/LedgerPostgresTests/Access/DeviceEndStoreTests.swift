@@ -1,6 +1,5 @@
 import Cryptography
 import Ledger
-import LedgerEngine
 import LedgerSignIn
 import LedgerTestSupport
 import Postgres
