@@ -255,7 +255,7 @@ let package = Package(
             name: "AccountLedgerTests",
             dependencies: [
                 "account-ledger", "CommandLine", "JSON", "Ledger", "LedgerEngine", "LedgerImport",
-                "LedgerMessages", "LedgerSignIn", "LedgerTestSupport",
+                "LedgerMessages", "LedgerSignIn", "LedgerTestSupport", "Passwords",
             ]),
         .testTarget(name: "EncodingsTests", dependencies: ["Cryptography", "Encodings"]),
         .testTarget(name: "JSONTests", dependencies: ["JSON"]),
@@ -361,7 +361,7 @@ let package = Package(
             dependencies: [
                 "BlockingCalls", "ChildProcesses", "Cryptography", "HTTP", "JSON", "Ledger",
                 "LedgerAudit", "LedgerEngine", "LedgerMessages", "LedgerPostgres",
-                "LedgerTestSupport", "LedgerWire", "LoopbackServers", "Postgres",
+                "LedgerTestSupport", "LedgerWire", "LoopbackServers", "Passwords", "Postgres",
                 "SoftwareAuthenticators", "Sockets", "TransparencyLog",
             ], exclude: ["Verifiers"]),
         .testTarget(

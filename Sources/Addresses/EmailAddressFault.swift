@@ -10,7 +10,7 @@ package enum EmailAddressFault: String, Error, Sendable, CaseIterable {
     case localPartTooLong
     /// A dot at the beginning, at the end or after another dot, which would need quotation marks.
     case localPartDot
-    /// White space, a control, or a character that would need quotation marks.
+    /// White space, a control, a mark without a letter, or a character that would need quotation marks.
     case localPartCharacter
     /// A character outside ASCII, where these are not accepted.
     case localPartScript

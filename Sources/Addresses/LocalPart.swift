@@ -9,7 +9,8 @@ enum LocalPart {
     /// Returns the canonical form: ASCII in lower case, anything else in NFC, whose case is significant.
     ///
     /// The case of other scripts depends on the language, and some ASCII letters have no composed form in
-    /// one case only, so that folding them alone would give equivalent texts different forms.
+    /// one case only, so that folding them alone would give equivalent texts different forms. Letters that look
+    /// alike stay different, as they are for the mail server.
     static func canonical(
         _ typed: Substring, in script: LocalPartScript
     ) throws(EmailAddressFault) -> String {
@@ -19,8 +20,13 @@ enum LocalPart {
         let text = isASCII(normal) ? normal.lowercased() : normal
         guard !text.isEmpty else { throw .localPartEmpty }
         guard text.utf8.count <= bytesMax else { throw .localPartTooLong }
+        var isAfterWord = false
         for character in text.unicodeScalars {
-            guard isAllowed(character) else { throw .localPartCharacter }
+            // A mark at the beginning or on a symbol would be shown on what stands before it.
+            guard isAllowed(character), isAfterWord || !UnicodeText.isMark(character) else {
+                throw .localPartCharacter
+            }
+            isAfterWord = UnicodeText.isWordCharacter(character)
         }
         let dot = UInt8(ascii: ".")
         let atoms = text.utf8.split(separator: dot, omittingEmptySubsequences: false)

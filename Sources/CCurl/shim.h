@@ -32,14 +32,17 @@ static inline CURLcode ccurl_set_fields(CURL *handle, struct curl_slist *fields)
     return curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields);
 }
 
+/// Passes every header line, or line of a mail server's answers, to `on_line`, with `context` as its last argument.
+static inline CURLcode ccurl_set_listener(CURL *handle, curl_write_callback on_line, void *context) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, on_line);
+    return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_HEADERDATA, context) : code;
+}
+
 /// Passes every header line to `on_line` and every chunk of the body to `on_body`, with `context` as the
 /// last argument.
 static inline CURLcode ccurl_set_receivers(
     CURL *handle, curl_write_callback on_line, curl_write_callback on_body, void *context) {
-    CURLcode code = curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, on_line);
-    if (code == CURLE_OK) {
-        code = curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
-    }
+    CURLcode code = ccurl_set_listener(handle, on_line, context);
     if (code == CURLE_OK) {
         code = curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, on_body);
     }

@@ -34,6 +34,9 @@ static const unsigned char account_index_html[] = {
 static const unsigned char account_methods_mjs[] = {
 #embed "account/methods.mjs"
 };
+static const unsigned char account_other_mjs[] = {
+#embed "account/other.mjs"
+};
 static const unsigned char account_page_mjs[] = {
 #embed "account/page.mjs"
 };
@@ -309,6 +312,7 @@ static const struct page_asset assets[] = {
     {"account/icon.svg", PICTURE, account_icon_svg, sizeof account_icon_svg},
     {"account/index.html", HTML, account_index_html, sizeof account_index_html},
     {"account/methods.mjs", SCRIPT, account_methods_mjs, sizeof account_methods_mjs},
+    {"account/other.mjs", SCRIPT, account_other_mjs, sizeof account_other_mjs},
     {"account/page.mjs", SCRIPT, account_page_mjs, sizeof account_page_mjs},
     {"account/security.mjs", SCRIPT, account_security_mjs, sizeof account_security_mjs},
     {"account/sign-in.mjs", SCRIPT, account_sign_in_mjs, sizeof account_sign_in_mjs},

@@ -18,6 +18,11 @@ static inline bool cunistring_is_word_character(ucs4_t character) {
         && !uc_is_property_default_ignorable_code_point(character);
 }
 
+/// Tells whether a code point is a mark, which is shown with the character before it.
+static inline bool cunistring_is_mark(ucs4_t character) {
+    return uc_is_general_category_withtable(character, UC_CATEGORY_MASK_M);
+}
+
 /// Tells whether a code point is a letter, mark, number, punctuation, symbol or space that is not by default
 /// ignorable.
 static inline bool cunistring_is_visible(ucs4_t character) {

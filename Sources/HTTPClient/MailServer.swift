@@ -95,6 +95,8 @@ package enum MailOutcome: Hashable, Sendable {
     case accepted(code: Int)
     /// The server refuses the sender, the recipient or the content for good.
     case refused(code: Int)
+    /// The server takes no addresses outside ASCII (RFC 6531), and none was sent to it.
+    case noSMTPUTF8
     /// Neither, or unknown.
     case failed(MailFault, code: Int?)
 }
@@ -125,22 +127,30 @@ package final class MailClient: Sendable {
 
     /// Hands a message over and waits for the server's answer.
     package func send(_ envelope: MailEnvelope, within limit: Duration) async -> MailOutcome {
-        await attempt(envelope, within: limit)
+        await attempt(envelope, within: limit, false)
     }
 
     /// Connects, greets the server and signs in as before a message, and sends none.
     ///
+    /// - Parameters:
+    ///   - limit: The longest time.
+    ///   - needsSMTPUTF8: Whether it must take addresses outside ASCII.
     /// - Returns: `accepted` for a server that would take a message now.
-    package func reach(within limit: Duration) async -> MailOutcome {
-        await attempt(nil, within: limit)
+    package func reach(
+        within limit: Duration, needingSMTPUTF8 needsSMTPUTF8: Bool = false
+    ) async -> MailOutcome {
+        await attempt(nil, within: limit, needsSMTPUTF8)
     }
 
-    private func attempt(_ envelope: MailEnvelope?, within limit: Duration) async -> MailOutcome {
+    private func attempt(
+        _ envelope: MailEnvelope?, within limit: Duration, _ needsSMTPUTF8: Bool
+    ) async -> MailOutcome {
         await withCheckedContinuation { continuation in
             loop.begin(
                 TransferLoop.Job(
                     start: { [server] () throws(TransferFault) in
-                        let transfer = try MailTransfer(envelope, to: server, within: limit)
+                        let transfer = try MailTransfer(
+                            envelope, to: server, within: limit, needingSMTPUTF8: needsSMTPUTF8)
                         return TransferLoop.Running(
                             transfer: transfer,
                             end: { continuation.resume(returning: transfer.outcome($0)) })

@@ -11,14 +11,24 @@ internal import CCurl
     let handle: UnsafeMutableRawPointer
     private let content: [UInt8]
     private let hasMessage: Bool
+    /// The answers to EHLO until a message begins, while SMTPUTF8 is looked for in the last one.
+    private var greetingsLeft = 0
+    private var offersSMTPUTF8 = false
+    private var lacksSMTPUTF8 = false
     private var recipients: UnsafeMutablePointer<curl_slist>?
     private var sentCount = 0
 
     /// Creates a transfer that has not begun; without an envelope it ends where a message would begin.
     ///
+    /// - Parameters:
+    ///   - envelope: The message; nil for a session without one.
+    ///   - server: The mail server.
+    ///   - limit: The longest time.
+    ///   - needsSMTPUTF8: Whether the server must take addresses outside ASCII; a message with one needs that anyway.
     /// - Throws: `.unreachable` when libcurl can't be set up.
     init(
-        _ envelope: MailEnvelope?, to server: MailServer, within limit: Duration
+        _ envelope: MailEnvelope?, to server: MailServer, within limit: Duration,
+        needingSMTPUTF8 needsSMTPUTF8: Bool = false
     ) throws(TransferFault) {
         guard CurlLibrary.isReady, let made = unsafe curl_easy_init() else { throw .unreachable }
         unsafe handle = made
@@ -28,7 +38,9 @@ internal import CCurl
         guard !addresses.contains(where: { $0.utf8.contains { $0 < 0x21 || $0 == 0x7F } }) else {
             throw .unacceptableAddress
         }
+        let isASCII = addresses.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
         guard restrict(server, to: limit), signIn(server),
+            isASCII && !needsSMTPUTF8 || expectSMTPUTF8(of: server),
             envelope.map({ address($0) && upload() }) ?? set(CURLOPT_CONNECT_ONLY, to: 1)
         else { throw .unreachable }
     }
@@ -40,6 +52,7 @@ internal import CCurl
 
     /// Returns the outcome of a transfer that ended with this code.
     func outcome(_ result: CURLcode) -> MailOutcome {
+        if lacksSMTPUTF8 { return .noSMTPUTF8 }
         let status = unsafe ccurl_status(handle)
         let code = status == 0 ? nil : Int(status)
         switch result {
@@ -91,6 +104,42 @@ internal import CCurl
         unsafe recipients = unsafe curl_slist_append(nil, "<\(envelope.recipient)>")
         return unsafe recipients != nil && ccurl_set_recipients(handle, recipients) == CURLE_OK
             && set(CURLOPT_MAIL_FROM, to: "<\(envelope.sender)>")
+    }
+
+    /// Ends the session before any address if the server does not offer SMTPUTF8: libcurl would send addresses outside
+    /// ASCII without it, which RFC 6531 forbids.
+    ///
+    /// A kept connection has no EHLO any more, so a new one is made.
+    private func expectSMTPUTF8(of server: MailServer) -> Bool {
+        greetingsLeft = server.requiresStartTLS ? 2 : 1
+        return unsafe set(CURLOPT_FRESH_CONNECT, to: 1)
+            && ccurl_set_listener(
+                handle,
+                { bytes, size, count, context in
+                    guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
+                    let transfer = unsafe Unmanaged<MailTransfer>.fromOpaque(context)
+                        .takeUnretainedValue()
+                    let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+                    let text = unsafe String(decoding: line, as: UTF8.self)
+                    return transfer.mayGoOn(after: text) ? size * count : 0
+                }, Unmanaged.passUnretained(self).toOpaque()) == CURLE_OK
+    }
+
+    /// Reads a line of the server's answers.
+    private func mayGoOn(after line: String) -> Bool {
+        guard greetingsLeft > 0, line.hasPrefix("250") else { return true }
+        // libcurl knows the name in upper case only.
+        let words = line.dropFirst(4).split(whereSeparator: \.isWhitespace)
+        if words.first == "SMTPUTF8" { offersSMTPUTF8 = true }
+        guard line.dropFirst(3).first != "-" else { return true }
+        greetingsLeft -= 1
+        guard greetingsLeft == 0 else {
+            // Extensions offered before STARTTLS are not trusted.
+            offersSMTPUTF8 = false
+            return true
+        }
+        lacksSMTPUTF8 = !offersSMTPUTF8
+        return offersSMTPUTF8
     }
 
     /// Registers the source of the content: libcurl calls it only while the transfer is under way.

@@ -33,6 +33,7 @@ package final class SMTPTransport: MessageTransport {
         switch await client.send(envelope, within: .seconds(Self.secondsMax)) {
         case .accepted(let code): return .accepted(code: code)
         case .refused(let code): return .refused(code: code)
+        case .noSMTPUTF8: return .refused(code: nil, .noSMTPUTF8)
         case .failed(.busy, let code): return .deferred(code: code, .busy)
         case .failed(.unauthorized, let code): return .deferred(code: code, .unauthorized)
         // An address that libcurl could not carry never can be sent to.

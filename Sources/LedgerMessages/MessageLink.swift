@@ -14,4 +14,23 @@ package enum MessageLink {
             return text.hasPrefix(start) && (next == nil || ":/#?".contains(next ?? "/"))
         }
     }
+
+    /// Returns the host of an `https` link; nil for one that names a user or the address of a machine.
+    static func host(of link: String) -> String? {
+        guard link.hasPrefix("https://") else { return nil }
+        let authority = link.dropFirst(8).prefix { !"/?#".contains($0) }.lowercased()
+        let labels = authority.prefix { $0 != ":" }
+            .split(separator: ".", omittingEmptySubsequences: false)
+        guard let first = labels.last?.first, first.isLetter, !labels.contains(""),
+            authority.utf8.allSatisfy({ byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                    UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ":"):
+                    true
+                default: false
+                }
+            })
+        else { return nil }
+        return labels.joined(separator: ".")
+    }
 }

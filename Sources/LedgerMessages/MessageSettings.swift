@@ -15,6 +15,8 @@ package struct MessageSettings: Hashable, Sendable {
     package var smsCountries: SMSCountries
     /// The codes that are sent by SMS within an hour.
     package var smsPerHour: Int
+    /// Whether the SMS of a code binds it to the host of the account page, where alone browsers then fill it in.
+    package var bindsCodes = false
     /// The tenant's own texts, each in place of the built-in one.
     package var texts: [MessagePart: String] = [:]
 

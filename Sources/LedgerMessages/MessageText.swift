@@ -26,9 +26,11 @@ extension MessageContent {
     ///   - channel: A channel that the template has a text for.
     ///   - language: The language.
     ///   - settings: The tenant's product, and the texts of its own that replace built-in ones.
+    ///   - accountPage: The link to the tenant's account page, to whose host an SMS may bind its code.
     /// - Returns: The text, without the paragraphs whose optional values are absent.
     package func text(
-        for channel: MessageChannel, in language: MessageLanguage, by settings: MessageSettings
+        for channel: MessageChannel, in language: MessageLanguage, by settings: MessageSettings,
+        accountPage: String? = nil
     ) -> MessageText {
         let values = values.merging([.product: settings.product]) { $1 }
         func filled(_ kind: MessagePart.Kind) -> String {
@@ -37,7 +39,23 @@ extension MessageContent {
         }
         return switch channel {
         case .email: MessageText(subject: filled(.subject), body: filled(.body))
-        case .sms: MessageText(subject: nil, body: filled(.sms))
+        case .sms:
+            MessageText(
+                subject: nil,
+                body: settings.bindsCodes
+                    ? bound(filled(.sms), to: accountPage) : filled(.sms))
         }
+    }
+
+    /// Returns an SMS with the last line by which browsers know its code and the page it is for.
+    ///
+    /// The form is that of origin-bound one-time codes (WICG). The line is no part of a text, so tenants' own texts
+    /// need no address, and the host is that of the configuration. A text that would need too many SMS stays without.
+    private func bound(_ text: String, to accountPage: String?) -> String {
+        guard let host = accountPage.flatMap(MessageLink.host), let code = values[.code] else {
+            return text
+        }
+        let longer = "\(text)\n@\(host) #\(code)"
+        return SMSSegments.count(of: longer) <= MessagePart.segmentsMax ? longer : text
     }
 }

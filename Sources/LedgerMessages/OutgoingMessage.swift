@@ -52,8 +52,10 @@ package struct OutgoingMessage: Hashable, Sendable {
         switch channel {
         case .email:
             guard (3...254).contains(text.utf8.count) else { return false }
-            let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-            return parts.count == 2 && !parts.contains("")
+            // Some letters are one character with a sign after them.
+            let parts = text.utf8.split(
+                separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+            return parts.count == 2 && !parts.contains(where: \.isEmpty)
                 && text.unicodeScalars.allSatisfy { scalar in
                     switch scalar.properties.generalCategory {
                     case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator,

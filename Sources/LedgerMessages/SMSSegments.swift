@@ -2,7 +2,7 @@
 enum SMSSegments {
     private static let basic = Set(
         """
-        @£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZ\
+        @£$¥èéùìòÇ\nØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZ\
         ÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà
         """.unicodeScalars)
     /// Those that take the place of two.

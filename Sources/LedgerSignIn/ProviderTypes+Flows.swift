@@ -108,11 +108,11 @@ extension CodeClient {
     fileprivate func count(
         _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
     ) async throws(BrowserFlows.Failure) {
-        let wait: Int64?
-        do { wait = try await codes.count(counts, in: tenant, at: now) } catch {
+        let reached: ReachedCount?
+        do { reached = try await codes.count(counts, in: tenant, at: now) } catch {
             throw .temporarilyUnavailable
         }
-        if wait != nil { throw .temporarilyUnavailable }
+        if reached != nil { throw .temporarilyUnavailable }
     }
 
     fileprivate func uncount(_ counts: [CodeCount], in tenant: TenantID) async {

@@ -111,8 +111,9 @@ package final class InMemoryChallenges: ChallengeStore {
             let reached = Self.count(compared.counts, in: &counted, at: now)
             if !compared.isRight {
                 state = counted
-            } else if reached == nil, known.tries == 0 {
-                Self.lower(compared.lowers, in: &state)
+            } else if reached == nil {
+                if known.tries == 0 { Self.lower(compared.lowers, in: &state) }
+                if compared.isUsedUp { state.challenges[id]?.tries = StoredChallenge.triesMax }
             }
             return TriedCode(compared, of: known.stored, wait: reached?.waitSeconds)
         }
@@ -121,8 +122,8 @@ package final class InMemoryChallenges: ChallengeStore {
     /// Adds one to counts, unless one of them has reached its limit.
     package func count(
         _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
-    ) async throws(LedgerFault) -> Int64? {
-        state.withLock { Self.count(counts, in: &$0, at: now)?.waitSeconds }
+    ) async throws(LedgerFault) -> ReachedCount? {
+        state.withLock { Self.count(counts, in: &$0, at: now) }
     }
 
     /// Subtracts one from counts.

@@ -15,6 +15,8 @@ package struct ModelLedger {
     private let recorder: Recorder
     /// The ids of this ledger's merges in other ledgers.
     private var aliases: [EventID: EventID] = [:]
+    /// The digests of this ledger's requests to undo merges, whose bytes have these ids, by those of other ledgers.
+    private var requests: [Digest: Digest] = [:]
 
     /// Starts an empty ledger.
     ///
@@ -57,7 +59,7 @@ package struct ModelLedger {
     /// - Throws: `FoldFault` when decision and fold disagree.
     package mutating func execute(_ command: Command) throws -> Result<Reply, Refusal> {
         now = Timestamp(microseconds: now.microseconds + 1000)
-        let command = aliases.isEmpty ? command : command.renamed(by: aliases)
+        let command = aliases.isEmpty ? command : command.renamed(by: aliases, requests)
         return try execute(command, at: now).result
     }
 
@@ -66,19 +68,28 @@ package struct ModelLedger {
         state.openChallenges = challenges
     }
 
-    /// Records the id of a merge in another ledger.
+    /// Records the id of a merge in another ledger, or the digest of a request to undo one.
     package mutating func alias(_ own: Result<Reply, Refusal>, as other: Result<Reply, Refusal>) {
-        guard case .success(.merged(_, let own?)) = own,
-            case .success(.merged(_, let other?)) = other
-        else { return }
-        aliases[other] = own
+        switch (own, other) {
+        case (.success(.merged(_, let own?)), .success(.merged(_, let other?))):
+            aliases[other] = own
+        case (.success(.unmergeAsked(let own)), .success(.unmergeAsked(let other))):
+            requests[other] = own
+        default: break
+        }
     }
 }
 
 extension Command {
-    fileprivate func renamed(by aliases: [EventID: EventID]) -> Command {
+    fileprivate func renamed(
+        by aliases: [EventID: EventID], _ requests: [Digest: Digest]
+    ) -> Command {
         guard case .unmergeAccounts(let asked) = intent, let merge = aliases[asked.merge] else {
             return self
+        }
+        var step = asked.step
+        if case .confirm(let request?, let hash) = step, let digest = requests[request.digest] {
+            step = .confirm(TwoPersonStep.Request(asker: request.asker, digest: digest), hash)
         }
         return Command(
             id: id, tenant: tenant, origin: origin,
@@ -86,7 +97,7 @@ extension Command {
                 UnmergeAccounts(
                     merge: merge, survivor: asked.survivor, absorbed: asked.absorbed,
                     actor: asked.actor, reason: asked.reason, caseReference: asked.caseReference,
-                    isPreview: asked.isPreview, step: asked.step)))
+                    isPreview: asked.isPreview, step: step)))
     }
 }
 
@@ -266,6 +277,7 @@ extension Result<Reply, Refusal> {
         // The event contains the plan.
         case .success(.mergePlanned(let plan, _)), .success(.merged(let plan, _)):
             .success(.linked(plan.linkedProviders))
+        case .success(.unmergeAsked): .success(.unmergeAsked(.zero))
         case .success(.relinkPlanned(let plan)), .success(.relinked(let plan, _)):
             .success(.linked(plan.linkedProviders))
         case .success(.unmergePlanned(let plan, _)), .success(.unmerged(let plan, _)):

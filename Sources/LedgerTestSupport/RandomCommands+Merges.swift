@@ -33,11 +33,25 @@ extension RandomCommands {
         // The most recent ones are most likely active.
         let recent = merges.suffix(4)
         let merge = recent[Int.random(in: recent.startIndex..<recent.endIndex, using: &generator)]
-        return .unmergeAccounts(
-            UnmergeAccounts(
-                merge: merge.event, survivor: merge.survivor, absorbed: merge.absorbed,
-                actor: .principal(Principal(key: generator.id(), role: .support)),
-                reason: "two people", caseReference: "case 8",
-                isPreview: Int.random(in: 0..<5, using: &generator) == 0))
+        let intent = UnmergeAccounts(
+            merge: merge.event, survivor: merge.survivor, absorbed: merge.absorbed,
+            actor: .principal(Principal(key: generator.id(), role: .support)),
+            reason: "two people", caseReference: "case 8",
+            isPreview: Int.random(in: 0..<5, using: &generator) == 0,
+            step: undoesByTwo ? .ask(sha256) : .alone)
+        lastUndoing = intent
+        return .unmergeAccounts(intent)
+    }
+}
+
+extension UnmergeAccounts {
+    /// Returns the undoing that was asked for, as another person confirms it.
+    func confirmed(_ digest: Digest) -> UnmergeAccounts? {
+        guard case .principal(let asker) = actor else { return nil }
+        return UnmergeAccounts(
+            merge: merge, survivor: survivor, absorbed: absorbed,
+            actor: .principal(Principal(key: EntityID(bits: 7), role: .support)), reason: reason,
+            caseReference: caseReference, isPreview: false,
+            step: .confirm(TwoPersonStep.Request(asker: asker, digest: digest), sha256))
     }
 }

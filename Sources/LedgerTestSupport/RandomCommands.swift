@@ -44,6 +44,7 @@ package struct RandomCommands: Sendable {
     let subjectsPerProvider: Int
     private let hasEveryType: Bool
     let unitesFactors: Bool
+    let undoesByTwo: Bool
     var generator: SeededGenerator
     var callers: [Caller] = []
     private var tokens: [(session: SessionID, tokens: [Digest])] = []
@@ -64,21 +65,23 @@ package struct RandomCommands: Sendable {
     private var unlinks = RandomUnlinkPlans()
     /// The account that refused the last sign-in without a second factor.
     private var refusing: AccountID?
-    /// The merge with the last requested plan, which the next command executes.
-    private var planned: MergeAccounts?
+    /// The merge with the last requested plan, or the undoing that was asked for last, which the next command executes.
+    private var planned: Command.Intent?
     var lastPlanned: MergeAccounts?
+    var lastUndoing: UnmergeAccounts?
     var merges: [(event: EventID, survivor: AccountID, absorbed: AccountID)] = []
 
     /// Starts at a seed; few subjects make many conflicts.
     ///
     /// On request some accounts are anonymous or found by addresses, for ``policy(hasEveryType:)``, and most merges are
-    /// such as unite second factors.
+    /// such as unite second factors; two persons may undo these.
     package init(
         tenant: TenantID = .default, seed: UInt64, subjectsPerProvider: Int = 4,
-        hasEveryType: Bool = false, unitesFactors: Bool = false
+        hasEveryType: Bool = false, unitesFactors: Bool = false, undoesByTwo: Bool = false
     ) {
         self.hasEveryType = hasEveryType
         self.unitesFactors = unitesFactors
+        self.undoesByTwo = undoesByTwo
         self.tenant = tenant
         self.subjectsPerProvider = subjectsPerProvider
         generator = SeededGenerator(seed: seed)
@@ -89,7 +92,7 @@ package struct RandomCommands: Sendable {
         let agreed = planned.take()
         let intent: Command.Intent =
             if let agreed {
-                .mergeAccounts(agreed)
+                agreed
             } else if let plan = losing.take(),
                 let holder = callers.last(where: { $0.account == plan.account })
             {
@@ -113,6 +116,7 @@ package struct RandomCommands: Sendable {
         switch unitesFactors && !callers.isEmpty ? Int.random(in: 0..<8, using: &generator) : 8 {
         case 0, 1: changeFactors()
         case 2, 3: merge()
+        case 4...5 where undoesByTwo: unmerge()
         default: anyIntent()
         }
     }
@@ -172,7 +176,9 @@ package struct RandomCommands: Sendable {
             if let lastHeld { holds.append((account: lastHeld, hold: hold)) }
         case .success(.mergePlanned(let plan, let digest)):
             guard let asked = lastPlanned else { return }
-            planned = asked.agreed(to: plan, digest)
+            planned = .mergeAccounts(asked.agreed(to: plan, digest))
+        case .success(.unmergeAsked(let digest)):
+            planned = lastUndoing?.confirmed(digest).map { .unmergeAccounts($0) }
         case .success(.merged(let plan, let event?)):
             merges.append((event: event, survivor: plan.survivor, absorbed: plan.absorbed))
         case .success, .failure: break

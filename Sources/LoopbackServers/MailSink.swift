@@ -28,6 +28,8 @@ package final class MailSink: Sendable {
         package var dropsContent = false
         /// Whether the connection ends after the content, instead of an answer.
         package var dropsAnswer = false
+        /// The extensions that its answer to EHLO names, such as `SMTPUTF8`.
+        package var extensions: [String] = []
         /// `user` NUL `password`, without which no sender is accepted; nil to require none.
         package var credentials: String?
 
@@ -126,8 +128,10 @@ package final class MailSink: Sendable {
             let verb = line.prefix { $0 != " " && $0 != ":" }.uppercased()
             switch verb {
             case "EHLO":
-                session.answer(
-                    now.credentials == nil ? "250 sink" : "250-sink\r\n250 AUTH PLAIN")
+                let lines =
+                    ["sink"] + now.extensions + (now.credentials == nil ? [] : ["AUTH PLAIN"])
+                for line in lines.dropLast() { session.answer("250-\(line)") }
+                session.answer("250 \(lines.last ?? "")")
             case "AUTH":
                 var word = line.dropFirst("AUTH PLAIN".count).drop { $0 == " " }
                 if word.isEmpty {

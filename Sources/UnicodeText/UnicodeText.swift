@@ -27,6 +27,11 @@ package enum UnicodeText {
         cunistring_is_word_character(character.value)
     }
 
+    /// Tells whether a character is a mark, which is shown with the character before it.
+    package static func isMark(_ character: Unicode.Scalar) -> Bool {
+        cunistring_is_mark(character.value)
+    }
+
     /// Tells whether a character is a letter, mark, number, punctuation, symbol or space that is not ignored
     /// where a font lacks it; false for unassigned ones.
     package static func isVisible(_ character: Unicode.Scalar) -> Bool {

@@ -70,7 +70,7 @@ final class FuzzService: Sendable {
                     name: email, settings: .code(CodeSettings(kind: .email))),
                 ProviderConfiguration(
                     name: password, settings: .password(PasswordSettings(rule: rule))),
-            ], policy: TenantPolicy(providers: []))
+            ], policy: TenantPolicy(providers: []), localParts: .any)
         idTokens = ["subject-1", "subject-2"].map { subject in
             provider.sign(
                 provider.claims(
@@ -131,7 +131,7 @@ final class FuzzService: Sendable {
                 passwords: PasswordChecks(
                     hasher: PasswordHasher(),
                     pool: BlockingPool(label: "passwords", threads: 1, waitingMax: 0),
-                    store: ledger, codes: codes),
+                    store: ledger, codes: codes, localParts: { _ in .any }),
                 passkeys: PasskeyChecks(
                     store: ledger, key: .generate(), onCounterFault: { _, _, _ in }),
                 flows: BrowserFlows(key: .generate()),

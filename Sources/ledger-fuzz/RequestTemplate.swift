@@ -52,7 +52,7 @@ enum RequestTemplates {
     private static let key = "Host: a\nAuthorization: Bearer <KEY>\n"
     private static let because = key + "Ledger-Reason: because\n"
     private static let page =
-        "Ledger-CSRF: x\nSec-Fetch-Site: same-origin\nOrigin: http://a\n"
+        "Ledger-CSRF: x\nLedger-Beside: yes\nSec-Fetch-Site: same-origin\nOrigin: http://a\n"
         + "Cookie: __Host-ledger-account=x; __Host-ledger-account-flow=y\n"
     private static let console =
         "Ledger-CSRF: x\nSec-Fetch-Site: same-origin\nCookie: __Host-ledger-console="

@@ -83,6 +83,21 @@ import Testing
         #expect(throws: Never.self) { try EmailAddress("a@\(thai).\(thai).\(thai).com") }
     }
 
+    @Test func `lengths of other scripts are those of their bytes`() throws {
+        func name(_ count: Int) -> String { String(repeating: "\u{44F}", count: count) }
+        #expect(throws: Never.self) { try EmailAddress("\(name(32))@b.c", localPart: .any) }
+        #expect(throws: EmailAddressFault.localPartTooLong) {
+            try EmailAddress("\(name(32))a@b.c", localPart: .any)
+        }
+        let label = String(repeating: "a", count: 63)
+        let domain = "\(label).\(label).\(label)"
+        let longest = try EmailAddress("\(name(15))@\(domain).\(label.prefix(31))", localPart: .any)
+        #expect(longest.text.utf8.count == 254)
+        #expect(throws: EmailAddressFault.tooLong) {
+            try EmailAddress("\(name(15))@\(domain).\(label.prefix(32))", localPart: .any)
+        }
+    }
+
     @Test(arguments: [
         ("\u{E4}lice@example.com", "\u{E4}lice@example.com"),
         ("a\u{308}lice@example.com", "\u{E4}lice@example.com"),
@@ -112,6 +127,11 @@ import Testing
         "al\u{3164}ice", "\u{3164}", "al\u{FFA0}ice", "al\u{115F}ice", "al\u{1160}ice",
         "al\u{34F}ice", "al\u{17B4}ice", "al\u{180B}ice", "al\u{FE00}ice", "al\u{FE0F}ice",
         "al\u{E0100}ice",
+        // Direction, private and unassigned characters.
+        "al\u{2066}ice", "al\u{200F}ice", "al\u{61C}ice", "al\u{F8FF}ice", "al\u{10FFFD}ice",
+        "al\u{FFFE}ice",
+        // Marks that belong to no letter.
+        "\u{301}alice", "\u{E31}", "al.\u{301}ice", "al+\u{301}ice", "al-\u{20DD}ice",
     ])
     func `local parts of any script have visible letters, marks and digits only`(localPart: String)
     {

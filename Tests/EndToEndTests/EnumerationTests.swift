@@ -43,13 +43,14 @@ import Testing
             ["email": $0, "password": "the password of a stranger"]
         },
         Probe(path: "/v1/auth/codes/email", status: 200, concurrency: 1) { ["address": $0] },
+        Probe(path: "/v1/auth/codes/password", status: 200, concurrency: 1) { ["address": $0] },
         Probe(path: "/v1/auth/address-returns/email", status: 200, concurrency: 1) {
             ["address": $0]
         },
         Probe(path: "/v1/auth/codes/phone", status: 200, concurrency: 1, addresses: .phone) {
             ["address": $0]
         },
-        // An address gets five codes an hour: these are the fifth of the one kind and the second of the other.
+        // An address gets five codes an hour for each group of uses.
         Probe(path: "/v1/account/codes/email", status: 200, concurrency: 1, isSignedIn: true) {
             ["address": $0]
         },

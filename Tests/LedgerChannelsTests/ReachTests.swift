@@ -22,6 +22,19 @@ import Testing
         #expect(sink.mails.isEmpty)
     }
 
+    @Test func `a mail server takes addresses outside ASCII or not`() async throws {
+        let sink = try MailSink()
+        let server = try #require(MailServer("smtp://127.0.0.1:\(sink.port)"))
+        let client = MailClient(server)
+        #expect(
+            await client.reach(within: Self.limit, needingSMTPUTF8: true) == .noSMTPUTF8)
+        sink.behave { $0.extensions = ["SMTPUTF8"] }
+        #expect(
+            await client.reach(within: Self.limit, needingSMTPUTF8: true)
+                == .accepted(code: 250))
+        #expect(!sink.commands.contains { $0.hasPrefix("MAIL") })
+    }
+
     @Test func `a wrong password, a refused session and a stopped server are told apart`()
         async throws
     {

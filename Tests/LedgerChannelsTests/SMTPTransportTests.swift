@@ -27,10 +27,12 @@ import Testing
         return SMTPTransport(server, from: mailbox, now: { Timestamp(seconds: 1_795_635_164) })
     }
 
-    private func message(_ number: UInt128 = 1, body: String = "Hello\n") -> RenderedMessage {
+    private func message(
+        _ number: UInt128 = 1, to recipient: String = "ada@example.org", body: String = "Hello\n"
+    ) -> RenderedMessage {
         RenderedMessage(
             id: MessageID(bits: number), tenant: .default, channel: .email,
-            template: .signInCode, language: .english, recipient: "ada@example.org",
+            template: .signInCode, language: .english, recipient: recipient,
             text: MessageText(subject: "Your code", body: body))
     }
 
@@ -117,6 +119,47 @@ import Testing
         let transport = try transport(user: "ledger", password: "secret", requiresTLS: true)
         #expect(await transport.send(message()) == .deferred(code: nil, .untrusted))
         #expect(!sink.commands.contains { $0.hasPrefix("MAIL") || $0.hasPrefix("AUTH") })
+    }
+
+    @Test func `an address outside ASCII goes to a server with SMTPUTF8, as it is stored`()
+        async throws
+    {
+        sink.behave {
+            $0.extensions = ["SIZE 1000000", "SMTPUTF8"]
+            $0.credentials = "ledger\u{0}secret"
+        }
+        let transport = try transport(user: "ledger", password: "secret")
+        let address = "jos\u{E9}@xn--mnchen-3ya.example"
+        #expect(await transport.send(message()) == .accepted(code: 250))
+        #expect(await transport.send(message(2, to: address)) == .accepted(code: 250))
+        let mail = try #require(sink.mails.last)
+        #expect(mail.recipients.map { Array($0.utf8) } == [Array(address.utf8)])
+        #expect(mail.content.contains("\r\nTo: \(address)\r\n"))
+        // Only this message needs it.
+        let senders = sink.commands.filter { $0.hasPrefix("MAIL") }
+        #expect(senders.map { $0.hasSuffix(" SMTPUTF8") } == [false, true], "\(senders)")
+    }
+
+    @Test(arguments: [[], ["SIZE 1000000"], ["SMTPUTF8X", "X-SMTPUTF8"]])
+    func `no address outside ASCII goes to a server without SMTPUTF8, for good`(
+        extensions: [String]
+    ) async throws {
+        sink.behave { $0.extensions = extensions }
+        let transport = try transport()
+        #expect(await transport.send(message()) == .accepted(code: 250))
+        let sent = sink.commands.count { $0.hasPrefix("RCPT") }
+        #expect(
+            await transport.send(message(2, to: "jos\u{E9}@example.org"))
+                == .refused(code: nil, .noSMTPUTF8))
+        #expect(sink.commands.count { $0.hasPrefix("RCPT") } == sent)
+        // Messages to other addresses are sent as before.
+        #expect(await transport.send(message(3)) == .accepted(code: 250))
+        #expect(sink.mails.count == 2)
+        // A server that is away is no server without it.
+        sink.stop()
+        #expect(
+            await transport.send(message(4, to: "jos\u{E9}@example.org"))
+                == .deferred(code: nil, .unreachable))
     }
 
     @Test(arguments: [

@@ -64,9 +64,9 @@ import Testing
         }
     }
 
-    private func outcome(_ sink: Sink, _ scheme: String, trusts: Bool) async throws
-        -> MessageOutcome
-    {
+    private func outcome(
+        _ sink: Sink, _ scheme: String, trusts: Bool, to recipient: String = "ada@example.org"
+    ) async throws -> MessageOutcome {
         let server = try #require(
             MailServer(
                 "\(scheme)://localhost:\(sink.port)", user: "ledger", password: "secret",
@@ -76,7 +76,7 @@ import Testing
         return await transport.send(
             RenderedMessage(
                 id: MessageID(bits: 1), tenant: .default, channel: .email,
-                template: .signInCode, language: .english, recipient: "ada@example.org",
+                template: .signInCode, language: .english, recipient: recipient,
                 text: MessageText(subject: "Your code", body: "Hello\n")))
     }
 
@@ -89,5 +89,19 @@ import Testing
         #expect(try await outcome(sink, scheme, trusts: true) == .accepted(code: 250))
         let mail = sink.mail
         #expect(mail.hasPrefix(#"{"secure": true"#) && mail.contains("Hello"))
+    }
+
+    @Test(arguments: [
+        ("starttls", "smtp", MessageOutcome.accepted(code: 250)),
+        ("smtps", "smtps", .accepted(code: 250)),
+        ("early", "smtp", .refused(code: nil, .noSMTPUTF8)),
+    ])
+    func `an offer of SMTPUTF8 counts where it is made over TLS`(
+        mode: String, scheme: String, expected: MessageOutcome
+    ) async throws {
+        let sink = try Sink(mode)
+        let address = "\u{43C}\u{430}\u{440}\u{438}\u{44F}@example.org"
+        #expect(try await outcome(sink, scheme, trusts: true, to: address) == expected)
+        #expect(try await outcome(sink, scheme, trusts: true) == .accepted(code: 250))
     }
 }

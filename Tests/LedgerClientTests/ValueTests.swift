@@ -78,6 +78,7 @@ struct ValueTests {
         let proofs: [Proof] = [
             .idToken("SECRET", nonce: "SECRET"), .accessToken("SECRET"),
             .password(email: "SECRET", password: "SECRET"), .code(sent, "SECRET"),
+            .passwordWithCode(email: "SECRET", password: "SECRET", sent, code: "SECRET"),
             .newPassword(sent, code: "SECRET", password: "SECRET"), .anonymous(secret: "SECRET"),
             .flow(code: "SECRET", verifier: "SECRET"), .passkey(passkey),
         ]

@@ -8,10 +8,10 @@ import Testing
 /// and `bundle.json` with the types of events and their versions.
 @Suite struct GoldenBundleTests {
     @Test(arguments: [
-        (nil, false, "dd85678d7b91367c19eb1de90485ebbb829f4bc0049b5bc7071ecef4a0819706"),
+        (nil, false, "3df1f1ccf959999c2ca36d21f67105120978912a5de5d383f5ecea83279b3e01"),
         (
             ExampleLog.accounts[0], true,
-            "ff3bc15b3ff2838b8a06e5a0d60862008c508d6080d534884856e1ecefe4efcb"
+            "ab5890e8096e0f737ceed431c0eb496bcd48fce5c7c9db26308de1398d23c1c7"
         ),
     ])
     func `the JSON files of a bundle are those of the first release with versions`(

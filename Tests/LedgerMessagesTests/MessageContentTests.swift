@@ -81,6 +81,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "jos\u{E9}@example.org", "\u{43C}\u{430}\u{440}\u{438}\u{44F}@example.org",
+        // Its last letter and the sign are one character of Swift.
+        "\u{D15}\u{D4E}@example.org",
+    ])
+    func `addresses outside ASCII are recipients`(address: String) {
+        #expect(OutgoingMessage.isRecipient(address, of: .email))
+    }
+
     @Test func `channel and lifetime are limited`() throws {
         let reset = try MessageContent.code(.passwordReset, "1", minutes: 10)
         #expect(throws: MessageFault.channel) {

@@ -1,3 +1,4 @@
+import Foundation
 import Ledger
 import LedgerMessages
 import LedgerSignIn
@@ -21,13 +22,13 @@ import Testing
     @Test func `every member is read`() throws {
         let text = """
             {"product":"Bücherladen","language":"de","url":"https://id.example/b",\
-            "sms_countries":["DE","AT"],"sms_per_hour":50}
+            "sms_countries":["DE","AT"],"sms_per_hour":50,"sms_bound_codes":true}
             """
-        #expect(
-            try parse(text)
-                == MessageSettings(
-                    product: "Bücherladen", language: .german, baseURL: "https://id.example/b",
-                    smsCountries: SMSCountries(["DE", "AT"]), smsPerHour: 50))
+        var expected = MessageSettings(
+            product: "Bücherladen", language: .german, baseURL: "https://id.example/b",
+            smsCountries: SMSCountries(["DE", "AT"]), smsPerHour: 50)
+        expected.bindsCodes = true
+        #expect(try parse(text) == expected)
     }
 
     @Test func `own texts are read by language, template and part`() throws {
@@ -44,6 +45,20 @@ import Testing
                 MessagePart(.signInCode, .sms, in: .german): "{code}, {minutes} min",
                 MessagePart(.newDevice, .sms, in: .english): "New at {time}",
             ])
+    }
+
+    @Test func `the example of own texts in the docs is read`() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let page = try String(
+            contentsOf: root.appendingPathComponent("docs/messages.md"), encoding: .utf8)
+        let member = #"    "messages":"#
+        let example = page.split(separator: "\n", omittingEmptySubsequences: false)
+            .drop { !($0.hasPrefix(member) && $0.contains(#""texts""#)) }
+            .prefix { $0.hasPrefix("    ") }.joined(separator: "\n")
+        let texts = try #require(try parse(String(example.dropFirst(member.count)))).texts
+        let parts: [MessagePart.Kind] = [.subject, .body, .sms]
+        #expect(Set(texts.keys) == Set(parts.map { MessagePart(.signInCode, $0, in: .english) }))
     }
 
     @Test(arguments: [

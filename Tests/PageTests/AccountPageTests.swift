@@ -10,6 +10,10 @@ import Testing
         try await run(["link", "combine", "methods", "factors", "languages"])
     }
 
+    @Test func `accounts are combined by a person who signs in to both`() async throws {
+        try await run(["other"])
+    }
+
     @Test func `phone numbers are changed and confirmed again`() async throws {
         try await run(["numbers"])
     }

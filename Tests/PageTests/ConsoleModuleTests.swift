@@ -3,7 +3,7 @@ import Testing
 
 /// The modules of the pages that need no browser: words, times, addresses, refusals, requests and pictures of an account.
 @Suite(.timeLimit(.minutes(10))) struct ConsoleModuleTests {
-    @Test(arguments: ["console", "lib", "plans"])
+    @Test(arguments: ["console", "lib", "other", "plans"])
     func `every event, reason and refusal has words, and moments, pictures and requests are exact`(
         _ name: String
     ) async throws {

@@ -136,6 +136,7 @@ import Testing
             peppers: try #require(PasswordPeppers(keys: ["k": key], current: "k")))
         let adopted = try peppered.adopt(Self.weak[0].hash)
         #expect(adopted.text.contains("keyid=k"))
+        #expect(adopted.pepperID == "k")
         #expect(try peppered.verify(Password("U*U"), against: adopted))
         #expect(throws: HashingFault.unknownPepper("k")) {
             try hasher.verify(Password("U*U"), against: adopted)

@@ -68,6 +68,35 @@ import Testing
         #expect(PasswordPeppers(keys: ["a b": .generate()], current: nil) == nil)
     }
 
+    /// The text is that of a second implementation of RFC 9106, written for this test in Python.
+    @Test func `a pepper is the secret value of RFC 9106`() throws {
+        let key = try #require(SymmetricKey(bytes: Array(0...31)))
+        let other = try #require(SymmetricKey(bytes: Array(1...32)))
+        let hash = try PasswordHash(
+            "$argon2id$v=19$m=64,t=2,p=1,keyid=k$c29tZXNhbHRzb21lc2FsdA"
+                + "$7JKgLww3WHHu+Fw8vxaPkLF6FzOif2w+cKAeBPD6cm8")
+        #expect(hash.pepperID == "k")
+        for (pepper, isRight) in [(key, true), (other, false)] {
+            let peppers = try #require(PasswordPeppers(keys: ["k": pepper], current: nil))
+            let hasher = PasswordHasher(parameters: cheap, peppers: peppers)
+            #expect(try hasher.verify(Password("password"), against: hash) == isRight)
+            #expect(try !hasher.verify(Password("passwort"), against: hash))
+        }
+    }
+
+    @Test func `a hasher gets other peppers with the same parameters`() throws {
+        let keys = ["p-1": SymmetricKey.generate()]
+        let peppers = try #require(PasswordPeppers(keys: keys, current: "p-1"))
+        let peppered = hasher.with(peppers)
+        #expect(peppered.peppers == peppers && peppers != PasswordPeppers.none)
+        #expect(peppers != PasswordPeppers(keys: keys, current: nil))
+        let hash = try peppered.hash(prepared("password"))
+        #expect(hash.text.hasPrefix("$argon2id$v=19$m=8,t=1,p=1,keyid=p-1$"))
+        #expect(hash.pepperID == "p-1")
+        #expect(peppered.decoy().pepperID == "p-1", "the same cost for unknown addresses")
+        #expect(try hasher.hash(prepared("password")).pepperID == nil)
+    }
+
     @Test func `other parameters or another scheme need a new hash`() throws {
         let hash = try hasher.hash(prepared("password"))
         for (memory, iterations, lanes) in [(16, 1, 1), (8, 2, 1), (16, 1, 2)] {

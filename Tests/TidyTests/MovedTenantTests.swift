@@ -18,6 +18,7 @@ import Testing
         "erasures_recent": "finds what a process has to forget",
         "wrapping_keys": "a key that any row names is not removed",
         "AllTenants.mac_key_use_*": "a key that any row names is not removed",
+        "AllTenants+Pages.every_page_*": "a pepper that any password needs is not removed",
     ]
 
     @Test func `statements over all tenants leave moved ones out, but for listed exceptions`()

@@ -46,6 +46,15 @@ import UnicodeText
         }
     }
 
+    @Test func `marks are told from letters, digits and symbols`() {
+        for character in "\u{301}\u{E31}\u{20DD}\u{903}".unicodeScalars {
+            #expect(UnicodeText.isMark(character), "\(character.value)")
+        }
+        for character in "a9.+\u{E9}\u{E33}\u{200D}\u{378}".unicodeScalars {
+            #expect(!UnicodeText.isMark(character), "\(character.value)")
+        }
+    }
+
     @Test func `characters without a glyph are not visible`() {
         let visible = "aZ9 \u{A0}\u{3000}\u{301}\u{2163}\u{A9}\u{2019}\u{1F600}\u{65E5}"
         for character in visible.unicodeScalars {

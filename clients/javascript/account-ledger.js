@@ -103,7 +103,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @typedef {{ id_token: string, nonce?: string } | { access_token: string } | { anonymous_secret?: string }
  *   | { challenge_id: string, code: string, password?: string, device_token?: string }
  *   | { challenge_id: string, credential: Record<string, any> }
- *   | { email: string, password: string, device_token?: string }
+ *   | { email: string, password: string, challenge_id?: string, code?: string, device_token?: string }
  *   | { flow_code: string, code_verifier: string }} Proof
  *   By the provider's type: `oidc`, `oauth2`, `anonymous`, `email` and `phone`, `passkey`, or `password`; or the
  *   result of a browser flow, for which `details.proof_token` of a link that was `PROVIDER_CONFLICT` stands ten minutes.
@@ -530,7 +530,8 @@ export class AccountLedger {
   /**
    * Sends a code to sign in with. Not repeated, because each repetition would send another message.
    *
-   * @param {string} provider  One of type `email` or `phone`.
+   * @param {string} provider  One of type `email` or `phone`; or of type `password`, for a code that `signIn` sends with
+   *   the password after a refusal whose `details.needs` is `code`.
    * @param {{ address: string, device_token?: string }} to
    * @param {CallOptions} [options]
    * @returns {Promise<SentCode>}

@@ -78,17 +78,18 @@ export async function showAccountAfter(text) {
   say(typeof text === "function" ? text() : text);
 }
 
-/** Asks a person whose sign-in is too old to sign in again, and keeps the pending action. */
+/** Asks a person whose sign-in is too old to sign in again, or to sign in to the `other` account; keeps the pending action. */
 export async function askAgain(intent) {
   const { t } = page;
+  const isOther = intent.action === "other";
   // After the way to a provider, the page is a new one.
   if (!page.account) await showAccount();
   keepIntent(intent);
   const linked = new Set(page.account?.identities.map((each) => each.provider));
   show(
-    t.signInAgain,
-    el("p", {}, t.signInAgainTo(t.tasks[intent.action])),
-    el("div", { class: "choices" }, ...ways(page.providers.filter(({ name }) => linked.has(name))),
+    isOther ? t.signInOther : t.signInAgain,
+    el("p", {}, isOther ? t.signInOtherExplained : t.signInAgainTo(t.tasks[intent.action])),
+    el("div", { class: "choices" }, ...ways(page.providers.filter(({ name }) => isOther || linked.has(name))),
       button(t.cancel, async () => {
         takeIntent();
         await showAccount();

@@ -8,7 +8,8 @@ import {
 } from "./page.mjs";
 import { askAgain, showAccountAfter } from "./changes.mjs";
 import { showAccount } from "./methods.mjs";
-import { codeField } from "./forms.mjs";
+import { codeField, factorName } from "./forms.mjs";
+import { end, forget, showPreview } from "./other.mjs";
 
 /** Shows that another account has an identity, and the ways on. */
 export function showConflict(name, proof, address) {
@@ -42,6 +43,7 @@ function askPassword(name, address) {
 /** A button that leads back to the account, with a text about what was done until then. */
 export function cancel(done = page.t.cancelled) {
   return button(page.t.cancel, async () => {
+    end();
     await showAccount();
     say(done);
   });
@@ -50,7 +52,8 @@ export function cancel(done = page.t.cancelled) {
 /**
  * Shows what a merge would do. Nothing is done.
  *
- * @param {{provider: string, proof: any, address?: string, keep?: Record<string, string>}} other
+ * @param {{provider?: string, proof: any, address?: string, factors?: any[], keep?: Record<string, string>}} other the other
+ *   account, by an identity of a provider, or without one by a session with its second `factors`
  */
 export async function preview(other) {
   try {
@@ -58,9 +61,8 @@ export async function preview(other) {
     showPlan(await page.api.call("POST", "v1/account/merge/preview", body), other);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    if (error.code === "REAUTHENTICATION_REQUIRED") {
-      await askAgain({ action: "merge", provider: other.provider });
-    } else if (error.code === "INVALID_PROVIDER_TOKEN" && isExternal(provider(other.provider))) {
+    if (await asksForSignIn(error, other)) return;
+    if (error.code === "INVALID_PROVIDER_TOKEN" && isExternal(provider(other.provider))) {
       // The proof of the conflict is good for ten minutes.
       keepIntent({ action: "merge", provider: other.provider, keep: other.keep });
       await visit(other.provider, "merge");
@@ -70,10 +72,26 @@ export async function preview(other) {
   }
 }
 
+/** Asks for the sign-in whose lack refused a merge; returns whether that was the reason. */
+async function asksForSignIn(error, other) {
+  if (error.code === "SECOND_FACTOR_ENROLLED") {
+    await askAgain({ action: "other" });
+  } else if (error.code === "REAUTHENTICATION_REQUIRED") {
+    // Either session may be too old, and that of the other account may not last until the next one of this account.
+    end();
+    await askAgain({ action: "merge", provider: other.provider });
+  } else {
+    return false;
+  }
+  return true;
+}
+
 /** Goes on after the way to a provider, or a sign-in: with the merge that was confirmed, or with its preview. */
 export async function goOn(intent) {
   const { t } = page;
-  if (!intent.proof) {
+  if (!intent.provider) {
+    await askAgain({ action: "other" });
+  } else if (!intent.proof) {
     if (isExternal(provider(intent.provider))) {
       keepIntent({ action: "merge", provider: intent.provider });
       await visit(intent.provider, "merge");
@@ -96,6 +114,7 @@ function showPlan(plan, other) {
     list(t.moves, plan.moved),
     plan.left_behind.length > 0 && list(t.leftBehind, plan.left_behind),
     ...plan.choices.map((choice) => choices(choice, plan, other)),
+    plan.factors.length > 0 && factorList(plan, other),
     el("p", {}, t.otherSignedOut),
     el("p", { class: "quiet" }, t.planExpires(Math.floor(plan.expires_in / 60))),
     confirmation(plan, other, name),
@@ -108,6 +127,19 @@ function list(title, identities) {
     el("h2", {}, title),
     el("ul", {}, ...identities.map((each) =>
       el("li", {}, `${nameOf(each.provider)}, ${t.linkedOn(day(each.linked_at))}`))));
+}
+
+/** The second factors afterwards, and what the first ones of this account end. */
+function factorList(plan, { factors = [] }) {
+  const { t } = page;
+  const known = new Map([...page.factors, ...factors].map((each) => [each.factor_id, factorName(each)]));
+  const sides = new Set(plan.factors.map(({ of }) => of));
+  return el("section", {},
+    el("h2", {}, t.factorsAfter),
+    // One may be newer than what the page has read.
+    el("ul", {}, ...plan.factors.map(({ factor_id: id, of }) => el("li", {}, t.factorOf[of](known.get(id) ?? t.unknownFactor)))),
+    sides.size === 2 && el("p", {}, t.codesStay),
+    !sides.has("survivor") && el("p", {}, t.firstFactorEnds));
 }
 
 /** Of a provider of which both accounts have an identity, one stays. */
@@ -143,6 +175,10 @@ function choices(choice, plan, other) {
 /** The proof that the person has the other account, for this plan. */
 function confirmation(plan, other, name) {
   const { t, api } = page;
+  if (!other.provider) {
+    return el("div", { class: "actions" },
+      button(t.combineConfirm, () => merge({ ...other, plan: plan.plan_digest }), { class: "primary" }), cancel());
+  }
   const intent = { ...other, proof: undefined, action: "merge", plan: plan.plan_digest };
   switch (provider(other.provider).type) {
     case "email":
@@ -180,14 +216,15 @@ async function merge(intent) {
   };
   try {
     await api.call("POST", "v1/account/merge", body, { isRepeatable: true, isChange: true });
+    forget();
     await showAccountAfter(t.combined);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    if (error.code === "REAUTHENTICATION_REQUIRED") {
-      await askAgain({ action: "merge", provider: intent.provider });
-    } else if (error.code === "MERGE_PLAN_CHANGED") {
+    if (await asksForSignIn(error, intent)) return;
+    if (error.code === "MERGE_PLAN_CHANGED") {
       await showAccount();
-      warn(t.planChanged, el("p", {}, button(t.showAgain, () => goOn({ ...intent, plan: undefined, proof: undefined }))));
+      warn(t.planChanged, el("p", {}, button(t.showAgain, () =>
+        intent.provider ? goOn({ ...intent, plan: undefined, proof: undefined }) : showPreview())));
     } else {
       explain(error);
     }

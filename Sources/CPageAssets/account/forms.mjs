@@ -6,7 +6,7 @@ import { createPasskey, usePasskey } from "../lib/passkeys.mjs";
 import { button, hasIntent, page, run, say, show, takeIntent } from "./page.mjs";
 import { addresses, showAccount } from "./methods.mjs";
 import { askAgain } from "./changes.mjs";
-import { arrive, finishSignIn, showSignIn } from "./sign-in.mjs";
+import { arrive, finishSignIn, open, showSignIn } from "./sign-in.mjs";
 
 /** Makes a view with a button that leads back to the ways to sign in. */
 export function withBack(make) {
@@ -71,12 +71,21 @@ export function showCode(address, back, finish, more = []) {
 
 /** Asks for an address and its password. */
 export function showPasswordForm(name) {
-  const { t } = page;
+  const { t, api } = page;
   const email = field(t.email, { type: "email", autocomplete: "username", maxlength: 254 });
   const password = field(t.password, { type: "password", autocomplete: "current-password" });
   withBack((back) => show(t.signInWithPassword, form({
     fields: [email, password], submit: t.signIn, missing: t.missing, more: [back],
-    onsubmit: (target) => run(target, () => finishSignIn(name, { email: email.value, password: password.value })),
+    onsubmit: (target) => run(target, async () => {
+      const proof = { email: email.value, password: password.value };
+      try {
+        await finishSignIn(name, proof);
+      } catch (error) {
+        if (error.details?.needs !== "code") throw error;
+        const { challenge_id: challenge } = await api.call("POST", `v1/auth/codes/${name}`, { address: proof.email });
+        showCode(proof.email, back, (code) => finishSignIn(name, { ...proof, challenge_id: challenge, code }));
+      }
+    }),
   }), el("div", { class: "choices" },
     !hasIntent() && button(t.signUp, async () => showSignUp(name)),
     button(t.forgotPassword, async () => showReset(name))), returning(name)));
@@ -139,12 +148,8 @@ export async function signUpWithPasskey(name) {
 /** Asks for a second factor, with the others as ways out. */
 export function showSecondFactor(step, factor) {
   const { t, api } = page;
-  const send = async (given) => {
-    const body = { sign_in_token: step.sign_in_token, factor_id: factor.factor_id, ...given };
-    const { is_new_user: isNew } = await api.call("POST", "v1/auth/second-factor", body, { isChange: true });
-    await arrive(isNew);
-  };
   const token = { sign_in_token: step.sign_in_token, factor_id: factor.factor_id };
+  const send = (given) => open("v1/auth/second-factor", { ...token, ...given });
   const others = step.factors.filter((each) => each !== factor).map((each) =>
     button(t.useFactor(factorName(each)), async () => showSecondFactor(step, each)));
   withBack((back) => {
@@ -177,6 +182,7 @@ export function showSecondFactor(step, factor) {
   });
 }
 
-function factorName(factor) {
+/** The name of a second factor as people know it. */
+export function factorName(factor) {
   return factor.type === "phone" ? page.t.phoneFactor(factor.hint) : page.t.factors[factor.type];
 }

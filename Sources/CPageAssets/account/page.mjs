@@ -16,7 +16,7 @@ class PageApi extends Api {
    * @param {string} method
    * @param {string} path
    * @param {object} [body]
-   * @param {{isRepeatable?: boolean, isChange?: boolean}} options
+   * @param {{isRepeatable?: boolean, isChange?: boolean, headers?: Record<string, string>}} options
    */
   call(method, path, body = undefined, options = {}) {
     return here(super.call(method, path, body, options), options.isChange);
@@ -233,12 +233,15 @@ export function keepIntent(intent) {
   sessionStorage.setItem(intentKey, JSON.stringify({ ...intent, user: page.api.session.user_id }));
 }
 
+/** What was asked for and goes on after a sign-in; null without it. */
+export const readIntent = () => JSON.parse(sessionStorage.getItem(intentKey) ?? "null");
+
 /** Returns what was asked for, and forgets it. */
 export function takeIntent() {
-  const text = sessionStorage.getItem(intentKey);
+  const intent = readIntent();
   sessionStorage.removeItem(intentKey);
-  return text ? JSON.parse(text) : null;
+  return intent;
 }
 
 /** Whether something was asked for that goes on after a sign-in. */
-export const hasIntent = () => sessionStorage.getItem(intentKey) !== null;
+export const hasIntent = () => readIntent() !== null;

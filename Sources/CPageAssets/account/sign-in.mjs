@@ -3,7 +3,7 @@
 import { el } from "../lib/el.mjs";
 import { Refused } from "../lib/api.mjs";
 import {
-  button, hasIntent, isExternal, later, Left, nameOf, page, say, show, showUnread, takeIntent, visit, warn,
+  button, hasIntent, isExternal, later, Left, nameOf, page, readIntent, say, show, showUnread, takeIntent, visit, warn,
 } from "./page.mjs";
 import { changes, showAccount } from "./methods.mjs";
 
@@ -46,13 +46,18 @@ export function ways(providers) {
 /** Signs in with a proof, and goes on; asks for the second factor where the account has one. */
 export async function finishSignIn(name, proof) {
   try {
-    const { is_new_user: isNew } = await page.api.call(
-      "POST", `v1/auth/sign-in/${name}`, { ...proof, create_account: !hasIntent() }, { isChange: true });
-    await arrive(isNew);
+    await open(`v1/auth/sign-in/${name}`, { ...proof, create_account: !hasIntent() });
   } catch (error) {
     if (!(error instanceof Refused && error.code === "SECOND_FACTOR_REQUIRED")) throw error;
     (await forms()).showSecondFactor(error.details, error.details.factors[0]);
   }
+}
+
+/** Opens a session by a request, and goes on; to the account that is to be combined, one beside that of the page. */
+export async function open(path, body) {
+  if (readIntent()?.action === "other") return (await later(import("./other.mjs"))).open(path, body);
+  const { is_new_user: isNew } = await page.api.call("POST", path, body, { isChange: true });
+  await arrive(isNew);
 }
 
 /** Shows the account after a sign-in, and continues the pending action or `after`. */

@@ -26,7 +26,8 @@ const things = {
 };
 const factors = { ...things, phone: "a phone number as a second factor" };
 const keys = {
-  checkpoint: "the key of the checkpoints", encryption: "the encryption key", mac: "the key of the rows", token: "the key of the tokens",
+  checkpoint: "the key of the checkpoints", encryption: "the encryption key", mac: "the key of the rows",
+  pepper: "the pepper of the passwords", token: "the key of the tokens",
 };
 
 /** The verb of an entry: the action of its first account, or on it; a word for those without an account. */

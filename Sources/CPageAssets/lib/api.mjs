@@ -39,12 +39,12 @@ export class Api {
    * @param {string} method
    * @param {string} path relative to the page
    * @param {object} [body]
-   * @param {{isRepeatable?: boolean}} options
+   * @param {{isRepeatable?: boolean, headers?: Record<string, string>}} options
    * @returns {Promise<any>} the answer's body
    */
-  async call(method, path, body = undefined, { isRepeatable = false } = {}) {
-    /** @type {Record<string, string>} */
-    const headers = isRepeatable ? { "Idempotency-Key": randomKey() } : {};
+  async call(method, path, body = undefined, { isRepeatable = false, headers: own = {} } = {}) {
+    const headers = { ...own };
+    if (isRepeatable) headers["Idempotency-Key"] = randomKey();
     if (this.language) headers["Accept-Language"] = this.language;
     const user = this.session.user_id;
     try {

@@ -54,6 +54,12 @@ export const texts = {
   whichStays: (name) => `Welches ${name}-Konto bleibt?`,
   thisAccounts: "Das dieses Kontos",
   otherAccounts: "Das des anderen Kontos",
+  factorsAfter: "Jede Anmeldung verlangt von da an einen davon",
+  factorOf: { survivor: (name) => `${name} (dieses Konto)`, absorbed: (name) => `${name} (das andere Konto)` },
+  unknownFactor: "Zweiter Faktor",
+  codesStay: "Die Wiederherstellungscodes beider Konten bleiben gültig.",
+  firstFactorEnds:
+    "Dieses Konto hatte keinen zweiten Faktor: Sie werden überall abgemeldet und melden sich mit einem davon erneut an.",
   otherSignedOut: "Das andere Konto wird überall abgemeldet.",
   planExpires: (minutes) => `Sie können dies innerhalb von ${minutes} Minuten bestätigen.`,
   signInToConfirm: (name) => `Zur Bestätigung mit ${name} anmelden`,
@@ -62,6 +68,20 @@ export const texts = {
   combined: "Die beiden Konten wurden zusammengeführt.",
   planChanged: "Seit der Vorschau hat sich etwas geändert. Nichts wurde zusammengeführt.",
   showAgain: "Zeigen, was jetzt geschehen würde",
+
+  signInAgain: "Erneut anmelden",
+  signInAgainTo: (task) => `Ihre Anmeldung liegt einige Zeit zurück. Melden Sie sich erneut an, um ${task}.`,
+  tasks: {
+    confirmAgain: "die Telefonnummer zu bestätigen",
+    changeAddress: "die Adresse zu ändern",
+    link: "ein Konto zu verknüpfen", unlink: "die Verknüpfung aufzuheben", merge: "die Konten zusammenzuführen",
+    add: "eine Anmeldemöglichkeit hinzuzufügen", addPasskey: "einen Passkey hinzuzufügen",
+    password: "das Passwort zu ändern", enrol: "einen zweiten Faktor hinzuzufügen",
+    removeFactor: "den zweiten Faktor zu entfernen", renewRecoveryCodes: "neue Wiederherstellungscodes zu erhalten",
+  },
+  signInOther: "Beim anderen Konto anmelden",
+  signInOtherExplained:
+    "Das andere Konto hat einen zweiten Faktor. Melden Sie sich hier auch bei ihm an: Das zeigt, dass beide Ihnen gehören. Nichts wird zusammengeführt, bevor Sie es bestätigen.",
 
   factorExplained:
     "Ein zweiter Faktor wird bei jeder Anmeldung verlangt. Der erste beendet alle anderen Sitzungen.",
@@ -95,8 +115,6 @@ export const texts = {
     "Die Verknüpfung mit Ihrer einzigen Anmeldemöglichkeit kann nicht aufgehoben werden. Verknüpfen Sie zuerst eine andere.",
   SAME_ACCOUNT: "Beide sind bereits dasselbe Konto.",
   MERGE_TOO_LARGE: "Diese Konten haben zu viele Verknüpfungen, um zusammengeführt zu werden.",
-  SECOND_FACTOR_ENROLLED:
-    "Das andere Konto hat einen zweiten Faktor. Melden Sie sich dort an und führen Sie die Konten von dort aus zusammen. Haben beide Konten einen, wenden Sie sich an den Support der App.",
   FACTOR_REFUSED: "Dieses Konto kann diesen zweiten Faktor nicht haben oder nicht entbehren.",
   FACTOR_NOT_FOUND: "Dieser zweite Faktor ist bereits entfernt.",
   PASSKEY_EXISTS: "Dieses Gerät hat schon einen Passkey für dieses Konto.",

@@ -30,17 +30,6 @@ export const texts = {
   flowEnded: "Diese Anmeldung ist beendet. Beginnen Sie von vorn.",
   providerFailed: (name) => `Die Anmeldung bei ${name} ist fehlgeschlagen. Nichts wurde geändert.`,
 
-  signInAgain: "Erneut anmelden",
-  signInAgainTo: (task) => `Ihre Anmeldung liegt einige Zeit zurück. Melden Sie sich erneut an, um ${task}.`,
-  tasks: {
-    confirmAgain: "die Telefonnummer zu bestätigen",
-    changeAddress: "die Adresse zu ändern",
-    link: "ein Konto zu verknüpfen", unlink: "die Verknüpfung aufzuheben", merge: "die Konten zusammenzuführen",
-    add: "eine Anmeldemöglichkeit hinzuzufügen", addPasskey: "einen Passkey hinzuzufügen",
-    password: "das Passwort zu ändern", enrol: "einen zweiten Faktor hinzuzufügen",
-    removeFactor: "den zweiten Faktor zu entfernen", renewRecoveryCodes: "neue Wiederherstellungscodes zu erhalten",
-  },
-
   changePassword: "Passwort ändern",
   passwordTooShort: (count) => `Das Passwort muss mindestens ${count} Zeichen haben.`,
   passwordTooCommon: "Wählen Sie ein anderes Passwort: Dieses ist zu verbreitet oder nicht verwendbar.",

@@ -52,6 +52,12 @@ export const texts = {
   whichStays: (name) => `Which ${name} account stays?`,
   thisAccounts: "That of this account",
   otherAccounts: "That of the other account",
+  factorsAfter: "Every sign-in asks for one of these from then on",
+  factorOf: { survivor: (name) => `${name} (this account)`, absorbed: (name) => `${name} (the other account)` },
+  unknownFactor: "Second factor",
+  codesStay: "The recovery codes of both accounts stay valid.",
+  firstFactorEnds:
+    "This account had no second factor: you will be signed out everywhere, and sign in again with one of these.",
   otherSignedOut: "The other account is signed out everywhere.",
   planExpires: (minutes) => `You can confirm this within ${minutes} minutes.`,
   signInToConfirm: (name) => `Sign in with ${name} to confirm`,
@@ -60,6 +66,19 @@ export const texts = {
   combined: "The two accounts were combined.",
   planChanged: "Something changed since the preview. Nothing was combined.",
   showAgain: "Show what would happen now",
+
+  signInAgain: "Sign in again",
+  signInAgainTo: (task) => `You signed in a while ago. Sign in again to ${task}.`,
+  tasks: {
+    confirmAgain: "confirm the phone number",
+    changeAddress: "change the address",
+    link: "link an account", unlink: "unlink", merge: "combine the accounts", add: "add a way to sign in",
+    addPasskey: "add a passkey", password: "change the password", enrol: "add a second factor",
+    removeFactor: "remove the second factor", renewRecoveryCodes: "get new recovery codes",
+  },
+  signInOther: "Sign in to the other account",
+  signInOtherExplained:
+    "The other account has a second factor. Sign in to it here, too: that shows that both are yours. Nothing is combined before you confirm it.",
 
   factorExplained: "A second factor is asked for at every sign-in. The first one ends all other sessions.",
   addApp: "Authenticator app",
@@ -88,8 +107,6 @@ export const texts = {
   CANNOT_UNLINK_ONLY_PROVIDER: "Cannot unlink your only authentication method. Link another one first.",
   SAME_ACCOUNT: "Both are the same account already.",
   MERGE_TOO_LARGE: "These accounts have too many linked accounts to be combined.",
-  SECOND_FACTOR_ENROLLED:
-    "The other account has a second factor. Sign in there, and combine the accounts from there. If both accounts have one, ask the support of the app.",
   FACTOR_REFUSED: "This account cannot have this second factor, or cannot do without it.",
   FACTOR_NOT_FOUND: "This second factor is gone already.",
   PASSKEY_EXISTS: "This device already has a passkey for this account.",

@@ -30,16 +30,6 @@ export const texts = {
   flowEnded: "This sign-in has ended. Begin again.",
   providerFailed: (name) => `${name} could not sign you in. Nothing was changed.`,
 
-  signInAgain: "Sign in again",
-  signInAgainTo: (task) => `You signed in a while ago. Sign in again to ${task}.`,
-  tasks: {
-    confirmAgain: "confirm the phone number",
-    changeAddress: "change the address",
-    link: "link an account", unlink: "unlink", merge: "combine the accounts", add: "add a way to sign in",
-    addPasskey: "add a passkey", password: "change the password", enrol: "add a second factor",
-    removeFactor: "remove the second factor", renewRecoveryCodes: "get new recovery codes",
-  },
-
   changePassword: "Change the password",
   passwordTooShort: (count) => `The password must have at least ${count} characters.`,
   passwordTooCommon: "Choose another password: this one is too common or cannot be used.",

@@ -54,6 +54,12 @@ export const texts = {
   whichStays: (name) => `¿Qué cuenta de ${name} se conserva?`,
   thisAccounts: "La de esta cuenta",
   otherAccounts: "La de la otra cuenta",
+  factorsAfter: "Cada inicio de sesión pedirá uno de estos a partir de entonces",
+  factorOf: { survivor: (name) => `${name} (esta cuenta)`, absorbed: (name) => `${name} (la otra cuenta)` },
+  unknownFactor: "Segundo factor",
+  codesStay: "Los códigos de recuperación de ambas cuentas siguen siendo válidos.",
+  firstFactorEnds:
+    "Esta cuenta no tenía ningún segundo factor: se cerrarán todas sus sesiones y volverá a iniciar sesión con uno de estos.",
   otherSignedOut: "Se cerrarán todas las sesiones de la otra cuenta.",
   planExpires: (minutes) => `Puede confirmarlo en los próximos ${minutes} minutos.`,
   signInToConfirm: (name) => `Iniciar sesión con ${name} para confirmar`,
@@ -62,6 +68,20 @@ export const texts = {
   combined: "Se han combinado las dos cuentas.",
   planChanged: "Algo ha cambiado desde la vista previa. No se ha combinado nada.",
   showAgain: "Mostrar lo que ocurriría ahora",
+
+  signInAgain: "Vuelva a iniciar sesión",
+  signInAgainTo: (task) => `Inició sesión hace un tiempo. Vuelva a iniciar sesión para ${task}.`,
+  tasks: {
+    confirmAgain: "confirmar el número de teléfono",
+    changeAddress: "cambiar la dirección",
+    link: "vincular una cuenta", unlink: "desvincular", merge: "combinar las cuentas",
+    add: "añadir una forma de iniciar sesión", addPasskey: "añadir una llave de acceso",
+    password: "cambiar la contraseña", enrol: "añadir un segundo factor", removeFactor: "quitar el segundo factor",
+    renewRecoveryCodes: "obtener nuevos códigos de recuperación",
+  },
+  signInOther: "Iniciar sesión en la otra cuenta",
+  signInOtherExplained:
+    "La otra cuenta tiene un segundo factor. Inicie sesión también en ella aquí: así se comprueba que ambas son suyas. No se combina nada antes de que lo confirme.",
 
   factorExplained:
     "El segundo factor se pide en cada inicio de sesión. El primero termina todas las demás sesiones.",
@@ -93,8 +113,6 @@ export const texts = {
   CANNOT_UNLINK_ONLY_PROVIDER: "No se puede desvincular su único método de autenticación. Vincule otro primero.",
   SAME_ACCOUNT: "Ambas son ya la misma cuenta.",
   MERGE_TOO_LARGE: "Estas cuentas tienen demasiadas cuentas vinculadas para combinarse.",
-  SECOND_FACTOR_ENROLLED:
-    "La otra cuenta tiene un segundo factor. Inicie sesión en ella y combine las cuentas desde allí. Si ambas cuentas tienen uno, consulte al servicio de asistencia de la aplicación.",
   FACTOR_REFUSED: "Esta cuenta no puede tener este segundo factor o no puede prescindir de él.",
   FACTOR_NOT_FOUND: "Este segundo factor ya no existe.",
   PASSKEY_EXISTS: "Este dispositivo ya tiene una llave de acceso para esta cuenta.",

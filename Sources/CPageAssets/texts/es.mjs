@@ -35,17 +35,6 @@ export const texts = {
   flowEnded: "Este inicio de sesión ha terminado. Empiece de nuevo.",
   providerFailed: (name) => `No se ha podido iniciar sesión con ${name}. No se ha cambiado nada.`,
 
-  signInAgain: "Vuelva a iniciar sesión",
-  signInAgainTo: (task) => `Inició sesión hace un tiempo. Vuelva a iniciar sesión para ${task}.`,
-  tasks: {
-    confirmAgain: "confirmar el número de teléfono",
-    changeAddress: "cambiar la dirección",
-    link: "vincular una cuenta", unlink: "desvincular", merge: "combinar las cuentas",
-    add: "añadir una forma de iniciar sesión", addPasskey: "añadir una llave de acceso",
-    password: "cambiar la contraseña", enrol: "añadir un segundo factor", removeFactor: "quitar el segundo factor",
-    renewRecoveryCodes: "obtener nuevos códigos de recuperación",
-  },
-
   changePassword: "Cambiar la contraseña",
   passwordTooShort: (count) => `La contraseña debe tener al menos ${count} caracteres.`,
   passwordTooCommon: "Elija otra contraseña: esta es demasiado común o no se puede usar.",

@@ -54,6 +54,12 @@ export const texts = {
   whichStays: (name) => `Quel compte ${name} conserver ?`,
   thisAccounts: "Celui de ce compte",
   otherAccounts: "Celui de l’autre compte",
+  factorsAfter: "Chaque connexion demandera ensuite l’un de ceux-ci",
+  factorOf: { survivor: (name) => `${name} (ce compte)`, absorbed: (name) => `${name} (l’autre compte)` },
+  unknownFactor: "Second facteur",
+  codesStay: "Les codes de récupération des deux comptes restent valables.",
+  firstFactorEnds:
+    "Ce compte n’avait pas de second facteur : vous serez déconnecté partout et vous vous reconnecterez avec l’un de ceux-ci.",
   otherSignedOut: "L’autre compte est déconnecté partout.",
   planExpires: (minutes) => `Vous pouvez confirmer dans les ${minutes} minutes.`,
   signInToConfirm: (name) => `Se connecter avec ${name} pour confirmer`,
@@ -62,6 +68,20 @@ export const texts = {
   combined: "Les deux comptes ont été fusionnés.",
   planChanged: "Quelque chose a changé depuis l’aperçu. Rien n’a été fusionné.",
   showAgain: "Voir ce qui se passerait maintenant",
+
+  signInAgain: "Se reconnecter",
+  signInAgainTo: (task) => `Votre connexion date d’un certain temps. Reconnectez-vous pour ${task}.`,
+  tasks: {
+    confirmAgain: "confirmer le numéro de téléphone",
+    changeAddress: "changer l’adresse",
+    link: "associer un compte", unlink: "dissocier le compte", merge: "fusionner les comptes",
+    add: "ajouter un moyen de connexion", addPasskey: "ajouter une clé d’accès", password: "changer le mot de passe",
+    enrol: "ajouter un second facteur", removeFactor: "supprimer le second facteur",
+    renewRecoveryCodes: "obtenir de nouveaux codes de récupération",
+  },
+  signInOther: "Se connecter à l’autre compte",
+  signInOtherExplained:
+    "L’autre compte a un second facteur. Connectez-vous aussi à celui-ci ici : cela montre que les deux sont à vous. Rien n’est fusionné avant votre confirmation.",
 
   factorExplained:
     "Un second facteur est demandé à chaque connexion. Le premier met fin à toutes les autres sessions.",
@@ -94,8 +114,6 @@ export const texts = {
   CANNOT_UNLINK_ONLY_PROVIDER: "Impossible de dissocier votre seul moyen de connexion. Associez-en d’abord un autre.",
   SAME_ACCOUNT: "Il s’agit déjà du même compte.",
   MERGE_TOO_LARGE: "Ces comptes ont trop de comptes associés pour être fusionnés.",
-  SECOND_FACTOR_ENROLLED:
-    "L’autre compte a un second facteur. Connectez-vous à celui-ci et fusionnez les comptes à partir de là. Si les deux comptes en ont un, adressez-vous à l’assistance de l’application.",
   FACTOR_REFUSED: "Ce compte ne peut pas avoir ce second facteur, ou ne peut pas s’en passer.",
   FACTOR_NOT_FOUND: "Ce second facteur n’existe plus.",
   PASSKEY_EXISTS: "Cet appareil a déjà une clé d’accès pour ce compte.",

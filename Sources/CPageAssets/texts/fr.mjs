@@ -32,17 +32,6 @@ export const texts = {
   flowEnded: "Cette connexion est terminée. Recommencez.",
   providerFailed: (name) => `La connexion avec ${name} a échoué. Rien n’a été modifié.`,
 
-  signInAgain: "Se reconnecter",
-  signInAgainTo: (task) => `Votre connexion date d’un certain temps. Reconnectez-vous pour ${task}.`,
-  tasks: {
-    confirmAgain: "confirmer le numéro de téléphone",
-    changeAddress: "changer l’adresse",
-    link: "associer un compte", unlink: "dissocier le compte", merge: "fusionner les comptes",
-    add: "ajouter un moyen de connexion", addPasskey: "ajouter une clé d’accès", password: "changer le mot de passe",
-    enrol: "ajouter un second facteur", removeFactor: "supprimer le second facteur",
-    renewRecoveryCodes: "obtenir de nouveaux codes de récupération",
-  },
-
   changePassword: "Changer le mot de passe",
   passwordTooShort: (count) => `Le mot de passe doit comporter au moins ${count} caractères.`,
   passwordTooCommon: "Choisissez un autre mot de passe : celui-ci est trop courant ou inutilisable.",

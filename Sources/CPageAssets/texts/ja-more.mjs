@@ -54,6 +54,12 @@ export const texts = {
   whichStays: (name) => `どちらの ${name} アカウントを残しますか？`,
   thisAccounts: "このアカウントのもの",
   otherAccounts: "もう一方のアカウントのもの",
+  factorsAfter: "今後のサインインでは、次のいずれかが必要です",
+  factorOf: { survivor: (name) => `${name} (このアカウント)`, absorbed: (name) => `${name} (もう一方のアカウント)` },
+  unknownFactor: "2 要素目",
+  codesStay: "両方のアカウントのリカバリーコードは引き続き使えます。",
+  firstFactorEnds:
+    "このアカウントには 2 要素目がありませんでした。すべての端末でサインアウトされ、上のいずれかを使ってもう一度サインインします。",
   otherSignedOut: "もう一方のアカウントは、すべての端末でサインアウトされます。",
   planExpires: (minutes) => `${minutes} 分以内に確認してください。`,
   signInToConfirm: (name) => `${name} でサインインして確認`,
@@ -62,6 +68,19 @@ export const texts = {
   combined: "2 つのアカウントを統合しました。",
   planChanged: "プレビューのあとに変更がありました。統合は行われていません。",
   showAgain: "現在の内容を表示",
+
+  signInAgain: "もう一度サインイン",
+  signInAgainTo: (task) => `サインインしてから時間が経っています。${task}には、もう一度サインインしてください。`,
+  tasks: {
+    confirmAgain: "電話番号を確認する",
+    changeAddress: "アドレスを変更する",
+    link: "アカウントを連携する", unlink: "連携を解除する", merge: "アカウントを統合する",
+    add: "サインイン方法を追加する", addPasskey: "パスキーを追加する", password: "パスワードを変更する",
+    enrol: "2 要素目を追加する", removeFactor: "2 要素目を削除する", renewRecoveryCodes: "新しいリカバリーコードを取得する",
+  },
+  signInOther: "もう一方のアカウントにサインイン",
+  signInOtherExplained:
+    "もう一方のアカウントには 2 要素目があります。両方があなたのものだと確かめるため、ここでそちらにもサインインしてください。確認するまで統合は行われません。",
 
   factorExplained: "2 要素目はサインインのたびに必要です。最初の設定で、ほかのセッションはすべて終了します。",
   addApp: "認証アプリ",
@@ -91,8 +110,6 @@ export const texts = {
   CANNOT_UNLINK_ONLY_PROVIDER: "唯一の認証方法は解除できません。先に別の方法を連携してください。",
   SAME_ACCOUNT: "どちらもすでに同じアカウントです。",
   MERGE_TOO_LARGE: "連携が多すぎるため、これらのアカウントは統合できません。",
-  SECOND_FACTOR_ENROLLED:
-    "もう一方のアカウントには 2 要素目があります。そちらにサインインして、そこから統合してください。両方のアカウントにある場合は、アプリのサポートにお問い合わせください。",
   FACTOR_REFUSED: "このアカウントでは、この 2 要素目を設定または削除できません。",
   FACTOR_NOT_FOUND: "この 2 要素目はすでにありません。",
   PASSKEY_EXISTS: "このデバイスには、このアカウントのパスキーがすでにあります。",

@@ -30,16 +30,6 @@ export const texts = {
   flowEnded: "このサインインは終了しました。最初からやり直してください。",
   providerFailed: (name) => `${name} でサインインできませんでした。何も変更されていません。`,
 
-  signInAgain: "もう一度サインイン",
-  signInAgainTo: (task) => `サインインしてから時間が経っています。${task}には、もう一度サインインしてください。`,
-  tasks: {
-    confirmAgain: "電話番号を確認する",
-    changeAddress: "アドレスを変更する",
-    link: "アカウントを連携する", unlink: "連携を解除する", merge: "アカウントを統合する",
-    add: "サインイン方法を追加する", addPasskey: "パスキーを追加する", password: "パスワードを変更する",
-    enrol: "2 要素目を追加する", removeFactor: "2 要素目を削除する", renewRecoveryCodes: "新しいリカバリーコードを取得する",
-  },
-
   changePassword: "パスワードを変更",
   passwordTooShort: (count) => `パスワードは ${count} 文字以上にしてください。`,
   passwordTooCommon: "別のパスワードを選んでください。よく使われているか、使用できないパスワードです。",

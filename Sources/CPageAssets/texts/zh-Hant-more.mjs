@@ -52,6 +52,12 @@ export const texts = {
   whichStays: (name) => `要保留哪個 ${name} 帳號？`,
   thisAccounts: "此帳號的",
   otherAccounts: "另一個帳號的",
+  factorsAfter: "之後每次登入都需要以下其中一項",
+  factorOf: { survivor: (name) => `${name} (此帳號)`, absorbed: (name) => `${name} (另一個帳號)` },
+  unknownFactor: "第二驗證因素",
+  codesStay: "兩個帳號的復原碼都繼續有效。",
+  firstFactorEnds:
+    "此帳號原本沒有第二驗證因素：您會在所有裝置上登出，並使用以上其中一項重新登入。",
   otherSignedOut: "另一個帳號會在所有裝置上登出。",
   planExpires: (minutes) => `您可以在 ${minutes} 分鐘內確認。`,
   signInToConfirm: (name) => `使用 ${name} 登入以確認`,
@@ -60,6 +66,18 @@ export const texts = {
   combined: "兩個帳號已合併。",
   planChanged: "預覽之後有變更。沒有合併任何內容。",
   showAgain: "顯示目前的合併結果",
+
+  signInAgain: "重新登入",
+  signInAgainTo: (task) => `您登入已有一段時間。請重新登入以${task}。`,
+  tasks: {
+    confirmAgain: "驗證電話號碼",
+    changeAddress: "變更地址",
+    link: "連結帳號", unlink: "解除連結", merge: "合併帳號", add: "新增登入方式", addPasskey: "新增通行密鑰",
+    password: "變更密碼", enrol: "新增第二驗證因素", removeFactor: "移除第二驗證因素", renewRecoveryCodes: "取得新的復原碼",
+  },
+  signInOther: "登入另一個帳號",
+  signInOtherExplained:
+    "另一個帳號設有第二驗證因素。請在此也登入該帳號，以證明兩個帳號都是您的。在您確認之前，不會合併任何內容。",
 
   factorExplained: "每次登入都需要第二驗證因素。第一次設定會結束所有其他工作階段。",
   addApp: "驗證應用程式",
@@ -88,8 +106,6 @@ export const texts = {
   CANNOT_UNLINK_ONLY_PROVIDER: "無法解除連結您唯一的驗證方式。請先連結其他方式。",
   SAME_ACCOUNT: "兩者已經是同一個帳號。",
   MERGE_TOO_LARGE: "這些帳號的連結過多，無法合併。",
-  SECOND_FACTOR_ENROLLED:
-    "另一個帳號設有第二驗證因素。請登入該帳號，並從那裡合併。若兩個帳號都設有，請洽詢應用程式的客服。",
   FACTOR_REFUSED: "此帳號無法設定此第二驗證因素，或不能沒有它。",
   FACTOR_NOT_FOUND: "此第二驗證因素已不存在。",
   PASSKEY_EXISTS: "此裝置已有這個帳號的通行密鑰。",

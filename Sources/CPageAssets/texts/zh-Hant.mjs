@@ -30,15 +30,6 @@ export const texts = {
   flowEnded: "這次登入已結束。請重新開始。",
   providerFailed: (name) => `無法使用 ${name} 登入。沒有任何變更。`,
 
-  signInAgain: "重新登入",
-  signInAgainTo: (task) => `您登入已有一段時間。請重新登入以${task}。`,
-  tasks: {
-    confirmAgain: "驗證電話號碼",
-    changeAddress: "變更地址",
-    link: "連結帳號", unlink: "解除連結", merge: "合併帳號", add: "新增登入方式", addPasskey: "新增通行密鑰",
-    password: "變更密碼", enrol: "新增第二驗證因素", removeFactor: "移除第二驗證因素", renewRecoveryCodes: "取得新的復原碼",
-  },
-
   changePassword: "變更密碼",
   passwordTooShort: (count) => `密碼至少需要 ${count} 個字元。`,
   passwordTooCommon: "請選擇其他密碼：此密碼太常見或無法使用。",

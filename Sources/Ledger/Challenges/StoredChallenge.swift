@@ -93,7 +93,8 @@ package struct CodeCount: Hashable, Sendable {
     package let scope: Digest
     package let limit: Int
     package let windowSeconds: Int64
-    /// The limit of codes that are sent; nil for the count of something else.
+    /// The limit of codes that are sent, or of the passwords that strangers try for an address; nil for the count of
+    /// something else.
     package let kind: CodeLimit?
 
     /// Describes a count.
@@ -146,7 +147,8 @@ package protocol ChallengeStore: Sendable {
     ///
     /// The try is stored before the result is returned, and a wrong one raises the counts of the comparison in the same
     /// transaction, so that the number of codes that can be compared is bounded however many are tried at once. A code
-    /// that is right at the first try lowers counts, once however often it is repeated.
+    /// that is right at the first try lowers counts, once however often it is repeated. A code that is used up ends
+    /// its challenge in this transaction, too.
     ///
     /// - Parameters:
     ///   - id: The id of the challenge.
@@ -162,10 +164,10 @@ package protocol ChallengeStore: Sendable {
 
     /// Adds one to counts, unless one of them has reached its limit.
     ///
-    /// - Returns: nil, or the seconds to wait; nothing is counted then.
+    /// - Returns: nil, or a count that has reached its limit, if possible one without a kind; nothing is counted then.
     func count(
         _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
-    ) async throws(LedgerFault) -> Int64?
+    ) async throws(LedgerFault) -> ReachedCount?
 
     /// Subtracts what ``count(_:in:at:)`` added, because the secret was right.
     func uncount(_ counts: [CodeCount], in tenant: TenantID) async throws(LedgerFault)

@@ -5,12 +5,17 @@ package struct ComparedCode: Sendable {
     package let counts: [CodeCount]
     /// The counts that a code lowers when it is accepted at the first try of its challenge.
     package let lowers: [CodeCount]
+    /// Whether a right code is used up by the comparison, since not every use of it ends in a command.
+    package let isUsedUp: Bool
 
     /// Describes a comparison.
-    package init(isRight: Bool, counts: [CodeCount], lowers: [CodeCount] = []) {
+    package init(
+        isRight: Bool, counts: [CodeCount], lowers: [CodeCount] = [], isUsedUp: Bool = false
+    ) {
         self.isRight = isRight
         self.counts = counts
         self.lowers = lowers
+        self.isUsedUp = isUsedUp
     }
 }
 

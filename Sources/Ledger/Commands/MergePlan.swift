@@ -112,7 +112,7 @@ package struct MergePlan: Hashable, Sendable {
     /// The survivor's identities whose sessions end: those that are replaced or, if its sessions began without a second
     /// factor and it gets its first one, all.
     package var endedOpeners: [IdentityID] {
-        let ended = keptFactors.isEmpty && !factors.required.isEmpty ? replaced + kept : replaced
+        let ended = factors.bringFirst(to: keptFactors) ? replaced + kept : replaced
         return ended.map(\.identity)
     }
 

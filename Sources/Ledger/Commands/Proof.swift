@@ -113,6 +113,8 @@ package struct Credential: Sendable {
         case wrongPassword
         /// Too many codes were tried; the seconds until another one is accepted.
         case limited(retryAfterSeconds: Int64)
+        /// Strangers have tried too many passwords for the address; the seconds until one is tried without a code.
+        case codeNeeded(retryAfterSeconds: Int64)
 
         /// The refusal that tells the caller.
         package var refusal: Refusal {
@@ -122,7 +124,8 @@ package struct Credential: Sendable {
             case .unsupported: .unsupportedProvider
             case .wrongCode: .invalidCode
             case .wrongPassword: .invalidPassword
-            case .limited(let seconds): .rateLimited(retryAfterSeconds: seconds)
+            case .limited(let seconds), .codeNeeded(let seconds):
+                .rateLimited(retryAfterSeconds: seconds)
             }
         }
     }

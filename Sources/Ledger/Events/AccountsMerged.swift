@@ -60,12 +60,6 @@ package struct AccountsMerged: EventFact {
 
     package var outcome: Event.Outcome { .accepted }
 
-    /// Whether the survivor, with the second factors that it had, gets its first one: its sessions began without a
-    /// factor, and end.
-    package func bringsFirstFactor(to former: [FactorID]) -> Bool {
-        former.isEmpty && !factors.required.isEmpty
-    }
-
     package var accounts: [AccountID] { [survivor, absorbed] }
 
     package var details: EntryDetails {

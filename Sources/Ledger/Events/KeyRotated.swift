@@ -8,6 +8,8 @@ package struct KeyRotated: EventFact {
         case encryption
         /// Authenticates entries by a MAC; since version 2.
         case mac
+        /// Is mixed into hashes of passwords; since version 3.
+        case pepper
         /// Signs access tokens.
         case token
     }
@@ -26,7 +28,7 @@ package struct KeyRotated: EventFact {
         }
     }
 
-    /// The former key of a log that had none.
+    /// The former key of a log that named none.
     package static let noFormerKey = "none"
 
     /// Fingerprint of the former key.
@@ -57,8 +59,8 @@ package struct KeyRotated: EventFact {
         self.prefix = prefix
     }
 
-    package static let newestVersion = 2
-    package var version: Int { prefix == nil ? 1 : 2 }
+    package static let newestVersion = 3
+    package var version: Int { kind.version }
     package var outcome: Event.Outcome { .accepted }
     package var accounts: [AccountID] { [] }
 
@@ -79,10 +81,21 @@ package struct KeyRotated: EventFact {
         former = try reader.text("former")
         key = try reader.text("key")
         kind = try reader.word("kind")
-        guard (kind == .mac) == (details.version == 2) else { throw .malformed("details.kind") }
+        guard kind.version == details.version else { throw .malformed("details.kind") }
         prefix =
             kind == .mac
             ? Prefix(root: try reader.digest("root"), size: try reader.integer("size")) : nil
         try reader.end()
+    }
+}
+
+extension KeyRotated.Kind {
+    /// The version of the events that can name it.
+    fileprivate var version: Int {
+        switch self {
+        case .checkpoint, .encryption, .token: 1
+        case .mac: 2
+        case .pepper: 3
+        }
     }
 }

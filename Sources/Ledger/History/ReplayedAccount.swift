@@ -307,7 +307,7 @@ extension ReplayedAccount: Fold {
             moveFactors(to: fact.survivor)
             return
         }
-        if fact.bringsFirstFactor(to: secondFactors) { live = [:] }
+        if fact.factors.bringFirst(to: secondFactors) { live = [:] }
         factors += fact.factors.map { $0.held(by: id) }
         links = fact.links
         for link in fact.replaced { leave(link.identity) }

@@ -28,7 +28,7 @@ extension CompactState {
     /// Adds the factors of the absorbed account to those of the survivor.
     mutating func unite(_ fact: AccountsMerged) {
         guard !fact.factors.isEmpty else { return }
-        if fact.bringsFirstFactor(to: secondFactors(of: fact.survivor)) {
+        if fact.factors.bringFirst(to: secondFactors(of: fact.survivor)) {
             endSessions(of: fact.survivor, at: nextPosition)
         }
         for factor in fact.factors { factors[factor.id]?.move(to: fact.survivor) }

@@ -174,7 +174,7 @@ extension LedgerState: Fold {
         accounts[fact.survivor]?.links = fact.links
         accounts[fact.absorbed]?.mergedInto = fact.survivor
         accounts[fact.survivor]?.merges.append(merge)
-        if fact.bringsFirstFactor(to: secondFactors(of: fact.survivor)) {
+        if fact.factors.bringFirst(to: secondFactors(of: fact.survivor)) {
             endSessions(of: fact.survivor, at: merge.position)
         }
         give(fact.factors, to: fact.survivor)

@@ -35,6 +35,14 @@ extension [MergedFactor] {
     /// The ids of those that are second factors, without recovery codes, in the same order.
     package var required: [FactorID] { filter(\.kind.isRequired).map(\.id) }
 
+    /// Whether a survivor gets its first second factor with these: its sessions began without a factor, and end.
+    ///
+    /// - Parameter former: The second factors that it had.
+    /// - Returns: Whether they include its first one.
+    package func bringFirst(to former: [FactorID]) -> Bool {
+        former.isEmpty && !required.isEmpty
+    }
+
     /// The factors in the text of a field: separated by commas, each with its parts separated by `/`; nil for none.
     var fieldText: String? {
         isEmpty

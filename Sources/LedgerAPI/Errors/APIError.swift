@@ -8,6 +8,8 @@ enum APIError: Error {
     case refused(Refusal)
     /// The account needs a second factor; the token of the first step, and the factors.
     case secondFactorRequired(token: String, [ShownFactor])
+    /// Strangers have tried too many passwords for an address; a code to it makes the next try possible.
+    case codeNeeded(retryAfterSeconds: Int64)
     /// Another account has the identity that a browser flow proves, whose proof is kept.
     case identityHeld(KeptProof)
     /// The ledger could not decide or read.

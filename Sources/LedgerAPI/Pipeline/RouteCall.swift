@@ -10,7 +10,7 @@ final class RouteCall: Sendable {
     let services: APIServices
     let surface: any Surface
     private let route: any Route.Type
-    private let request: HTTPRequest
+    let request: HTTPRequest
     let name: RequestName
     private let trace: TraceContext?
     let tenant: TenantID

@@ -20,6 +20,6 @@ struct Sentences: Sendable {
     /// The codes whose sentence is this client's own, because that of the account page is about a page or a time.
     static let own: Set<LedgerError.Code> = [
         .providerNotLinked, .rateLimited, .unavailable, .rulesDiffer, .tenantMoved,
-        .secondFactorRequired, .gateClosed,
+        .secondFactorEnrolled, .secondFactorRequired, .gateClosed,
     ]
 }

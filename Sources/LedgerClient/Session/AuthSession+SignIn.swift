@@ -78,11 +78,12 @@ extension AuthSession {
         try? await start()
     }
 
-    /// Sends a code to sign in with, by ``Proof/code(_:_:)``.
+    /// Sends a code to sign in with, by ``Proof/code(_:_:)``, or by
+    /// ``Proof/passwordWithCode(email:password:_:code:)``.
     ///
     /// - Parameters:
     ///   - address: The e-mail address, or the phone number with its country code.
-    ///   - provider: The name of a provider of type `email` or `phone`.
+    ///   - provider: The name of a provider of type `email` or `phone`, or of type `password`.
     /// - Returns: The challenge of the code.
     /// - Throws: ``LedgerError/Code/invalidRequest`` for a text that is no address, ``LedgerError/Code/rateLimited``.
     public func sendCode(

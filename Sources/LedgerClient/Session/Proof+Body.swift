@@ -7,6 +7,11 @@ extension Proof {
         case .accessToken(let token): ["access_token": .text(token)]
         case .password(let email, let password):
             ["email": .text(email), "password": .text(password)]
+        case .passwordWithCode(let email, let password, let sent, let code):
+            [
+                "email": .text(email), "password": .text(password),
+                "challenge_id": .text(sent.challengeID), "code": .text(code),
+            ]
         case .code(let sent, let code):
             ["challenge_id": .text(sent.challengeID), "code": .text(code)]
         case .newPassword(let sent, let code, let password):
@@ -25,7 +30,7 @@ extension Proof {
     /// Whether a request with this proof also has the token of the device, which counts its tries apart.
     var usesDeviceToken: Bool {
         switch self {
-        case .password, .code: true
+        case .password, .passwordWithCode, .code: true
         case .idToken, .accessToken, .newPassword, .anonymous, .flow, .passkey: false
         }
     }

@@ -8,6 +8,9 @@ public enum Proof: Sendable {
     case accessToken(String)
     /// The address and the password of a provider of type `password`.
     case password(email: String, password: String)
+    /// The same with a code to the address, sent by the provider of passwords, for a sign-in that was refused because
+    /// strangers have tried too many passwords: its error has `["needs": "code"]` as ``LedgerError/details``.
+    case passwordWithCode(email: String, password: String, SentCode, code: String)
     /// The code that was sent for a ``SentCode``.
     case code(SentCode, String)
     /// The code that was sent to link an address with a password, and the new password.
@@ -27,6 +30,7 @@ extension Proof: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
         case .idToken: "ID token"
         case .accessToken: "access token"
         case .password: "password"
+        case .passwordWithCode: "password with code"
         case .code: "code"
         case .newPassword: "new password"
         case .anonymous: "anonymous secret"

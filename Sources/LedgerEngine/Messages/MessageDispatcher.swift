@@ -121,7 +121,8 @@ package final class MessageDispatcher: Sendable {
                         template: message.content.template, language: language,
                         recipient: message.recipient,
                         text: message.content.text(
-                            for: channel, in: language, by: settings)))
+                            for: channel, in: language, by: settings,
+                            accountPage: configuration.accountPage(leased.tenant))))
                 await record(outcome, of: leased, channel, after: attempts)
             }
         } catch {
@@ -140,12 +141,13 @@ package final class MessageDispatcher: Sendable {
             end = .sent(code: code)
             counts.add("sent", of: channel)
             failures.withLock { $0[channel] = nil }
-        case .refused(let code):
-            end = .failed(code: code)
+        case .refused(let code, let failure):
+            end = .failed(code: code, failure)
             counts.add("failed", of: channel)
             onFault(
                 "message \(message.id) of tenant \(message.tenant) was refused by"
-                    + " \(channel.rawValue): \(code.map(String.init) ?? "no code")")
+                    + " \(channel.rawValue): "
+                    + (code.map(String.init) ?? failure?.rawValue ?? "no code"))
         case .deferred(let code, let failure, let asked):
             let pause =
                 failure == .stopped ? 0 : configuration.pause(after: attempts, asked: asked)

@@ -67,7 +67,7 @@ package enum MessageCheck: Hashable, Sendable {
 /// The end of an attempt.
 package enum AttemptEnd: Hashable, Sendable {
     case sent(code: Int?)
-    case failed(code: Int?)
+    case failed(code: Int?, MessageFailure? = nil)
     /// It is due again after some microseconds.
     case again(after: Int64, code: Int?, MessageFailure)
 }

@@ -31,12 +31,12 @@ package enum MessageOutcome: Hashable, Sendable {
     /// The other side has taken the message over.
     case accepted(code: Int?)
     /// It never will.
-    case refused(code: Int?)
+    case refused(code: Int?, MessageFailure? = nil)
     /// It may at another attempt, not before so many seconds.
     case deferred(code: Int?, MessageFailure, retryAfterSeconds: Int64? = nil)
 }
 
-/// Why an attempt had no final answer; a closed list, so that none holds an address.
+/// Why an attempt had no answer, or none that is final; a closed list, so that none holds an address.
 package enum MessageFailure: String, Hashable, Sendable, CaseIterable {
     /// The other side asked to try again later.
     case busy
@@ -49,6 +49,8 @@ package enum MessageFailure: String, Hashable, Sendable, CaseIterable {
     case timedOut = "timed_out"
     /// The connection ended early, or the answer is not one of the protocol.
     case broken
+    /// The mail server takes no addresses outside ASCII (RFC 6531).
+    case noSMTPUTF8 = "no_smtputf8"
     /// This process stopped.
     case stopped
     /// No key of this process decrypts it, or it was changed.

@@ -80,9 +80,29 @@ package final class BatchQueue<Element: Sendable>: Sendable {
     }
 
     /// Removes up to `max` elements to start and all that are late, without waiting.
-    @inlinable package func take(max: Int) -> Dequeued {
+    ///
+    /// - Parameters:
+    ///   - max: The largest number of elements to start.
+    ///   - isAlike: Whether an element may start with the first one, in order of their arrival; others stay. Nil for any.
+    /// - Returns: The removed elements.
+    @inlinable package func take(
+        max: Int, alike isAlike: ((Element, Element) -> Bool)? = nil
+    ) -> Dequeued {
         state.withLock { state in
             let dequeued = separatingLate(state.waiting)
+            if let isAlike, let first = dequeued.batch.first?.element {
+                var batch: [Queued<Element>] = []
+                var left: [Queued<Element>] = []
+                for queued in dequeued.batch {
+                    if batch.count < max, isAlike(first, queued.element) {
+                        batch.append(queued)
+                    } else {
+                        left.append(queued)
+                    }
+                }
+                state.waiting = left
+                return Dequeued(batch: batch, late: dequeued.late)
+            }
             guard dequeued.batch.count > max else {
                 state.waiting = []
                 state.waiting.reserveCapacity(dequeued.batch.count)

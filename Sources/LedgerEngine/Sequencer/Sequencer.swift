@@ -127,7 +127,12 @@ package final class Sequencer: CommandQueue {
         await withTaskExecutorPreference(lane.store.taskExecutor) {
             await withDiscardingTaskGroup { deliveries in
                 while await lane.queue.wait() {
-                    await process(lane.queue.take(max: batchLimit), in: lane, &deliveries)
+                    // On Citus what arrives for a tenant until its turn comes shares its transaction.
+                    let dequeued = lane.queue.take(
+                        max: batchLimit,
+                        alike: lane.store.takesOneTenant
+                            ? { $0.command.tenant == $1.command.tenant } : nil)
+                    await process(dequeued, in: lane, &deliveries)
                 }
             }
         }
@@ -142,15 +147,6 @@ package final class Sequencer: CommandQueue {
         fail(dequeued.late, with: .overloaded, because: "they waited too long")
         let batch = dequeued.batch
         guard !batch.isEmpty else { return }
-        if lane.store.takesOneTenant {
-            let parts = Self.byTenant(batch)
-            guard parts.count == 1 else {
-                for part in parts {
-                    await process(lane.queue.separatingLate(part), in: lane, &deliveries)
-                }
-                return
-            }
-        }
         let start = ContinuousClock.now
         let commands = batch.map { $0.element.command }
         do throws(BatchFault) {

@@ -217,7 +217,10 @@ package struct BatchChanges {
             accountsMerged.insert(fact.absorbed)
             if !fact.factors.isEmpty { accountsFactored.insert(fact.survivor) }
             let required = fact.factors.required
-            if !required.isEmpty, ledger.accounts[fact.survivor]?.secondFactors == required {
+            let former = ledger.accounts[fact.survivor]?.secondFactors.filter {
+                !required.contains($0)
+            }
+            if let former, fact.factors.bringFirst(to: former) {
                 endAll(of: fact.survivor, in: ledger, at: position)
             }
             mergesMade.append(Merge(fact, id: recorded.id, at: position))

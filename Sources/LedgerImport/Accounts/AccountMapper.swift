@@ -1,6 +1,6 @@
 package import Ledger
 package import LedgerSignIn
-internal import Passwords
+package import Passwords
 
 /// Makes the commands that import accounts.
 package struct AccountMapper: Sendable {
@@ -19,9 +19,10 @@ package struct AccountMapper: Sendable {
     private let known: [String: ProviderName]
     private let names: AddressNames
     private let tenant: TenantID
+    private let localParts: EmailLocalParts
     private var isPreview: Bool
     private let disabledReason: String
-    private let hasher = PasswordHasher()
+    private let hasher: PasswordHasher
     private let passwordProvider: ProviderName?
     private let emailProvider: ProviderName?
     private let phoneProvider: ProviderName?
@@ -36,11 +37,14 @@ package struct AccountMapper: Sendable {
     ///   - given: The ledger's providers by their names in the other system, where the operator says so.
     ///   - names: Makes the names of addresses.
     ///   - tenant: The tenant.
+    ///   - localParts: Those of addresses that the tenant takes.
     ///   - isPreview: Whether nothing is imported.
     ///   - reason: The reason that is disclosed for accounts that come disabled.
+    ///   - peppers: The keys of the hashes that wrap weak ones.
     package init(
         _ format: ImportFormat, under policy: TenantPolicy, given: [String: ProviderName],
-        names: AddressNames, tenant: TenantID, isPreview: Bool, reason: String
+        names: AddressNames, tenant: TenantID, localParts: EmailLocalParts = .ascii,
+        isPreview: Bool, reason: String, peppers: PasswordPeppers = .none
     ) {
         self.format = format
         self.policy = policy
@@ -48,8 +52,10 @@ package struct AccountMapper: Sendable {
         known = format.providers(of: policy.providers.mapValues(\.type))
         self.names = names
         self.tenant = tenant
+        self.localParts = localParts
         self.isPreview = isPreview
         disabledReason = reason
+        hasher = PasswordHasher(peppers: peppers)
         func first(_ type: ProviderType, _ name: String) -> ProviderName? {
             let named = given[name]
             if let named, policy.providers[named]?.type == type { return named }
@@ -197,7 +203,7 @@ package struct AccountMapper: Sendable {
             account.lose(.addressWithoutProvider)
             return []
         }
-        guard let text = CodeSettings(kind: kind).canonical(own.text) else {
+        guard let text = localParts.canonical(own.text, kind) else {
             account.lose(.invalidAddress)
             return []
         }

@@ -98,7 +98,28 @@ struct ChallengeTry {
             }
         }
         try count(compared, of: tries, in: &outcomes, on: connection)
+        try end(compared, in: &outcomes, on: connection)
         return outcomes
+    }
+
+    /// Ends the challenges whose right codes are used up, of which each has one.
+    private static func end(
+        _ compared: [Compared], in outcomes: inout [Outcome?], on connection: Connection
+    ) throws {
+        var ended: [ChallengeID: Call] = [:]
+        for one in compared where one.code.isUsedUp {
+            guard case .right(let challenge)? = outcomes[one.index]?.tried else { continue }
+            let call = Call(
+                count,
+                [
+                    .text(challenge.tenant.description), .uuid(challenge.id.bits),
+                    .int4(Int32(StoredChallenge.triesMax)),
+                ])
+            if ended.updateValue(call, forKey: challenge.id) != nil {
+                outcomes[one.index] = Outcome(tried: nil)
+            }
+        }
+        if !ended.isEmpty { _ = try connection.pipeline(Array(ended.values)) }
     }
 
     /// Counts the wrong codes, and accepts the right ones unless a count has reached its limit.
@@ -150,7 +171,7 @@ struct ChallengeTry {
             session: try result.optionalUUID(row, list["c.session_id"]).map { SessionID(bits: $0) },
             plan: try result.optionalBytes(row, list["c.plan"]).flatMap { Digest($0) },
             name: AddressName(
-                kind: text.contains("@") ? .email : .phone,
+                kind: text.utf8.contains(UInt8(ascii: "@")) ? .email : .phone,
                 digest: try result.digest(row, list["c.digest"]),
                 key: try result.text(row, list["c.key_id"])),
             address: text, secret: parts[1].isEmpty ? nil : String(parts[1]),

@@ -130,7 +130,8 @@ struct CodeCounting {
         return counted
     }
 
-    /// Returns the last count to end of those that have reached their limits; nil without one.
+    /// Returns the last count to end of those that have reached their limits, of those without a kind first; nil
+    /// without one.
     private func reached(
         given counted: [Digest: (count: Int, ends: Timestamp)]
     ) -> ReachedCount? {
@@ -139,7 +140,9 @@ struct CodeCounting {
             return ReachedCount(
                 count.kind, waitSeconds: max(1, known.ends.seconds - now.seconds))
         }
-        return waits.max { $0.waitSeconds < $1.waitSeconds }
+        return waits.max {
+            ($0.kind == nil ? 1 : 0, $0.waitSeconds) < ($1.kind == nil ? 1 : 0, $1.waitSeconds)
+        }
     }
 
     /// Lowers counts.

@@ -27,7 +27,7 @@ package final class PostgresChallengeStore: ChallengeStore {
     private let outbox: any CodeOutbox
     private let onFault: @Sendable (String) -> Void
     private let tries: GroupedCalls<ChallengeTry, ChallengeTry.Outcome>
-    private let additions: GroupedCalls<CodeCounting, Int64?>
+    private let additions: GroupedCalls<CodeCounting, ReachedCount?>
     private let subtractions: GroupedCalls<CodeCounting, Bool>
     private let deviceEnds: GroupedCalls<Call, Timestamp?>
 
@@ -64,7 +64,7 @@ package final class PostgresChallengeStore: ChallengeStore {
             let reached = try await session.run { connection in
                 try connection.transaction { try CodeCounting.add(requests, on: connection) }
             }
-            return reached.map { Optional.some($0?.waitSeconds) }
+            return reached.map { Optional.some($0) }
         }
         subtractions = GroupedCalls { requests in
             try await session.run { connection in
@@ -137,7 +137,7 @@ package final class PostgresChallengeStore: ChallengeStore {
     /// Adds one to counts, unless one of them has reached its limit.
     package func count(
         _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
-    ) async throws(LedgerFault) -> Int64? {
+    ) async throws(LedgerFault) -> ReachedCount? {
         try await stored {
             try await additions.run(CodeCounting(counts: counts, tenant: tenant, now: now))
         }

@@ -47,7 +47,7 @@ enum MessageRows {
         """
         UPDATE messages
         SET state = 'failed', ended_at = statement_timestamp(), sealed = NULL, lease = NULL,
-            response_code = $4, fault = NULL
+            response_code = $4, fault = $5
         WHERE tenant_id = $1 AND message_id = $2 AND lease = $3 AND state = 'pending'
         """)
 
@@ -92,7 +92,9 @@ enum MessageRows {
         let held = key(message) + [.uuid(message.lease.bits)]
         switch end {
         case .sent(let code): return Call(sent, key(message) + [parameter(code)])
-        case .failed(let code): return Call(failed, held + [parameter(code)])
+        case .failed(let code, let failure):
+            let fault = failure.map { Parameter.text($0.rawValue) } ?? .null
+            return Call(failed, held + [parameter(code), fault])
         case .again(let pause, let code, let failure):
             return Call(again, held + [parameter(code), .text(failure.rawValue), .int8(pause)])
         }

@@ -19,9 +19,11 @@ package enum RecordedRules {
     private static let losingFactors = Statement(
         "losing_factors",
         """
-        SELECT f.account_id, count(*) OVER () AS count FROM factors f
-        WHERE f.tenant_id = $1::text AND f.domain = ANY ($2::text[])
-        GROUP BY f.account_id ORDER BY f.account_id LIMIT $3
+        WITH RECURSIVE named AS (
+            SELECT account_id FROM factors WHERE tenant_id = $1 AND domain = ANY ($2::text[])
+        ), \(MergedAccounts.holders)
+        SELECT holder AS account_id, count(*) OVER () AS count FROM family
+        WHERE depth = 0 ORDER BY holder LIMIT $3
         """)
 
     private static let used = Statement(
@@ -88,7 +90,7 @@ package enum RecordedRules {
     }
 
     /// Returns some of the accounts with a passkey as a second factor whose domain rules lose, in the order of their
-    /// ids, and their number.
+    /// ids, and their number: after a merge, the survivor.
     package static func accounts(
         of tenant: TenantID, losingFactorsBy new: TenantPolicy, since former: TenantPolicy,
         limit: Int, on connection: Connection

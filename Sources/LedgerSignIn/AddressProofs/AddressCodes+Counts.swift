@@ -107,6 +107,9 @@ extension AddressCodes {
     }
 
     /// Returns the counts of a tried code; empty for a second factor, whose tries count by the factor.
+    ///
+    /// An account holder who tries a code of the own session has the account's tries, and all of them together have a
+    /// limit, since accounts are free where anyone may sign up.
     func tryCounts(
         of body: CodeBody, for challenge: StoredChallenge, _ use: RequiredUse,
         from network: String, at now: Timestamp
@@ -119,6 +122,13 @@ extension AddressCodes {
         let counts: [CodeCount?] =
             if let device {
                 [counted("tried by device", digest, device, Self.triesPerNetwork, tenant)]
+            } else if let holder = use.holder, challenge.session == holder.session {
+                [
+                    counted(
+                        "tried by account", digest, holder.account.description,
+                        Self.triesPerNetwork, tenant),
+                    counted("tried by accounts", digest, "", Self.triesPerAddress, tenant),
+                ]
             } else {
                 [
                     counted("tried by", digest, network, Self.triesPerNetwork, tenant),
@@ -131,9 +141,11 @@ extension AddressCodes {
     /// Returns the counts of a wrong password.
     ///
     /// Those of a stranger count by the network alone, too: few passwords tried with many addresses are guesses as well.
-    /// A device that is known to the address counts by its name.
+    /// A device that is known to the address counts by its name. The limit of the address, which strangers can use up,
+    /// is not that of a client that reads its messages.
     func passwordCounts(
-        of names: [AddressName], in tenant: TenantID, from network: String, by device: String?
+        of names: [AddressName], in tenant: TenantID, from network: String, by device: String?,
+        isProved: Bool
     ) -> [CodeCount] {
         guard let digest = names.first?.digest else { return [] }
         let limit = PasswordChecks.triesPerNetwork
@@ -143,9 +155,13 @@ extension AddressCodes {
             } else {
                 [
                     counted("password by", digest, network, limit, tenant),
-                    counted("password for", digest, "", PasswordChecks.triesPerAddress, tenant),
                     counted(
                         "passwords by", .zero, network, PasswordChecks.triesOfNetwork, tenant),
+                    isProved
+                        ? nil
+                        : counted(
+                            "password for", digest, "", PasswordChecks.triesPerAddress, tenant,
+                            .address),
                 ]
             }
         return counts.compactMap { $0 }
@@ -230,7 +246,7 @@ extension AddressCodes.Use {
         case .link(let caller), .change(let caller), .merge(let caller, _),
             .enrolment(let caller, _):
             caller.account
-        case .signIn, .signUp, .reset, .takeBack, .secondStep: nil
+        case .signIn, .password, .signUp, .reset, .takeBack, .secondStep: nil
         }
     }
 
@@ -245,7 +261,7 @@ extension AddressCodes.Use {
         switch self {
         case .signUp: "sent to sign up"
         case .reset, .takeBack: "sent to recover"
-        case .signIn, .secondStep, .link, .change, .merge, .enrolment: "sent to"
+        case .signIn, .password, .secondStep, .link, .change, .merge, .enrolment: "sent to"
         }
     }
 }

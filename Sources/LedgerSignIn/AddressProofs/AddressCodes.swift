@@ -38,8 +38,8 @@ package final class AddressCodes: Sendable {
     package static let unansweredPerPrefix = 50
     /// The age of a proof by which an account is established: it was hardly opened for the next code.
     package static let establishedSeconds: Int64 = 7 * 86_400
-    /// The wrong codes that may be tried within an hour for one address, by one client network or one known
-    /// device, and by all others.
+    /// The wrong codes that may be tried within an hour for one address: by one client network, one known device or the
+    /// holder of one account, and by all networks or all such accounts.
     package static let triesPerNetwork = 10
     package static let triesPerAddress = 20
     /// The codes of browser flows that providers may refuse to one client network within an hour.
@@ -89,6 +89,8 @@ package final class AddressCodes: Sendable {
     /// The use of a code that a client requests.
     package enum Use: Sendable {
         case signIn
+        /// A password that strangers have tried too often; whether an account has one with the address.
+        case password(isKnown: Bool)
         /// A link by this account holder, or a sign-in.
         case link(Caller)
         /// The confirmation of a sign-up with this password; an account may have the address, or have claimed it with
@@ -142,6 +144,7 @@ package final class AddressCodes: Sendable {
         var account: AccountID?
         switch use {
         case .signIn: purpose = .signIn
+        case .password(let isKnown): (purpose, isSent) = (.signIn, isKnown)
         case .signUp(let password, let isKnown, let claim):
             (purpose, secret) = (isKnown ? .addressKnown : .signUp, password.hash)
             plan = claim.map(Self.digest(of:))
@@ -209,7 +212,8 @@ package final class AddressCodes: Sendable {
                     isRight: isEqual && isForUse,
                     counts: self.tryCounts(
                         of: body, for: challenge, use, from: network, at: now),
-                    lowers: [self.unanswered(of: challenge)].compactMap(\.self))
+                    lowers: [self.unanswered(of: challenge)].compactMap(\.self),
+                    isUsedUp: use.usesUp)
             }
         }
         switch tried {
@@ -220,10 +224,10 @@ package final class AddressCodes: Sendable {
         }
     }
 
-    /// Adds one to counts, unless one of them has reached its limit; returns the seconds to wait then.
+    /// Adds one to counts, unless one of them has reached its limit; returns that one then.
     func count(
         _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
-    ) async throws(CodeFailure) -> Int64? {
+    ) async throws(CodeFailure) -> ReachedCount? {
         try await stored { () async throws(LedgerFault) in
             try await self.store.count(counts, in: tenant, at: now)
         }

@@ -33,9 +33,6 @@ package struct CodeClient: Sendable {
         self.caller = caller
         self.newID = newID
     }
-
-    /// The session of the access token.
-    var session: SessionID? { caller?.session }
 }
 
 /// Proves that a client reads the messages of an address.
@@ -49,7 +46,7 @@ struct CodeProver {
         _ body: CodeBody, by client: CodeClient, in tenant: TenantID, for purpose: ProofPurpose,
         at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
-        guard let use = use(purpose, client.session) else { throw .wrongCode }
+        guard let use = use(purpose, client.caller) else { throw .wrongCode }
         return try await prove(body, by: client, in: tenant, for: use, at: now)
     }
 
@@ -87,12 +84,12 @@ struct CodeProver {
         }
     }
 
-    private func use(_ purpose: ProofPurpose, _ session: SessionID?) -> RequiredUse? {
+    private func use(_ purpose: ProofPurpose, _ caller: Caller?) -> RequiredUse? {
         switch purpose {
         case .signIn: .signIn
-        case .link: session.map { .link($0) }
-        case .mergePreview: session.map { .mergePreview($0) }
-        case .merge(let plan, _): session.map { .merge($0, plan: plan) }
+        case .link: caller.map { .link($0) }
+        case .mergePreview: caller.map { .mergePreview($0) }
+        case .merge(let plan, _): caller.map { .merge($0, plan: plan) }
         }
     }
 }

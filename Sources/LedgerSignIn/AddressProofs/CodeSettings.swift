@@ -33,11 +33,6 @@ package struct CodeSettings: Sendable {
             region: number.region, mayBeMobile: number.mayBeMobile)
     }
 
-    /// Returns the canonical form of a typed address; nil for a text that is no address of the kind.
-    package func canonical(_ typed: String) -> String? {
-        switch kind {
-        case .email: try? EmailAddress(typed).text
-        case .phone: try? PhoneNumber(typed).text
-        }
-    }
+    /// Returns the canonical form of a typed phone number; nil for another text.
+    package static func number(_ typed: String) -> String? { try? PhoneNumber(typed).text }
 }

@@ -1,6 +1,7 @@
 package import BlockingCalls
 package import Ledger
 package import Passwords
+internal import Synchronization
 
 /// Hashes and checks passwords, on threads of their own.
 package final class PasswordChecks: Sendable {
@@ -13,12 +14,14 @@ package final class PasswordChecks: Sendable {
     /// The wrong passwords by which an account holder may try to agree to a change within an hour.
     package static let triesPerAccount = 20
 
-    private let hasher: PasswordHasher
+    private let hashing: Mutex<PasswordHasher>
     private let pool: BlockingPool
-    private let store: any PasswordStore
-    private let codes: AddressCodes
+    let store: any PasswordStore
+    let codes: AddressCodes
+    private let localParts: @Sendable (TenantID) -> EmailLocalParts
     private let failureTime: Duration
     private let pause: @Sendable (ContinuousClock.Instant) async -> Void
+    private let onFault: @Sendable (String) -> Void
 
     /// Creates the service of a ledger.
     ///
@@ -27,22 +30,51 @@ package final class PasswordChecks: Sendable {
     ///   - pool: Bounds the number of passwords that are hashed or wait for it.
     ///   - store: Finds passwords by addresses.
     ///   - codes: Counts tries, and sends the codes of sign-ups and resets.
+    ///   - localParts: Returns those of addresses that a tenant takes.
     ///   - failureTime: The minimum time from the beginning of a check until a wrong password is answered: longer
     ///     than any hash takes, so that the schemes of imported hashes don't tell accounts from unknown addresses.
     ///   - pause: Waits until a time.
+    ///   - onFault: Called with one line, free of personal data, for a password whose pepper is missing.
     package init(
         hasher: PasswordHasher, pool: BlockingPool, store: any PasswordStore,
-        codes: AddressCodes, failureTime: Duration = .zero,
+        codes: AddressCodes, localParts: @escaping @Sendable (TenantID) -> EmailLocalParts,
+        failureTime: Duration = .zero,
         pause: @escaping @Sendable (ContinuousClock.Instant) async -> Void = {
             try? await Task.sleep(until: $0)
-        }
+        },
+        onFault: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        self.hasher = hasher
+        hashing = Mutex(hasher)
         self.pool = pool
         self.store = store
         self.codes = codes
+        self.localParts = localParts
         self.failureTime = failureTime
         self.pause = pause
+        self.onFault = onFault
+    }
+
+    private var hasher: PasswordHasher { hashing.withLock { $0 } }
+
+    /// The keys of hashes.
+    package var peppers: PasswordPeppers { hasher.peppers }
+
+    /// Hashes and verifies with other keys from now on.
+    package func use(_ peppers: PasswordPeppers) {
+        hashing.withLock { $0 = $0.with(peppers) }
+    }
+
+    /// The failure of a computation.
+    ///
+    /// A password whose pepper is missing is not wrong: it can be checked again once the key is there.
+    private func failure(_ error: any Error) -> CodeFailure {
+        switch error {
+        case is BlockingPool.Full: return .faulted(.overloaded)
+        case HashingFault.unknownPepper(let id):
+            onFault("the key directory lacks the pepper \(id)")
+            return .faulted(.unavailable)
+        default: return .faulted(.internalFailure)
+        }
     }
 
     /// A password that is right.
@@ -60,8 +92,8 @@ package final class PasswordChecks: Sendable {
         from network: String, in tenant: TenantID, at now: Timestamp
     ) async throws(CodeFailure) {
         let counts = codes.claimCounts(from: network, in: tenant)
-        if let wait = try await codes.count(counts, in: tenant, at: now) {
-            throw .limited(retryAfterSeconds: wait)
+        if let reached = try await codes.count(counts, in: tenant, at: now) {
+            throw .limited(retryAfterSeconds: reached.waitSeconds)
         }
     }
 
@@ -137,52 +169,9 @@ package final class PasswordChecks: Sendable {
                 try hasher.verify(password, against: known)
             }
             return isRight ? stored?.version : nil
-        } catch is BlockingPool.Full {
-            throw .faulted(.overloaded)
         } catch {
-            throw .faulted(.internalFailure)
+            throw failure(error)
         }
-    }
-
-    /// Sends the code of a reset, if an account with a password has the address.
-    ///
-    /// The result is the same without one.
-    ///
-    /// - Returns: The id of the challenge.
-    /// - Throws: `limited` when too many codes were sent, `faulted`.
-    package func beginReset(
-        _ address: String, of provider: ProviderName, in tenant: TenantID, from network: String,
-        knownAs device: String?, language: String?, at now: Timestamp
-    ) async throws(CodeFailure) -> ChallengeID {
-        let names = codes.names(of: address, .email, in: tenant)
-        let known = try await find(names, at: provider, in: tenant)
-        let version = known.flatMap { $0.isClaimed ? nil : $0.version }
-        return try await codes.send(
-            to: address, .email, of: provider, in: tenant, for: .reset(version),
-            from: network, knownAs: device, language: language, at: now)
-    }
-
-    /// Sends the code by which a former address is taken back, if it can be.
-    ///
-    /// The result is the same if it can't.
-    ///
-    /// - Returns: The id of the challenge.
-    /// - Throws: `limited` when too many codes were sent, `faulted`.
-    package func beginReturn(
-        of address: String, _ kind: AddressKind, at provider: ProviderName, in tenant: TenantID,
-        from network: String, knownAs device: String?, language: String?, at now: Timestamp
-    ) async throws(CodeFailure) -> ChallengeID {
-        let names = codes.names(of: address, kind, in: tenant)
-        let isPossible: Bool
-        do {
-            isPossible = try await store.canBeTakenBack(
-                names, at: provider, in: tenant, at: now)
-        } catch {
-            throw .faulted(error)
-        }
-        return try await codes.send(
-            to: address, kind, of: provider, in: tenant, for: .takeBack(isPossible: isPossible),
-            from: network, knownAs: device, language: language, at: now)
     }
 
     /// Hashes a new password.
@@ -195,10 +184,8 @@ package final class PasswordChecks: Sendable {
             let admission = try pool.admit(for: .init(network))
             let hash = try await admission.run { [hasher] in try hasher.hash(password) }
             return NewPassword(hash: hash.text)
-        } catch is BlockingPool.Full {
-            throw .faulted(.overloaded)
         } catch {
-            throw .faulted(.internalFailure)
+            throw failure(error)
         }
     }
 
@@ -209,8 +196,8 @@ package final class PasswordChecks: Sendable {
     package func firstRefused(
         _ body: PasswordBody, in tenant: TenantID, from network: String, at now: Timestamp
     ) async -> [AddressName]? {
-        guard case .known(let typed, _, _) = body,
-            let address = PasswordSettings.canonical(typed)
+        guard case .known(let typed, _, _, _) = body,
+            let address = localParts(tenant).canonical(typed)
         else { return nil }
         let names = codes.names(of: address, .email, in: tenant)
         let counts = codes.refusalCounts(of: names, in: tenant, from: network)
@@ -263,16 +250,17 @@ package final class PasswordChecks: Sendable {
     /// Checks a password.
     ///
     /// A text that is no address, an unknown address, an account without a password, and another account than that of
-    /// the holder cost as much as a wrong password, and take as long.
+    /// the holder cost as much as a wrong password, and take as long. With a code to the address, the limit of the
+    /// address does not hold; the code is used up before the password is looked up.
     ///
     /// - Returns: The address with its names, and the stored password.
-    /// - Throws: `wrong`, `limited` after too many wrong passwords, `faulted`.
+    /// - Throws: `wrong`, `wrongCode`, `limited` or `codeNeeded` after too many wrong passwords, `faulted`.
     func check(
-        _ typed: String, _ password: Password, of provider: ProviderName,
-        by holder: Holder? = nil, in tenant: TenantID, from network: String,
-        knownAs device: String?, at now: Timestamp
+        _ typed: String, _ password: Password, with code: CodeBody? = nil,
+        of provider: ProviderName, by holder: Holder? = nil, in tenant: TenantID,
+        from network: String, knownAs device: String?, at now: Timestamp
     ) async throws(CodeFailure) -> Checked {
-        let address = PasswordSettings.canonical(typed) ?? "@"
+        let address = localParts(tenant).canonical(typed) ?? "@"
         let device = codes.device(device, of: address, .email, in: tenant, at: now)
         // Known by its network: one person may have any number of devices. Nothing is looked up before the admission,
         // so a device whose token has ended may take such a place, too.
@@ -285,12 +273,26 @@ package final class PasswordChecks: Sendable {
             if let holder {
                 codes.passwordCounts(of: holder.account, in: tenant)
             } else {
-                codes.passwordCounts(of: names, in: tenant, from: network, by: deviceName)
+                codes.passwordCounts(
+                    of: names, in: tenant, from: network, by: deviceName, isProved: code != nil)
             }
-        if let wait = try await codes.count(counts, in: tenant, at: now) {
-            throw .limited(retryAfterSeconds: wait)
+        if let reached = try await codes.count(counts, in: tenant, at: now) {
+            guard reached.kind == nil else {
+                throw .codeNeeded(retryAfterSeconds: reached.waitSeconds)
+            }
+            throw .limited(retryAfterSeconds: reached.waitSeconds)
+        }
+        if let code {
+            do throws(CodeFailure) {
+                _ = try await codes.check(
+                    code, of: provider, in: tenant, for: .password(of: address), from: network,
+                    at: now)
+            } catch .wrong {
+                throw .wrongCode
+            }
         }
         let found = try await find(names, at: provider, in: tenant)
+        let hasher = self.hasher
         let stored = found.flatMap {
             holder?.identities.contains($0.version.identity) == false ? nil : $0
         }
@@ -303,7 +305,7 @@ package final class PasswordChecks: Sendable {
                 return (try hasher.verify(password, against: hash), begin)
             }
         } catch {
-            throw .faulted(.internalFailure)
+            throw failure(error)
         }
         guard isRight, let stored else {
             await pause(begin + failureTime)
@@ -329,7 +331,7 @@ package final class PasswordChecks: Sendable {
         }
     }
 
-    private func find(
+    func find(
         _ names: [AddressName], at provider: ProviderName, in tenant: TenantID
     ) async throws(CodeFailure) -> StoredPassword? {
         do { return try await store.password(of: names, at: provider, in: tenant) } catch {

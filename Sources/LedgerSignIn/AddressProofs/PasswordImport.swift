@@ -1,4 +1,3 @@
-internal import Addresses
 internal import JSON
 package import Ledger
 
@@ -29,12 +28,17 @@ package struct PasswordImport: Sendable {
 
     /// Reads a line.
     ///
+    /// - Parameters:
+    ///   - line: The line.
+    ///   - localParts: Those of addresses that the tenant takes.
     /// - Throws: The first flaw.
-    package init(_ line: [UInt8]) throws(Flaw) {
+    package init(
+        _ line: [UInt8], _ localParts: EmailLocalParts = .ascii
+    ) throws(Flaw) {
         guard let object = JSONValue(parsing: line)?.members else { throw .notAnObject }
         guard object.keys.allSatisfy(Self.members.contains) else { throw .unknownMember }
         guard case .string(let typed)? = object["email"],
-            let email = PasswordSettings.canonical(typed)
+            let email = localParts.canonical(typed)
         else { throw .invalidEmail }
         guard case .bool(true)? = object["email_verified"] else { throw .unverified }
         guard case .string(let hash)? = object["hash"] else { throw .noHash }

@@ -6,20 +6,20 @@ struct PasswordProver {
 
     /// Checks a password, or a code that was sent for the purpose.
     ///
-    /// - Throws: `wrongPassword`, `wrongCode`, `limited` after too many wrong ones, `unavailable` when the store
-    ///   fails or too many passwords wait for their check.
+    /// - Throws: `wrongPassword`, `wrongCode`, `limited` or `codeNeeded` after too many wrong ones, `unavailable` when
+    ///   the store fails or too many passwords wait for their check.
     func prove(
         _ body: PasswordBody, by client: CodeClient, in tenant: TenantID,
         for purpose: ProofPurpose, at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
         switch body {
-        case .known(let address, let password, let device):
+        case .known(let address, let password, let device, let code):
             if case .link = purpose { throw .wrongCode }
             let checked: PasswordChecks.Checked
             do throws(CodeFailure) {
                 checked = try await client.passwords.check(
-                    address, password, of: provider, in: tenant, from: client.network,
-                    knownAs: device, at: now)
+                    address, password, with: code, of: provider, in: tenant,
+                    from: client.network, knownAs: device, at: now)
             } catch {
                 throw error.flaw(or: .wrongPassword)
             }
@@ -36,9 +36,8 @@ struct PasswordProver {
         case .new(let code, _) where purpose.isSignIn:
             return try await signUp(code, by: client, in: tenant, for: purpose, at: now)
         case .new(let code, let password):
-            guard case .link = purpose, let session = client.session else { throw .wrongCode }
-            let (challenge, names) = try await check(
-                code, client, tenant, .link(session), at: now)
+            guard case .link = purpose, let caller = client.caller else { throw .wrongCode }
+            let (challenge, names) = try await check(code, client, tenant, .link(caller), at: now)
             let hash: NewPassword
             do throws(CodeFailure) {
                 hash = try await client.passwords.hash(password, from: client.network)
@@ -127,7 +126,9 @@ extension CodeFailure {
     func flaw(or wrong: Credential.Flaw) -> Credential.Flaw {
         switch self {
         case .wrong: wrong
+        case .wrongCode: .wrongCode
         case .limited(let seconds): .limited(retryAfterSeconds: seconds)
+        case .codeNeeded(let seconds): .codeNeeded(retryAfterSeconds: seconds)
         case .faulted: .unavailable
         }
     }

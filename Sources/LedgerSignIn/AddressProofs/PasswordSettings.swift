@@ -1,4 +1,3 @@
-internal import Addresses
 internal import Ledger
 package import Passwords
 
@@ -34,7 +33,4 @@ package struct PasswordSettings: Sendable {
         else { throw ProvidersFileFault(object.location(of: "length_min"), "is out of range") }
         self.rule = rule
     }
-
-    /// Returns the canonical form of a typed address; nil for an invalid address.
-    package static func canonical(_ typed: String) -> String? { try? EmailAddress(typed).text }
 }

@@ -51,8 +51,8 @@ package final class ProviderConfiguration: Sendable {
         by client: CodeClient, at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
         let use: RequiredUse
-        switch (cause, client.session) {
-        case (.change, let session?): use = .change(session)
+        switch (cause, client.caller) {
+        case (.change, let caller?): use = .change(caller)
         case (.change, nil): throw .wrongCode
         case (.takenBack, _): use = .takeBack
         }

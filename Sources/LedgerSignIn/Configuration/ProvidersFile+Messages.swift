@@ -8,7 +8,8 @@ extension ProvidersFile {
         _ section: StrictObject
     ) throws(ProvidersFileFault) -> MessageSettings {
         try section.allow([
-            "product", "language", "url", "sms_countries", "sms_per_hour", "texts",
+            "product", "language", "url", "sms_countries", "sms_per_hour", "sms_bound_codes",
+            "texts",
         ])
         var settings = MessageSettings(product: try section.requiredText("product"))
         let product = MessagePlaceholder.product
@@ -17,12 +18,7 @@ extension ProvidersFile {
                 section.location(of: "product"),
                 "must be at most \(product.bytesMax) bytes of printable text")
         }
-        if let text = try section.optionalText("language") {
-            guard let language = MessageLanguage(rawValue: text) else {
-                let known = MessageLanguage.allCases.map { "\"\($0.rawValue)\"" }
-                throw ProvidersFileFault(
-                    section.location(of: "language"), "must be \(known.joined(separator: " or "))")
-            }
+        if let language: MessageLanguage = try section.optionalCase("language") {
             settings.language = language
         }
         if let url = try section.optionalText("url") {
@@ -50,6 +46,7 @@ extension ProvidersFile {
         if let count = try section.optionalNumber("sms_per_hour", 1...smsPerHourMax) {
             settings.smsPerHour = Int(count)
         }
+        settings.bindsCodes = try section.optionalFlag("sms_bound_codes") ?? false
         if section.has("texts") {
             settings.texts = try ownTexts(section.object("texts"), settings.product)
         }

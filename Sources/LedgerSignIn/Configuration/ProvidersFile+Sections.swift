@@ -17,6 +17,7 @@ extension ProvidersFile {
         var supportDelayHours: Int64?
         var supportNeedsTwo = false
         var messages = MessageSettings()
+        var localParts = EmailLocalParts.ascii
         var returnAddresses = ReturnAddresses()
         var tokenSources: [NameSource] = []
     }
@@ -32,7 +33,7 @@ extension ProvidersFile {
         try section.allow([
             "providers", "several_per_provider", "single_use_id_tokens", "erase_needs_two",
             "confirm_later", "phone_unused_days", "support_delay_hours", "support_needs_two",
-            "messages", "return_to", "app_name", "token_external_ids",
+            "messages", "email_local_parts", "return_to", "app_name", "token_external_ids",
         ])
         let (value, location) = try section.required("providers")
         guard let entries = value.array else {
@@ -53,6 +54,7 @@ extension ProvidersFile {
         if section.has("messages") {
             settings.messages = try messages(section.object("messages"))
         }
+        settings.localParts = try section.optionalCase("email_local_parts") ?? .ascii
         settings.returnAddresses = try ReturnAddresses(section)
         settings.tokenSources = try tokenSources(section)
         for (index, entry) in entries.enumerated() {
@@ -131,12 +133,6 @@ extension ProvidersFile {
     private static func type(
         _ object: StrictObject
     ) throws(ProvidersFileFault) -> ProviderType {
-        guard let text = try object.optionalText("type") else { return .oidc }
-        guard let type = ProviderType(rawValue: text) else {
-            let known = ProviderType.allCases.map { "\"\($0.rawValue)\"" }
-            throw ProvidersFileFault(
-                object.location(of: "type"), "must be \(known.joined(separator: " or "))")
-        }
-        return type
+        try object.optionalCase("type") ?? .oidc
     }
 }

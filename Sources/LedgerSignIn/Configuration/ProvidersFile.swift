@@ -49,6 +49,7 @@ package enum ProvidersFile {
             tenantPolicy.supportNeedsTwo = settings.supportNeedsTwo
             result[tenant] = TenantConfiguration(
                 providers: settings.providers, policy: tenantPolicy, messages: settings.messages,
+                localParts: settings.localParts,
                 returnAddresses: settings.returnAddresses, tokenSources: settings.tokenSources)
         }
         return result

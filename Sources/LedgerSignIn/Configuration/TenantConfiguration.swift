@@ -9,6 +9,8 @@ package final class TenantConfiguration: Sendable {
     package let providers: [ProviderName: ProviderConfiguration]
     /// The configuration of messages to people.
     package let messages: MessageSettings
+    /// The local parts of e-mail addresses that it takes.
+    package let localParts: EmailLocalParts
     /// The addresses to which browser flows may return.
     package let returnAddresses: ReturnAddresses
     /// The systems whose external ids stand in access tokens.
@@ -23,14 +25,16 @@ package final class TenantConfiguration: Sendable {
     ///   - providers: if a name occurs more than once, the last one counts.
     ///   - policy: every rule but those about providers, which are replaced.
     ///   - messages: the configuration of messages.
+    ///   - localParts: the local parts of e-mail addresses that it takes.
     ///   - returnAddresses: the addresses to which browser flows may return.
     ///   - tokenSources: the systems whose external ids stand in access tokens.
     package init(
         providers: [ProviderConfiguration], policy: TenantPolicy,
-        messages: MessageSettings = MessageSettings(),
+        messages: MessageSettings = MessageSettings(), localParts: EmailLocalParts = .ascii,
         returnAddresses: ReturnAddresses = ReturnAddresses(), tokenSources: [NameSource] = []
     ) {
         self.messages = messages
+        self.localParts = localParts
         self.returnAddresses = returnAddresses
         self.tokenSources = tokenSources
         self.providers = Dictionary(providers.map { ($0.name, $0) }) { _, later in later }

@@ -109,7 +109,7 @@ package final class SecondFactors: Sendable {
         in tenant: TenantID, from network: String, at now: Timestamp
     ) async throws(CodeFailure) -> (factor: NewFactor, challenge: ChallengeID) {
         let (challenge, _) = try await codes.check(
-            body, of: provider, in: tenant, for: .enrolment(caller.session), from: network,
+            body, of: provider, in: tenant, for: .enrolment(caller), from: network,
             at: now)
         return (
             NewFactor(id: id, kind: .phone, secret: Array(challenge.address.utf8), counter: 0),
@@ -195,8 +195,8 @@ package final class SecondFactors: Sendable {
         guard let stored = try await factor(id, after: first, in: tenant) else { return nil }
         let counts = try await codes.factorCounts(
             of: stored.factor, in: tenant, from: network, knownAs: body.deviceToken, at: now)
-        if let wait = try await codes.count(counts, in: tenant, at: now) {
-            throw .limited(retryAfterSeconds: wait)
+        if let reached = try await codes.count(counts, in: tenant, at: now) {
+            throw .limited(retryAfterSeconds: reached.waitSeconds)
         }
         let use: FactorUse?
         do throws(CodeFailure) {

@@ -60,6 +60,19 @@ struct StrictObject {
         }
     }
 
+    /// Returns the case that a string names.
+    func optionalCase<Value: RawRepresentable<String> & CaseIterable>(
+        _ name: String
+    ) throws(ProvidersFileFault) -> Value? {
+        guard let text = try optionalText(name) else { return nil }
+        guard let value = Value(rawValue: text) else {
+            let known = Value.allCases.map { "\"\($0.rawValue)\"" }
+            throw ProvidersFileFault(
+                location(of: name), "must be \(known.joined(separator: " or "))")
+        }
+        return value
+    }
+
     func optionalFlag(_ name: String) throws(ProvidersFileFault) -> Bool? {
         guard let value = members[name] else { return nil }
         guard case .bool(let flag) = value else {

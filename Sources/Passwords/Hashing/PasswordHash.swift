@@ -44,6 +44,15 @@ package struct PasswordHash: Sendable, Hashable {
         }
     }
 
+    /// The id of the pepper without which the hash can't be verified; nil without one.
+    package var pepperID: String? {
+        switch form {
+        case .own(let setting, _): setting.pepperID
+        case .imported: nil
+        case .wrapped(let outer, _, _, _): outer.pepperID
+        }
+    }
+
     init(_ form: Form) {
         self.form = form
         switch form {

@@ -6,12 +6,17 @@ internal import Cryptography
 /// for blocking work.
 package struct PasswordHasher: Sendable {
     private let parameters: Argon2Parameters
-    private let peppers: PasswordPeppers
+    package let peppers: PasswordPeppers
 
     /// Creates a hasher with the parameters and the key of new hashes, and the keys of former ones.
     package init(parameters: Argon2Parameters = .standard, peppers: PasswordPeppers = .none) {
         self.parameters = parameters
         self.peppers = peppers
+    }
+
+    /// The same parameters with other keys.
+    package func with(_ peppers: PasswordPeppers) -> PasswordHasher {
+        PasswordHasher(parameters: parameters, peppers: peppers)
     }
 
     /// Hashes a password with a new salt.

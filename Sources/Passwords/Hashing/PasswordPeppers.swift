@@ -4,7 +4,7 @@ package import Cryptography
 ///
 /// Without the key a stolen table can't be searched for passwords. The id of the key is in the hash, so a
 /// former key is needed as long as hashes name it.
-package struct PasswordPeppers: Sendable {
+package struct PasswordPeppers: Sendable, Equatable {
     /// No keys.
     package static let none = PasswordPeppers()
 
@@ -26,6 +26,14 @@ package struct PasswordPeppers: Sendable {
     private init() {
         keys = [:]
         current = nil
+    }
+
+    /// The ids of all keys.
+    package var ids: Set<String> { Set(keys.keys) }
+
+    /// Whether the ids are the same, and the current one: an id names one key.
+    package static func == (a: PasswordPeppers, b: PasswordPeppers) -> Bool {
+        a.ids == b.ids && a.current == b.current
     }
 
     func key(_ id: String?) throws(HashingFault) -> SymmetricKey? {

@@ -77,7 +77,7 @@ extension UserWriter.Omission {
         switch self {
         case .identity: "an identity that the system does not import"
         case .address: "a second address of their own"
-        case .hash: "a password whose hash the system does not import"
+        case .hash: "a password whose hash the system does not import, as any with a pepper"
         case .factor: "second factors, which are not exported"
         case .codes: "codes to an e-mail that comes back with its password alone"
         case .verification: "a provider's e-mail that comes back as not verified"

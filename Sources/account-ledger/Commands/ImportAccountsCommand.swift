@@ -116,7 +116,9 @@ struct ImportAccountsCommand: Sendable {
         let mapper = AccountMapper(
             format, under: rules.policy, given: given,
             names: AddressNames(current: secrets.currentID, keys: secrets.keys),
-            tenant: command.tenant, isPreview: isDryRun, reason: reason)
+            tenant: command.tenant,
+            localParts: try TenantSetup.localParts(of: command.tenant, environment),
+            isPreview: isDryRun, reason: reason, peppers: try LedgerCommands.peppers(environment))
         if !isDryRun {
             var access = AccessRecord(by: nil, .importAccounts)
             access.reason = reason

@@ -45,6 +45,7 @@ enum ImportPasswordsCommand {
         guard let provider = named ?? (candidates.count == 1 ? candidates.first : nil),
             candidates.contains(provider)
         else { throw Fault("the tenant has no such provider of type password") }
+        let localParts = try TenantSetup.localParts(of: command.tenant, environment)
         if !isDryRun {
             var access = AccessRecord(by: nil, .importPasswords)
             access.reason = reason
@@ -58,7 +59,9 @@ enum ImportPasswordsCommand {
         let importer = PasswordImporter(
             command: command, sequencer: sequencer, faults: faults, provider: provider,
             isDryRun: isDryRun,
-            names: AddressNames(current: secrets.currentID, keys: secrets.keys))
+            hasher: PasswordHasher(peppers: try LedgerCommands.peppers(environment)),
+            names: AddressNames(current: secrets.currentID, keys: secrets.keys),
+            localParts: localParts)
         async let finished: Void = sequencer.run()
         let counted = await importAll(lines, importer)
         sequencer.close()
@@ -152,21 +155,25 @@ private struct PasswordImporter: Sendable {
     let provider: ProviderName
     let isDryRun: Bool
     let names: AddressNames
-    private let hasher = PasswordHasher()
+    let localParts: EmailLocalParts
+    private let hasher: PasswordHasher
     private let pool = BlockingPool(
         label: "account-ledger import", threads: ProcessInfo.processInfo.activeProcessorCount,
         waitingMax: .max / 2)
 
     init(
         command: AdministeredCommand, sequencer: Sequencer, faults: LastFault,
-        provider: ProviderName, isDryRun: Bool, names: AddressNames
+        provider: ProviderName, isDryRun: Bool, hasher: PasswordHasher, names: AddressNames,
+        localParts: EmailLocalParts
     ) {
         self.command = command
         self.sequencer = sequencer
         self.faults = faults
         self.provider = provider
         self.isDryRun = isDryRun
+        self.hasher = hasher
         self.names = names
+        self.localParts = localParts
     }
 
     /// Returns the outcome of each line, in order.
@@ -188,7 +195,7 @@ private struct PasswordImporter: Sendable {
             return .refused("the line is longer than \(FileLines.bytesMax) bytes")
         }
         let read: PasswordImport
-        do { read = try PasswordImport(line) } catch { return .refused(error.rawValue) }
+        do { read = try PasswordImport(line, localParts) } catch { return .refused(error.rawValue) }
         let hash: PasswordHash
         do {
             hash = try await pool.admit().run { [hasher, isDryRun] in

@@ -3,6 +3,7 @@ import Foundation
 import Ledger
 import LedgerEngine
 import LedgerPostgres
+import Passwords
 
 /// `keys remove`: deletes a key that is no longer needed.
 enum KeysRemoveCommand {
@@ -13,7 +14,7 @@ enum KeysRemoveCommand {
         words: ["keys", "remove"],
         summary: "delete a former key that is no longer needed",
         operands: [
-            .init(placeholder: "KIND", meaning: "token, encryption or mac"),
+            .init(placeholder: "KIND", meaning: "token, encryption, mac or pepper"),
             .init(placeholder: "KEY", meaning: "key name as printed by keys list"),
         ],
         options: [
@@ -26,8 +27,9 @@ enum KeysRemoveCommand {
             Refuses a key that is in use or next, or that a log of this database names last, a token key
             within an hour of its last use, an encryption key that is needed by keys of accounts, secrets of
             webhooks, passwords, second factors or addresses, which 'keys rewrap' renews, or by open codes,
-            unsent messages, or requests and messages of the last day; and a MAC key that the last marker of a
-            log names or that authenticates a row; 'protect' gives such rows new MACs. A backup
+            unsent messages, or requests and messages of the last day; a MAC key that the last marker of a
+            log names or that authenticates a row; 'protect' gives such rows new MACs; and a pepper within an hour
+            of its last use or that a password was hashed with, for which every password is decrypted. A backup
             made before 'keys rewrap' holds account keys that only the former encryption key unwraps: keep a
             copy of that key as long as such a backup, or its disclosures are lost. Servers refuse the tokens
             of a removed key within 5 s.
@@ -35,7 +37,7 @@ enum KeysRemoveCommand {
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
         guard let kind = arguments.operands.first.flatMap(KeyChoice.Kind.init) else {
-            throw arguments.usageError("KIND must be token, encryption or mac")
+            throw arguments.usageError("KIND must be token, encryption, mac or pepper")
         }
         let id = arguments.operands[1]
         let isLeaked = arguments.has("leaked")
@@ -59,6 +61,19 @@ enum KeysRemoveCommand {
             }
         case .mac:
             try refuseUsedMACKey(id, book, url: url)
+        case .pepper:
+            try directory.checkFormer(kind, id, now: now)
+            if let beginning = try directory.beginning(of: kind),
+                now < beginning.adding(seconds: secondsAfterUse)
+            {
+                throw Fault(
+                    "the newest pepper is in use for less than an hour: open sign-ups may need the former"
+                )
+            }
+            guard let keys = try directory.load() else {
+                throw directory.fault("\(directory.path) holds no keys")
+            }
+            try refuseUsedPepper(id, url: url, keyring: keys.wrapping)
         case .encryption:
             for tenant in book.tenants {
                 let kinds = try book.usedKeys(of: tenant, among: [id]).map(\.kind)
@@ -95,6 +110,29 @@ enum KeysRemoveCommand {
                 ?? "run \(Syntax.program) keys rotate \(kind.rawValue), which records the newer one"
             throw Fault(
                 "\(kind.rawValue) key \(id) is the last one in the log of tenant \(tenant): \(advice)"
+            )
+        }
+    }
+
+    /// Refuses a pepper without which a password can't be checked.
+    private static func refuseUsedPepper(
+        _ id: String, url: String, keyring: WrappingKeyring
+    ) throws(Fault) {
+        var count = 0
+        var unreadable = 0
+        try SchemaCheck.withConnection(to: url) { connection in
+            try StoredPasswords.each(keyring: keyring, on: connection) { hash in
+                guard let hash else { return unreadable += 1 }
+                // The keys of passkeys are no hashes.
+                if (try? PasswordHash(hash))?.pepperID == id { count += 1 }
+            }
+        }
+        guard unreadable == 0 else {
+            throw Fault("\(unreadable) passwords can't be decrypted: run \(Syntax.program) verify")
+        }
+        guard count == 0 else {
+            throw Fault(
+                "pepper \(id) is needed by \(count) passwords: each is hashed again after its next sign-in"
             )
         }
     }

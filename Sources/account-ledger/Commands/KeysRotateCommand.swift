@@ -14,7 +14,9 @@ enum KeysRotateCommand {
     static let syntax = Syntax(
         words: ["keys", "rotate"],
         summary: "create a key that replaces the one in use",
-        operands: [.init(placeholder: "KIND", meaning: "token, encryption, mac or checkpoint")],
+        operands: [
+            .init(placeholder: "KIND", meaning: "token, encryption, mac, pepper or checkpoint")
+        ],
         options: [
             .init(
                 name: "after", placeholder: "SECONDS",
@@ -34,6 +36,9 @@ enum KeysRotateCommand {
             after which the old key can be removed.
             mac: authenticates events and decision state. Used immediately; the old key is still needed to
             verify what it authenticated. After an interrupted run, the command creates another key.
+            pepper: is mixed into the hashes of passwords; the first one begins this. Passwords of former
+            ones, or without any, are hashed again after the next sign-in. Lost peppers can't be replaced: their
+            passwords can only be reset. After an interrupted run, the command may create another one.
             checkpoint: signs the checkpoints of every log in the directory of LEDGER_SEALER_STATE, beside the
             former key until --retire; auditors get the new public key meanwhile.
             """)
@@ -43,7 +48,7 @@ enum KeysRotateCommand {
             return try await rotateCheckpointKeys(arguments, environment)
         }
         guard let kind = arguments.operands.first.flatMap(KeyChoice.Kind.init) else {
-            throw arguments.usageError("KIND must be token, encryption, mac or checkpoint")
+            throw arguments.usageError("KIND must be token, encryption, mac, pepper or checkpoint")
         }
         guard !arguments.has("retire") else {
             throw arguments.usageError("--retire requires KIND checkpoint")
@@ -57,11 +62,11 @@ enum KeysRotateCommand {
         let directory = KeyDirectory(path: try environment.required(.keys))
         // Keys that are missing before the first server are created under the lock, so before it is taken here.
         _ = try TenantOpenings.read(url: url, macs: try directory.loadMACKeys())
-            .keys(from: directory, mode: mode)
+            .keys(from: directory, mode: mode, withPepper: kind != .pepper)
         let lock = try directory.lock()
         defer { try? lock.close() }
         let book = try TenantOpenings.read(url: url, macs: try directory.loadMACKeys())
-        let keys = try book.keys(from: directory, mode: mode)
+        let keys = try book.keys(from: directory, mode: mode, withPepper: kind != .pepper)
         let refused = book.refused(with: keys.wrapping.macs, from: directory)
         let code = LedgerCommands.reportLeftOut(refused)
         let tenants = book.tenants.filter {
@@ -70,9 +75,11 @@ enum KeysRotateCommand {
         let rotation = KeyRotation(url: url, keyring: keys.wrapping)
         let now = Timestamp.now
         let choice = try directory.choice(at: now)
-        let last = choice.lastID(of: kind) ?? ""
-        let behind = facts(of: kind, to: last, in: book, of: tenants)
-        if !behind.isEmpty {
+        let last = choice.lastID(of: kind)
+        // A tenant that was created since the last rotation names no pepper.
+        let named = tenants.filter { !book.keys(of: kind, in: $0).isEmpty }
+        let behind = last.map { facts(of: kind, to: $0, in: book, of: named) } ?? [:]
+        if let last, !behind.isEmpty {
             try await rotation.append(behind)
             Terminal.print("finished the rotation to \(kind.rawValue) key \(last)\n")
             return code
@@ -88,7 +95,7 @@ enum KeysRotateCommand {
         Terminal.print(
             """
             Created \(kind.rawValue) key \(new) in \(directory.path)
-              accepted immediately, used from \(from) on; until then \(last)
+              accepted immediately, used from \(from) on; until then \(last ?? "none")
 
             """)
         return code
@@ -98,7 +105,7 @@ enum KeysRotateCommand {
         _ arguments: Arguments, _ environment: Environment
     ) async throws -> ExitCode {
         guard arguments["after"] == nil else {
-            throw arguments.usageError("--after requires KIND token or encryption")
+            throw arguments.usageError("--after requires KIND token, encryption or pepper")
         }
         let url = try environment.databaseURL
         let directory = KeyDirectory(path: try environment.required(.keys))
@@ -112,7 +119,7 @@ enum KeysRotateCommand {
         _ arguments: Arguments, _ environment: Environment
     ) async throws -> ExitCode {
         guard arguments["after"] == nil else {
-            throw arguments.usageError("--after requires KIND token or encryption")
+            throw arguments.usageError("--after requires KIND token, encryption or pepper")
         }
         let url = try environment.databaseURL
         guard let directory = try SealingSetup.directory(environment, mode: try environment.mode)
@@ -140,8 +147,10 @@ enum KeysRotateCommand {
     ) -> [TenantID: KeyRotated] {
         var facts: [TenantID: KeyRotated] = [:]
         for tenant in tenants {
-            guard let former = book.keys(of: kind, in: tenant).last, former != id else { continue }
-            facts[tenant] = KeyRotated(kind: kind.event, key: id, former: former)
+            let former = book.keys(of: kind, in: tenant).last
+            guard former != id, former != nil || kind == .pepper else { continue }
+            facts[tenant] = KeyRotated(
+                kind: kind.event, key: id, former: former ?? KeyRotated.noFormerKey)
         }
         return facts
     }
@@ -153,6 +162,7 @@ extension KeyChoice.Kind {
         switch self {
         case .encryption: .encryption
         case .mac: .mac
+        case .pepper: .pepper
         case .token: .token
         }
     }

@@ -2,6 +2,7 @@ import CommandLine
 import Ledger
 import LedgerEngine
 import LedgerPostgres
+import Passwords
 
 /// Shared parts of the commands that read a whole ledger.
 enum LedgerCommands {
@@ -50,6 +51,11 @@ enum LedgerCommands {
     /// Returns the keys that decrypt disclosures; nil when no key directory is configured.
     static func keyring(_ environment: Environment) throws(Fault) -> WrappingKeyring? {
         try keys(environment)?.wrapping
+    }
+
+    /// Returns the keys of hashes of passwords.
+    static func peppers(_ environment: Environment) throws(Fault) -> PasswordPeppers {
+        try keys(environment)?.peppers ?? PasswordPeppers.none
     }
 
     /// Returns the keys that authenticate events; nil when no key directory is configured.

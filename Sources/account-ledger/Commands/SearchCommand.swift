@@ -38,7 +38,7 @@ enum SearchCommand {
         guard
             var term = SearchTerm(
                 arguments.operands[0], named: RequestName.requestID(named:),
-                number: CodeSettings(kind: .phone).canonical)
+                number: CodeSettings.number)
         else { throw arguments.usageError("Q must be \(SearchTerm.form)") }
         let format = try HistoryCommands.format(arguments)
         let reason = try AdministeredCommand.optionalReason(arguments)

@@ -27,6 +27,14 @@ enum TenantSetup {
         }
     }
 
+    /// Returns the local parts of e-mail addresses that a tenant takes, as its section of the providers file says.
+    static func localParts(
+        of tenant: TenantID, _ environment: Environment
+    ) throws(Fault) -> EmailLocalParts {
+        guard let path = environment.given(.providers) else { return .ascii }
+        return try read(path: path, limits: PolicyLimits(environment))[tenant]?.localParts ?? .ascii
+    }
+
     /// The provider of anonymous accounts in the development mode.
     private static let anonymous = "anonymous"
     /// The provider of passkeys in the development mode, and the domain that browsers take for this machine.

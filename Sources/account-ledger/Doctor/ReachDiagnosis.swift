@@ -37,7 +37,10 @@ enum ReachDiagnosis {
                 }
             }
         }
-        if let server = messaging.mail?.server { checks.append { await mail(server) } }
+        let international = tenants.filter { $0.value.localParts == .any }.keys.sorted()
+        if let server = messaging.mail?.server {
+            checks.append { await mail(server, for: international) }
+        }
         switch messaging.sms {
         case .hook(let url, _):
             checks.append { await sms(url, .smsHookURL) }
@@ -90,10 +93,24 @@ enum ReachDiagnosis {
         }
     }
 
-    private static func mail(_ server: MailServer) async -> Diagnosis {
+    /// Checks the mail server, also for the tenants that take addresses outside ASCII.
+    private static func mail(
+        _ server: MailServer, for tenants: [TenantID]
+    ) async -> Diagnosis {
         let subject = "mail server"
-        switch await MailClient(server).reach(within: .seconds(secondsMax)) {
+        let client = MailClient(server)
+        let limit = Duration.seconds(secondsMax)
+        var outcome = await client.reach(within: limit)
+        if case .accepted = outcome, !tenants.isEmpty {
+            outcome = await client.reach(within: limit, needingSMTPUTF8: true)
+        }
+        switch outcome {
         case .accepted: return .good(subject, "takes a session; no mail was sent")
+        case .noSMTPUTF8:
+            let names = tenants.prefix(8).map(\.description).joined(separator: ", ")
+            return .warning(
+                subject, "takes no addresses outside ASCII, which these tenants take: \(names)",
+                "use a server with SMTPUTF8, or set email_local_parts to ascii")
         case .failed(.unauthorized, _):
             return .problem(
                 subject, "refuses the user or the password",

@@ -14,6 +14,8 @@ struct KeyChoice {
     enum Kind: String, CaseIterable {
         case encryption
         case mac
+        /// Optional: a directory without one in use hashes passwords without it.
+        case pepper
         case token
     }
 
@@ -40,7 +42,8 @@ struct KeyChoice {
                 return nil
             }
         }
-        guard next.keys.allSatisfy({ current[$0] != nil }) else { return nil }
+        // The first pepper replaces none.
+        guard next.keys.allSatisfy({ current[$0] != nil || $0 == .pepper }) else { return nil }
     }
 
     /// Returns the key in use at a time; nil when the file does not name one.

@@ -2,6 +2,7 @@ import CommandLine
 import Cryptography
 import Ledger
 import LedgerEngine
+import Passwords
 
 extension KeyDirectory {
     /// Loads the keys in use now; nil when the directory is missing or holds no key.
@@ -22,12 +23,14 @@ extension KeyDirectory {
         var tokens: [String: TokenSigningKey] = [:]
         var encryption: [String: SymmetricKey] = [:]
         var macs: [String: MACKey] = [:]
+        var pepperKeys: [String: SymmetricKey] = [:]
         var refresh: SymmetricKey?
         for file in files {
             switch file {
             case .token(let id): tokens[id] = try tokenKey(file, id: id)
-            case .encryption(let id): encryption[id] = try encryptionKey(file, id: id)
+            case .encryption(let id): encryption[id] = try fingerprintedKey(file, id: id)
             case .mac(let id): macs[id] = try macKey(file, id: id)
+            case .pepper(let id): pepperKeys[id] = try fingerprintedKey(file, id: id)
             case .refresh: refresh = try symmetricKey(file)
             case .developmentProvider, .current, .unprotectedLogs: break
             }
@@ -37,6 +40,10 @@ extension KeyDirectory {
         let now = Timestamp.now
         let tokenID = try current(.token, among: tokens.keys, choice, at: now)
         let encryptionID = try current(.encryption, among: encryption.keys, choice, at: now)
+        let pepperID = try currentIfAny(.pepper, among: pepperKeys.keys, choice, at: now)
+        guard let peppers = PasswordPeppers(keys: pepperKeys, current: pepperID) else {
+            throw fault("\(path) has a pepper with a malformed name")
+        }
         guard let refresh, let token = tokens[tokenID], let wrapping = encryption[encryptionID]
         else { throw fault("\(path) has no \(KeyFile.refresh.name)") }
         return Keys(
@@ -47,8 +54,10 @@ extension KeyDirectory {
                 currentID: encryptionID, current: wrapping,
                 former: encryption.filter { $0.key != encryptionID },
                 macs: try macKeys(macs, choice, among: files, at: now)),
-            refresh: refresh, announcedTokenID: choice.lastID(of: .token) ?? tokenID,
-            announcedEncryptionID: choice.lastID(of: .encryption) ?? encryptionID)
+            refresh: refresh, peppers: peppers,
+            announcedTokenID: choice.lastID(of: .token) ?? tokenID,
+            announcedEncryptionID: choice.lastID(of: .encryption) ?? encryptionID,
+            announcedPepperID: choice.lastID(of: .pepper))
     }
 
     /// Loads the key of a development identity provider; nil when it does not exist yet.
@@ -66,7 +75,7 @@ extension KeyDirectory {
         return key
     }
 
-    private func encryptionKey(_ file: KeyFile, id: String) throws(Fault) -> SymmetricKey {
+    private func fingerprintedKey(_ file: KeyFile, id: String) throws(Fault) -> SymmetricKey {
         let bytes = try read(file)
         guard let key = SymmetricKey(bytes: bytes), KeyFile.fingerprint(of: bytes) == id else {
             throw notAKey(file)
@@ -134,12 +143,7 @@ extension KeyDirectory {
         _ kind: KeyChoice.Kind, among ids: some Collection<String>, _ choice: KeyChoice,
         at now: Timestamp
     ) throws(Fault) -> String {
-        for id in [choice.id(of: kind, at: now), choice.lastID(of: kind)].compactMap(\.self) {
-            guard ids.contains(id) else {
-                throw fault("\(path(of: .current)) names a missing \(kind.rawValue) key")
-            }
-        }
-        if let id = choice.id(of: kind, at: now) { return id }
+        if let id = try currentIfAny(kind, among: ids, choice, at: now) { return id }
         guard let only = ids.first else { throw fault("\(path) has no \(kind.rawValue) key") }
         guard ids.count == 1 else {
             throw fault(
@@ -147,5 +151,19 @@ extension KeyDirectory {
             )
         }
         return only
+    }
+
+    /// Returns the key of a kind that `current` names as the one in use at a time.
+    ///
+    /// - Throws: `Fault` when it or the next one is missing.
+    func currentIfAny(
+        _ kind: KeyChoice.Kind, among ids: some Collection<String>, _ choice: KeyChoice,
+        at now: Timestamp
+    ) throws(Fault) -> String? {
+        let inUse = choice.id(of: kind, at: now)
+        for id in [inUse, choice.lastID(of: kind)].compactMap(\.self) where !ids.contains(id) {
+            throw fault("\(path(of: .current)) names a missing \(kind.rawValue) key")
+        }
+        return inUse
     }
 }

@@ -6,7 +6,7 @@ import Ledger
 extension KeyDirectory {
     /// Returns the keys in use at a time, and the newest ones with the times from which on they are used.
     ///
-    /// - Throws: `Fault` for a directory without exactly one current key of each kind.
+    /// - Throws: `Fault` for a directory without exactly one current key of each kind but the pepper.
     func choice(at now: Timestamp) throws(Fault) -> KeyChoice {
         let files = try list() ?? []
         let said = try files.contains(.current) ? readChoice() : KeyChoice()
@@ -15,7 +15,10 @@ extension KeyDirectory {
             let ids = Self.ids(of: kind, in: files)
             // A directory of a former release has no MAC key.
             if ids.isEmpty, kind == .mac { continue }
-            choice.current[kind] = try current(kind, among: ids, said, at: now)
+            choice.current[kind] =
+                try kind == .pepper
+                ? currentIfAny(kind, among: ids, said, at: now)
+                : current(kind, among: ids, said, at: now)
             // Also a past one: its time says how long the former key has been out of use.
             choice.next[kind] = said.next[kind]
         }
@@ -46,10 +49,10 @@ extension KeyDirectory {
             try write(key.exported(), to: .token(id: id))
         case .mac:
             id = try writeMACKey()
-        case .encryption:
+        case .encryption, .pepper:
             let key = SecureRandom.bytes(SymmetricKey.byteCount)
             id = KeyFile.fingerprint(of: key)
-            try write(key, to: .encryption(id: id))
+            try write(key, to: Self.file(kind, id))
         }
         choice.next[kind] = KeyChoice.Next(id: id, from: from)
         try replaceChoice(choice)
@@ -85,10 +88,11 @@ extension KeyDirectory {
     static func ids(of kind: KeyChoice.Kind, in files: [KeyFile]) -> [String] {
         files.compactMap { file in
             switch (file, kind) {
-            case (.token(let id), .token), (.encryption(let id), .encryption), (.mac(let id), .mac):
+            case (.token(let id), .token), (.encryption(let id), .encryption),
+                (.mac(let id), .mac), (.pepper(let id), .pepper):
                 id
-            case (.token, _), (.encryption, _), (.mac, _), (.refresh, _), (.developmentProvider, _),
-                (.current, _), (.unprotectedLogs, _):
+            case (.token, _), (.encryption, _), (.mac, _), (.pepper, _), (.refresh, _),
+                (.developmentProvider, _), (.current, _), (.unprotectedLogs, _):
                 nil
             }
         }
@@ -99,6 +103,7 @@ extension KeyDirectory {
         case .token: .token(id: id)
         case .encryption: .encryption(id: id)
         case .mac: .mac(id: id)
+        case .pepper: .pepper(id: id)
         }
     }
 

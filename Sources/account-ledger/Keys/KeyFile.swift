@@ -9,6 +9,8 @@ enum KeyFile: Hashable {
     case encryption(id: String)
     /// A key that authenticates events and decision state, 32 bytes; named by its id.
     case mac(id: String)
+    /// A key that is mixed into hashes of passwords, 32 bytes; named by its fingerprint.
+    case pepper(id: String)
     /// The key that authenticates refresh tokens, 32 bytes.
     case refresh
     /// A key of the development identity provider, a private JWK; named by the provider.
@@ -23,6 +25,7 @@ enum KeyFile: Hashable {
         case .token(let id): "token-\(id).jwk"
         case .encryption(let id): "encryption-\(id).key"
         case .mac(let id): "mac-\(id).key"
+        case .pepper(let id): "pepper-\(id).key"
         case .refresh: "refresh.key"
         case .developmentProvider(let name): "dev-idp-\(name).jwk"
         case .current: "current"
@@ -43,6 +46,8 @@ enum KeyFile: Hashable {
                 self = .encryption(id: id)
             } else if let id = Self.middle(of: name, between: "mac-", and: ".key") {
                 self = .mac(id: id)
+            } else if let id = Self.middle(of: name, between: "pepper-", and: ".key") {
+                self = .pepper(id: id)
             } else if let id = Self.middle(of: name, between: "dev-idp-", and: ".jwk") {
                 self = .developmentProvider(name: id)
             } else {
@@ -51,7 +56,7 @@ enum KeyFile: Hashable {
         }
     }
 
-    /// The name of an encryption key: the first 16 hexadecimal digits of its SHA-256.
+    /// The name of an encryption key or a pepper: the first 16 hexadecimal digits of its SHA-256.
     static func fingerprint(of key: [UInt8]) -> String {
         Hex.encode(Array(SHA256.hash(key).prefix(8)))
     }

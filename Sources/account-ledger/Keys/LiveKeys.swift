@@ -4,6 +4,7 @@ import Ledger
 import LedgerAPI
 import LedgerEngine
 import LedgerSignIn
+import Passwords
 import Synchronization
 
 /// Reloads the keys of a serving process from the key directory, so that a rotation needs no restart.
@@ -20,19 +21,21 @@ final class LiveKeys: Sendable {
     private let tokens: AccessTokens
     private let digests: RequestDigests
     private let codes: AddressCodes
+    private let passwords: PasswordChecks
     private let log: Log
     private let lastRead = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Makes tokens and wrapping keys follow a directory.
     init(
         _ directory: KeyDirectory, wrapping: WrappingKeyring, tokens: AccessTokens,
-        digests: RequestDigests, codes: AddressCodes, log: Log
+        digests: RequestDigests, codes: AddressCodes, passwords: PasswordChecks, log: Log
     ) {
         self.directory = directory
         self.wrapping = wrapping
         self.tokens = tokens
         self.digests = digests
         self.codes = codes
+        self.passwords = passwords
         self.log = log
         wrapping.whenUnknown { [weak self] in self?.look() }
         tokens.setUnknownKeyHandler { [weak self] in self?.look() }
@@ -80,6 +83,11 @@ final class LiveKeys: Sendable {
                 log.write(
                     .info, "encryption or MAC keys changed",
                     ["current": .text(wrapping.currentID)])
+            }
+            if keys.peppers != passwords.peppers {
+                passwords.use(keys.peppers)
+                log.write(
+                    .info, "peppers changed", ["current": .text(keys.peppers.current ?? "none")])
             }
         } catch {
             // The loaded keys stay in use until an operator has repaired the directory.

@@ -127,11 +127,13 @@ struct Server: Sendable {
             url: configuration.databaseURL, keyring: keys.wrapping
         ) { log.write(.error, "credential fault", ["detail": .text($0)]) }
         passwords = PasswordChecks(
-            hasher: PasswordHasher(), pool: Self.passwordPool(), store: credentials, codes: codes,
-            failureTime: configuration.passwordFailureTime)
+            hasher: PasswordHasher(peppers: keys.peppers), pool: Self.passwordPool(),
+            store: credentials, codes: codes, localParts: { tenants[$0]?.localParts ?? .ascii },
+            failureTime: configuration.passwordFailureTime,
+            onFault: { log.write(.error, "password can't be checked", ["detail": .text($0)]) })
         liveKeys = LiveKeys(
             configuration.keys, wrapping: keys.wrapping, tokens: accessTokens,
-            digests: requestDigests, codes: codes, log: log)
+            digests: requestDigests, codes: codes, passwords: passwords, log: log)
     }
 
     /// Returns the threads that hash passwords: as many as there are processors, since each is busy for the whole

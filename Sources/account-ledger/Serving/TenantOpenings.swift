@@ -2,6 +2,7 @@ import CommandLine
 import Ledger
 import LedgerEngine
 import LedgerPostgres
+import Passwords
 import Postgres
 
 /// The first events and key rotations of all tenants, which determine the ledger's mode and keys.
@@ -111,6 +112,7 @@ struct TenantOpenings: Sendable {
             case .token: fact.tokenKey
             case .encryption: fact.encryptionKey
             case .mac: fact.macKey
+            case .pepper: nil
             }
         return [first].compactMap(\.self)
             + (rotations[tenant] ?? []).filter { $0.kind.rawValue == kind.rawValue }.map(\.key)
@@ -132,9 +134,10 @@ struct TenantOpenings: Sendable {
 
     /// Loads the keys of the directory, and creates them for a ledger without events.
     ///
+    /// Without `withPepper` the last pepper may be missing: the rotation that replaces a lost one needs none.
     /// - Throws: `Fault` when the mode or the keys are not the ledger's, or no log is sound.
     func keys(
-        from directory: KeyDirectory, mode: LedgerOpened.Mode
+        from directory: KeyDirectory, mode: LedgerOpened.Mode, withPepper: Bool = true
     ) throws(Fault) -> Keys {
         if soundTenants.isEmpty, let tenant = tenants.first {
             throw Fault(
@@ -153,7 +156,9 @@ struct TenantOpenings: Sendable {
         }
         let checked = served.isEmpty ? soundTenants : served
         try checkMode(mode, of: checked)
-        try check(keys, from: directory, of: checked.filter(requiringTenants.contains))
+        let required = checked.filter(requiringTenants.contains)
+        try check(keys, from: directory, of: required)
+        if withPepper { try checkPepper(keys, from: directory, of: required) }
         return keys
     }
 
@@ -191,6 +196,25 @@ struct TenantOpenings: Sendable {
                     of: tenant, among: Set(wrapping).subtracting(keys.wrapping.ids)
                 ).first {
                     "encryption key \(used.key)"
+                } else {
+                    String?.none
+                }
+            if let missing { throw directory.fault(Self.lacking(missing, of: tenant, directory)) }
+        }
+    }
+
+    /// Checks that the last pepper that a log names exists, and that the file `current` names one: a copied
+    /// directory without it would hash passwords without a pepper again.
+    private func checkPepper(
+        _ keys: Keys, from directory: KeyDirectory, of tenants: [TenantID]
+    ) throws(Fault) {
+        for tenant in tenants {
+            guard let last = self.keys(of: .pepper, in: tenant).last else { continue }
+            let missing =
+                if !keys.peppers.ids.contains(last) {
+                    "pepper \(last)"
+                } else if keys.announcedPepperID == nil {
+                    "line 'pepper \(last)' in the file '\(KeyFile.current.name)'"
                 } else {
                     String?.none
                 }

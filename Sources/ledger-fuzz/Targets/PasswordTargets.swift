@@ -20,7 +20,7 @@ enum PasswordTargets {
             "email_verified", "1e999",
         ]
     ) { input in
-        guard let read = try? PasswordImport(input) else { return false }
+        guard let read = try? PasswordImport(input, .any) else { return false }
         let command = read.command(
             NewPassword(hash: read.hash), for: password, in: .default, names: names,
             newID: { 1 }, at: Timestamp(seconds: 1))
@@ -28,8 +28,8 @@ enum PasswordTargets {
             throw Finding("an accepted line has no command")
         }
         try require(
-            PasswordSettings.canonical(address.text) == address.text, "the address is not canonical"
-        )
+            EmailLocalParts.any.canonical(address.text) == address.text,
+            "the address is not canonical")
         try require(command?.proof.email?.isVerified == true, "the address is not verified")
         return true
     }

@@ -68,6 +68,8 @@ enum StoredTargets {
                 LedgerOpened(mode: .production, encryptionKey: "e", macKey: "m", tokenKey: "t")),
             .keyRotated(
                 KeyRotated(macKey: "m", former: nil, after: .init(root: sha256([]), size: 3))),
+            .keyRotated(
+                KeyRotated(kind: .pepper, key: "p", former: KeyRotated.noFormerKey)),
             .signedIn(
                 SignedIn(
                     account: account, authenticatedAt: Timestamp(seconds: 1_790_000_000),

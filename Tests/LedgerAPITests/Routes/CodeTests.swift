@@ -175,6 +175,47 @@ import Testing
         #expect(sixth.code == "RATE_LIMITED")
     }
 
+    @Test func `strangers can't use up the tries of an account holder, which are limited as well`()
+        async throws
+    {
+        let service = try service { $0.proxies = "127.0.0.1" }
+        let address = "ada@example.com"
+        for number in 0..<4 {
+            let code = try await request(service)
+            for _ in 0..<StoredChallenge.triesMax {
+                let answer = try await signIn(
+                    service, code.wrong, from: "198.51.100.\(number / 2)")
+                #expect(answer.code == "INVALID_CODE")
+            }
+        }
+        let last = try await request(service)
+        #expect(try await signIn(service, last, from: "203.0.113.9").code == "RATE_LIMITED")
+        func link(_ code: Code, by person: Person) async throws -> Answer {
+            try await service.send(
+                "POST", "/v1/auth/link/email", code.body, token: person.accessToken)
+        }
+        func guess(by name: String) async throws {
+            let person = try await service.signIn("google", name)
+            for _ in 0..<AddressCodes.triesPerNetwork / StoredChallenge.triesMax {
+                let code = try await request(service, for: person.accessToken, address)
+                for _ in 0..<StoredChallenge.triesMax {
+                    #expect(try await link(code.wrong, by: person).code == "INVALID_CODE")
+                }
+            }
+            let code = try await request(service, for: person.accessToken, address)
+            #expect(try await link(code, by: person).code == "RATE_LIMITED")
+        }
+        try await guess(by: "eve")
+        let ada = try await service.signIn("google", "ada")
+        let code = try await request(service, for: ada.accessToken, address)
+        #expect(try await link(code, by: ada).providers == ["google", "email"])
+        // All accounts together have as many tries as all networks.
+        try await guess(by: "mallory")
+        let bob = try await service.signIn("google", "bob")
+        let other = try await request(service, for: bob.accessToken, address)
+        #expect(try await link(other, by: bob).code == "RATE_LIMITED")
+    }
+
     @Test func `an address gets five codes an hour`() async throws {
         let service = try service()
         for _ in 0..<5 { _ = try await request(service) }

@@ -44,6 +44,27 @@ import Testing
         }
     }
 
+    @Test func `a renewed access token repeats a merge, the token of another account does not`()
+        async throws
+    {
+        let scene = try await FactorMerge()
+        let service = scene.service
+        let other = try await service.signIn("google", "carol")
+        service.clock.advance(seconds: 1)
+        let renewed = try Person(await service.refresh(scene.ada.person.refreshToken))
+        #expect(renewed.accessToken != scene.ada.person.accessToken)
+        let digest = try #require(try await scene.preview().text("plan_digest"))
+        let merged = try await scene.merge(digest, key: "k")
+        #expect(merged.summary == "200 OK", "\(merged.body)")
+        let again = try await scene.merge(digest, renewed.accessToken, key: "k")
+        #expect(again.summary == "200 OK" && again.body == merged.body, "\(again.body)")
+        for (plan, token) in [(digest, other.accessToken), ("x", renewed.accessToken)] {
+            #expect(
+                try await scene.merge(plan, token, key: "k").summary
+                    == "422 IDEMPOTENCY_KEY_REUSED")
+        }
+    }
+
     @Test func `where both have factors, those of either and codes of either set are accepted`()
         async throws
     {

@@ -17,6 +17,8 @@ import Testing
         let service: TestService
         var cookies: [String: String] = [:]
         var token = ""
+        /// Whether its sign-ins are beside its session.
+        var isBeside = false
 
         init(_ service: TestService) async throws {
             self.service = service
@@ -43,8 +45,9 @@ import Testing
         func get(_ path: String) async throws -> Answer { try await send("GET", path) }
 
         func send(_ method: String, _ path: String, _ body: String? = nil) async throws -> Answer {
-            try await service.send(
-                method, path, body, headers: [("Cookie", cookie), ("Ledger-CSRF", token)])
+            var headers = [(name: "Cookie", value: cookie), (name: "Ledger-CSRF", value: token)]
+            if isBeside { headers.append((name: "Ledger-Beside", value: "yes")) }
+            return try await service.send(method, path, body, headers: headers)
         }
 
         /// Returns the page after it has been loaded again with its cookies.
@@ -125,6 +128,48 @@ import Testing
                 "/v1/account/merge/preview", #"{"provider":"google","flow_code":"cookie"}"#)
             #expect(preview.summary == summary, "\(seconds) \(preview.body)")
         }
+    }
+
+    @Test func `a page signs in to the account to merge, beside its own session`() async throws {
+        let scene = try await FactorMerge()
+        let service = scene.service
+        var page = try await Page(service)
+        func signIn(_ provider: String, _ subject: String) async throws -> Answer {
+            try await page.post(
+                "/v1/auth/sign-in/\(provider)",
+                "{\"id_token\":\"\(service.idToken(provider, subject))\"}")
+        }
+        // Without a session of the page, nothing is beside it.
+        page.isBeside = true
+        let first = try await signIn("apple", "bob")
+        #expect(first.status == 201 && first.text("access_token") == nil, "\(first.body)")
+        page = try await page.again()
+        let cookie = page.cookies["__Host-ledger-account"]
+
+        let refused = try await signIn("google", "ada")
+        #expect(refused.summary == "403 SECOND_FACTOR_REQUIRED", "\(refused.body)")
+        let step = try #require(refused.detail("sign_in_token")?.string)
+        let opened = try await page.post(
+            "/v1/auth/second-factor",
+            """
+            {"sign_in_token":"\(step)","factor_id":"\(scene.ada.factor)",\
+            "code":"\(scene.code(scene.ada))"}
+            """)
+        #expect(opened.status == 201 && opened.text("refresh_token") == nil)
+        let other = try #require(opened.text("access_token"))
+        #expect(page.cookies["__Host-ledger-account"] == cookie)
+        #expect(try await page.get("/v1/account").text("user_id") == scene.bob.userID)
+
+        let proof = "\"other_access_token\":\"\(other)\""
+        let plan = try await page.post("/v1/account/merge/preview", "{\(proof)}")
+        #expect(plan.mergedFactors == ["\(scene.ada.factor) of absorbed"], "\(plan.body)")
+        let digest = try #require(plan.text("plan_digest"))
+        let merged = try await page.post(
+            "/v1/account/merge", "{\(proof),\"plan_digest\":\"\(digest)\"}")
+        #expect(merged.status == 200, "\(merged.body)")
+        #expect(try await service.account(other).summary == "401 INVALID_ACCESS_TOKEN")
+        // The first factor of the account has ended the page's session as well.
+        #expect(try await page.get("/v1/account").code == "INVALID_ACCESS_TOKEN")
     }
 
     @Test func `a page shows the recent activity of its account`() async throws {

@@ -70,6 +70,7 @@ struct TestService {
         var names: (any NameReader)?
         /// The systems whose external ids stand in access tokens.
         var tokenSources: [NameSource] = []
+        var localParts = EmailLocalParts.ascii
     }
 
     let clock: TestClock
@@ -190,6 +191,7 @@ struct TestService {
                         messages: MessageSettings(
                             smsCountries: SMSCountries(options.smsCountries),
                             smsPerHour: options.smsPerHour),
+                        localParts: options.localParts,
                         returnAddresses: ReturnAddresses(loopbackPath: "/callback"),
                         tokenSources: options.tokenSources)
                 )
@@ -220,7 +222,9 @@ struct TestService {
                 hasher: PasswordHasher(
                     parameters: try Argon2Parameters(memoryKiB: 8, iterations: 1, lanes: 1)),
                 pool: options.passwordPool,
-                store: ledger, codes: codes, failureTime: .milliseconds(500),
+                store: ledger, codes: codes,
+                localParts: { configured[$0]?.localParts ?? .ascii },
+                failureTime: .milliseconds(500),
                 pause: { [pauses = options.pauses] in pauses.add($0) }),
             passkeys: passkeys,
             flows: BrowserFlows(key: options.spendingKey),

@@ -1,6 +1,8 @@
 """A mail server on 127.0.0.1 with TLS: prints its port, and a line of JSON for each message.
 
-    tls_mail_sink.py starttls|smtps CERTIFICATE KEY
+    tls_mail_sink.py starttls|smtps|early CERTIFICATE KEY
+
+It offers SMTPUTF8 over TLS; with `early`, which is STARTTLS, only before TLS.
 """
 import json
 import socket
@@ -27,7 +29,10 @@ def serve(connection):
     while line := stream.readline():
         verb = line.split()[0].upper().split(b":")[0]
         if verb == b"EHLO":
-            answer("250 AUTH PLAIN" if is_secure else "250-sink\r\n250 STARTTLS")
+            answer("250-sink")
+            if is_secure != (mode == "early"):
+                answer("250-SMTPUTF8")
+            answer("250 AUTH PLAIN" if is_secure else "250 STARTTLS")
         elif verb == b"STARTTLS":
             answer("220 go on")
             connection = context.wrap_socket(connection, server_side=True)

@@ -22,6 +22,19 @@ import Testing
         #expect(take(max: 3) == (batch: [], late: []))
     }
 
+    @Test func `elements like the first one are returned together, the others later in order`() {
+        for number in [1, 2, 11, 3, 21, 12] { #expect(queue.add(number)) }
+        func take() -> [Int] {
+            queue.take(max: 2) { $0 / 10 == $1 / 10 }.batch.map(\.element)
+        }
+        #expect(take() == [1, 2])
+        #expect(queue.add(4))
+        #expect(take() == [11, 12])
+        #expect(take() == [3, 4])
+        #expect(take() == [21])
+        #expect(take().isEmpty)
+    }
+
     @Test func `all late elements are returned at once, however few are requested`() {
         for number in 1...6 { #expect(queue.add(number)) }
         clock.advance(by: .seconds(4))

@@ -82,7 +82,7 @@ import Testing
         let ledger = InMemoryLedger(policy: { _ in nil }, now: { Self.now })
         let passwords = PasswordChecks(
             hasher: PasswordHasher(), pool: BlockingPool(label: "none", threads: 1, waitingMax: 0),
-            store: ledger, codes: codes)
+            store: ledger, codes: codes, localParts: { _ in .ascii })
         let client = CodeClient(
             codes: codes, passwords: passwords,
             passkeys: PasskeyChecks(
@@ -307,7 +307,8 @@ import Testing
             ] {
                 waits.append(
                     try await store.count(
-                        counts, in: .default, at: Self.now.adding(seconds: seconds)))
+                        counts, in: .default, at: Self.now.adding(seconds: seconds))?
+                        .waitSeconds)
             }
             #expect(waits == [nil, 3_599, nil, quarter - 3_600, nil])
             await store.close()
@@ -351,6 +352,13 @@ import Testing
                 WHERE challenge_id = '\(other)'
                 """)
             #expect(try await refusal(codes, other, outbox.codes[0]) == .wrongCode)
+        }
+    }
+
+    @Test func `the last letter of an address may join the sign`() async throws {
+        try await with { _, codes, outbox in
+            let id = try await send(codes, "\u{D15}\u{D4E}@example.com")
+            #expect(try await refusal(codes, id, outbox.codes[0]) == nil)
         }
     }
 

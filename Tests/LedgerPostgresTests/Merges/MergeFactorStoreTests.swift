@@ -139,6 +139,31 @@ import Testing
         }
     }
 
+    @Test func `a factor that loses its provider is listed with the account that has it now`()
+        async throws
+    {
+        try await with { scene in
+            try await scene.database.asSuperuser.execute(
+                "UPDATE factors SET domain = 'login.example' WHERE kind = 'totp'")
+            func listed() async throws -> [AccountID] {
+                let new = TenantPolicy(providers: [:])
+                let former = TenantPolicy(providers: [
+                    provider("passkey"): ProviderPin(type: .passkey, issuers: ["login.example"])
+                ])
+                let found = try await scene.database.asRuntime.with {
+                    try RecordedRules.accounts(
+                        of: .default, losingFactorsBy: new, since: former, limit: 10, on: $0)
+                }
+                #expect(found.count == Int64(found.accounts.count))
+                return found.accounts
+            }
+            #expect(try await listed() == [scene.account])
+            try await scene.database.asSuperuser.execute(
+                "UPDATE accounts SET merged_into = NULL")
+            #expect(try await listed() == [scene.account, scene.bob.caller.account].sorted())
+        }
+    }
+
     @Test func `a planned removal of a factor that was united is found, and ends with an undoing`()
         async throws
     {

@@ -73,6 +73,31 @@ import Testing
         }
     }
 
+    @Test func `an SMS binds its code to the host of the tenant's account page`() async throws {
+        try await MessageFixture.with { fixture in
+            let dispatcher = fixture.dispatcher {
+                $0.settings = { _ in
+                    var settings = MessageSettings(product: "Shop")
+                    settings.bindsCodes = true
+                    return settings
+                }
+                $0.accountPage = { "https://\($0).example/account" }
+            }
+            try await fixture.running(dispatcher) {
+                try await fixture.write(
+                    try fixture.message(to: "+4915112345678", channel: .sms))
+                try await soon("it to be sent") {
+                    try await fixture.rows().allSatisfy { $0.hasPrefix("sent") }
+                }
+            }
+            #expect(
+                fixture.transport.attempts.map(\.text.body) == [
+                    "493021 is your Shop sign-in code, valid for 10 minutes. Do not share it.\n"
+                        + "@default.example #493021"
+                ])
+        }
+    }
+
     @Test func `a wake-up sends at once`() async throws {
         try await MessageFixture.with { fixture in
             let dispatcher = fixture.dispatcher { $0.poll = .seconds(3_600) }
@@ -95,6 +120,7 @@ import Testing
             let transport = fixture.transport
             transport.answer { message in
                 if message.recipient.hasPrefix("gone") { return .refused(code: 550) }
+                if message.recipient.hasPrefix("jos") { return .refused(code: nil, .noSMTPUTF8) }
                 let isFirst = transport.attempts.count { $0.id == message.id } < 3
                 return isFirst ? .deferred(code: 451, .busy) : .accepted(code: 250)
             }
@@ -102,20 +128,23 @@ import Testing
             try await fixture.running(dispatcher) {
                 try await fixture.write(try fixture.message(to: "gone@example.org"))
                 try await fixture.write(try fixture.message())
-                try await soon("both to end") {
+                try await fixture.write(try fixture.message(to: "jos\u{E9}@example.org"))
+                try await soon("all to end") {
                     try await fixture.rows() == [
                         "failed 1 550 - destroyed", "sent 3 250 - destroyed",
+                        "failed 1 - no_smtputf8 destroyed",
                     ]
                 }
             }
-            #expect(transport.attempts.count == 4)
-            #expect(faults.all.count == 2, "\(faults.all)")
+            #expect(transport.attempts.count == 5)
+            #expect(faults.all.count == 3, "\(faults.all)")
             #expect(faults.all.contains { $0.contains("550") })
+            #expect(faults.all.contains { $0.hasSuffix("was refused by email: no_smtputf8") })
             #expect(faults.all.contains("messages by email wait: busy (451)"))
             #expect(!faults.all.joined().contains("@"))
             #expect(
                 Set(dispatcher.outcomes.map { "\($0.outcome) \($0.count)" })
-                    == ["failed 1", "sent 1", "busy 2"])
+                    == ["failed 2", "sent 1", "busy 2"])
         }
     }
 

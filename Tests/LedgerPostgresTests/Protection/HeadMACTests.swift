@@ -113,6 +113,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [KeyRotated.Kind.token, .pepper])
+    func `a rotation of another key states no protection`(of kind: KeyRotated.Kind) async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                let rotated = KeyRotated(kind: kind, key: "new", former: "none")
+                _ = try await fixture.submit(.rotateKey(RotateKey(rotated))).get()
+                _ = try await fixture.signIn(subject("google", "ada"))
+            }
+        }
+    }
+
     @Test func `a head from before its log was protected is decided from no more`() async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in

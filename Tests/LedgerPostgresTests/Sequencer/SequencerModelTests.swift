@@ -9,46 +9,56 @@ import Testing
     func `commands one by one leave the log of the pure model`(
         seed: UInt64, hasEveryType: Bool
     ) async throws {
-        let policy = RandomCommands.policy(hasEveryType: hasEveryType)
-        try await ScratchDatabase.with { database in
-            try await SequencerFixture.with(database, policy: policy) { fixture in
-                var commands = RandomCommands(seed: seed, hasEveryType: hasEveryType)
-                var model = ModelLedger(policy: policy)
-                _ = try model.execute(SequencerFixture.opening(of: .default))
-                for _ in 0..<250 {
-                    let command = commands.next()
-                    let real = try await fixture.sequencer.submit(command)
-                    let expected = try model.execute(command)
-                    #expect(real.comparable == expected.comparable)
-                    model.alias(expected, as: real)
-                    commands.learn(real)
-                }
-                let log = try await fixture.log()
-                #expect(log.map(\.recorded.event.comparable) == model.events.map(\.comparable))
-                #expect(log.count > 100)
-                let isUpgraded = log.contains { event in
-                    guard case .providerUnlinked(let fact) = event.recorded.event else {
-                        return false
-                    }
-                    return fact.upgrade?.session != nil
-                }
-                #expect(isUpgraded == hasEveryType)
-                let isConfirmed = log.contains { $0.recorded.event.name == .addressConfirmed }
-                #expect(isConfirmed == hasEveryType)
-                #expect(fixture.reportedFaults.isEmpty)
-            }
+        let log = try await Self.log(
+            of: RandomCommands(seed: seed, hasEveryType: hasEveryType), hasEveryType: hasEveryType)
+        #expect(log.count > 100)
+        let isUpgraded = log.contains { event in
+            guard case .providerUnlinked(let fact) = event else { return false }
+            return fact.upgrade?.session != nil
         }
+        #expect(isUpgraded == hasEveryType)
+        #expect(log.contains { $0.name == .addressConfirmed } == hasEveryType)
     }
 
     @Test(arguments: [UInt64(21), 22, 23, 24])
     func `merges that unite second factors leave the log of the pure model`(
         seed: UInt64
     ) async throws {
-        let policy = RandomCommands.policy(hasEveryType: true)
-        try await ScratchDatabase.with { database in
+        let log = try await Self.log(
+            of: RandomCommands(
+                seed: seed, subjectsPerProvider: 6, hasEveryType: true, unitesFactors: true))
+        let united = log.count { event in
+            guard case .accountsMerged(let fact) = event else { return false }
+            return !fact.factors.isEmpty
+        }
+        #expect(united > 0, "the seed unites no factors")
+    }
+
+    @Test func `undoings of such merges by two persons leave the log of the pure model`()
+        async throws
+    {
+        var separated = 0
+        for seed in UInt64(21)...24 {
+            let log = try await Self.log(
+                of: RandomCommands(
+                    seed: seed, subjectsPerProvider: 6, hasEveryType: true, unitesFactors: true,
+                    undoesByTwo: true))
+            separated += log.count { event in
+                guard case .accountsUnmerged(let fact) = event else { return false }
+                return !fact.factors.isEmpty && fact.asker != nil
+            }
+        }
+        #expect(separated > 0, "the seeds separate no factors")
+    }
+
+    /// Runs commands by a sequencer and by the model, and returns the events of the log that both have.
+    private static func log(
+        of random: RandomCommands, hasEveryType: Bool = true
+    ) async throws -> [Event] {
+        let policy = RandomCommands.policy(hasEveryType: hasEveryType)
+        return try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database, policy: policy) { fixture in
-                var commands = RandomCommands(
-                    seed: seed, subjectsPerProvider: 6, hasEveryType: true, unitesFactors: true)
+                var commands = random
                 var model = ModelLedger(policy: policy)
                 _ = try model.execute(SequencerFixture.opening(of: .default))
                 for _ in 0..<250 {
@@ -59,16 +69,10 @@ import Testing
                     model.alias(expected, as: real)
                     commands.learn(real)
                 }
-                let log = try await fixture.log()
-                #expect(log.map(\.recorded.event.comparable) == model.events.map(\.comparable))
-                let united = log.count { event in
-                    guard case .accountsMerged(let fact) = event.recorded.event else {
-                        return false
-                    }
-                    return !fact.factors.isEmpty
-                }
-                #expect(united > 0, "the seed unites no factors")
+                let events = try await fixture.log().map(\.recorded.event)
+                #expect(events.map(\.comparable) == model.events.map(\.comparable))
                 #expect(fixture.reportedFaults.isEmpty)
+                return events
             }
         }
     }

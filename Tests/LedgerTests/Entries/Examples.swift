@@ -46,10 +46,14 @@ enum Examples {
             .keyRotated(
                 isFirst
                     ? KeyRotated(kind: .encryption, key: "fedcba9876543210", former: "01234567")
-                    : KeyRotated(
-                        macKey: "fedcba98", former: nil,
-                        after: KeyRotated.Prefix(
-                            root: digest(Array(repeating: 4, count: 32)), size: 1041)))
+                    : kind.version == 2
+                        ? KeyRotated(
+                            macKey: "fedcba98", former: nil,
+                            after: KeyRotated.Prefix(
+                                root: digest(Array(repeating: 4, count: 32)), size: 1041))
+                        : KeyRotated(
+                            kind: .pepper, key: "0011223344556677",
+                            former: KeyRotated.noFormerKey))
         case .accountOpened:
             .accountOpened(
                 AccountOpened(account: account, cause: isFirst ? .signUp : .anonymous))

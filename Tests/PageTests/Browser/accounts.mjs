@@ -1,8 +1,7 @@
 // Accounts for the console's stories, made through the HTTP API with the development identity provider.
 
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
-import { newName } from "./people.mjs";
+import { appCode, newName } from "./people.mjs";
 import { base } from "./tab.mjs";
 
 /** Sends a request, and checks the status of its answer. */
@@ -44,17 +43,6 @@ export async function conflict() {
   const [caller, holder] = [await signInBy("apple"), await signInBy("google")];
   await link(caller, "google", holder.name, 409);
   return { caller, holder };
-}
-
-/** The code of an authenticator app at the present time (RFC 6238). */
-function appCode(secret) {
-  const bits = [...secret].map((each) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(each).toString(2).padStart(5, "0")).join("");
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((each) => parseInt(each, 2)));
-  const step = Buffer.alloc(8);
-  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
-  const mac = createHmac("sha1", key).update(step).digest();
-  const number = mac.readUInt32BE(mac[19] & 15) & 0x7fffffff;
-  return String(number % 1_000_000).padStart(6, "0");
 }
 
 /** Enrols an authenticator app; returns the id of the factor. */

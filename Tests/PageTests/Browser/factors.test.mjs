@@ -1,40 +1,9 @@
 // Second factors: an authenticator app, a phone, a security key and recovery codes.
 
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
 import test from "node:test";
-import { newName, sentCode, signIn, signInAt } from "./people.mjs";
+import { appCode, enrolApp, newName, sentCode, signIn, signInAt } from "./people.mjs";
 import { base, localhost, withBrowser } from "./tab.mjs";
-
-/** The code of an authenticator app (RFC 6238); of a later time step where a code was used already. */
-function appCode(secret, stepsLater = 0) {
-  const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-  const bits = [...secret].map((digit) => digits.indexOf(digit).toString(2).padStart(5, "0")).join("");
-  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => Number.parseInt(byte, 2)));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + stepsLater));
-  const mac = createHmac("sha1", key).update(counter).digest();
-  const offset = mac[19] & 15;
-  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
-}
-
-/** Enrols an authenticator app; returns its secret and the recovery codes. */
-async function enrolApp(tab) {
-  await tab.click("Add a second factor");
-  await tab.check("kinds of second factors");
-  await tab.click("Authenticator app");
-  await tab.sees("img", "QR code for the authenticator app");
-  await tab.check("QR code");
-  const secret = (await tab.evaluate(`document.querySelector("main code").textContent`)).replaceAll(" ", "");
-  await tab.fill("Code", "000000");
-  await tab.click("Add");
-  await tab.says("The code is wrong or has expired.", "alert");
-  await tab.fill("Code", appCode(secret));
-  await tab.click("Add");
-  await tab.says("The second factor was added.");
-  await tab.sees("heading", "Recovery codes");
-  return { secret, codes: await tab.items("Recovery codes") };
-}
 
 test("a person enrols an authenticator app, and signs in with it or a recovery code", () =>
   withBrowser(async (open) => {

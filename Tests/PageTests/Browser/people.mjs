@@ -1,5 +1,6 @@
 // What people of the tests do at the development identity provider, and with the messages that they get.
 
+import { createHmac } from "node:crypto";
 import { base } from "./tab.mjs";
 
 let count = 0;
@@ -24,6 +25,36 @@ export async function signIn(tab, provider, name, address = base) {
   await tab.click(`Sign in with ${provider[0].toUpperCase()}${provider.slice(1)}`);
   await signInAt(tab, provider, name);
   await tab.sees("heading", "Linked accounts");
+}
+
+/** The code of an authenticator app (RFC 6238); of a later time step where a code was used already. */
+export function appCode(secret, stepsLater = 0) {
+  const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+  const bits = [...secret].map((digit) => digits.indexOf(digit).toString(2).padStart(5, "0")).join("");
+  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + stepsLater));
+  const mac = createHmac("sha1", key).update(counter).digest();
+  const offset = mac[19] & 15;
+  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}
+
+/** Enrols an authenticator app; returns its secret and the recovery codes. */
+export async function enrolApp(tab) {
+  await tab.click("Add a second factor");
+  await tab.check("kinds of second factors");
+  await tab.click("Authenticator app");
+  await tab.sees("img", "QR code for the authenticator app");
+  await tab.check("QR code");
+  const secret = (await tab.evaluate(`document.querySelector("main code").textContent`)).replaceAll(" ", "");
+  await tab.fill("Code", "000000");
+  await tab.click("Add");
+  await tab.says("The code is wrong or has expired.", "alert");
+  await tab.fill("Code", appCode(secret));
+  await tab.click("Add");
+  await tab.says("The second factor was added.");
+  await tab.sees("heading", "Recovery codes");
+  return { secret, codes: await tab.items("Recovery codes") };
 }
 
 const read = new Map();

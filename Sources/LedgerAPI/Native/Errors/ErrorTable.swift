@@ -82,6 +82,11 @@ extension ErrorAnswer {
                             }),
                         "expires_in": .number(SecondFactorTokens.signInSeconds),
                     ])
+            case .codeNeeded(let seconds):
+                Self(
+                    429, .rateLimited, "Too many attempts: a code to the address is needed",
+                    details: ["needs": "code"]
+                ).retry(after: seconds)
             case .identityHeld(.token(let token)):
                 Self(
                     409, .providerConflict, Self.inUse, details: ["proof_token": .text(token)])

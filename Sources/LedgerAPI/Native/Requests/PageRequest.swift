@@ -58,6 +58,8 @@ enum PageFlowCookie {
 /// its session's token in a field that other sites can't send without permission by CORS, which they don't get.
 enum PageRequest {
     static let tokenField = "Ledger-CSRF"
+    /// The field of a sign-in beside the page's session, to the account that is to be merged.
+    static let besideField = "Ledger-Beside"
     private static let siteField = "Sec-Fetch-Site"
     private static let ownSite = "same-origin"
 

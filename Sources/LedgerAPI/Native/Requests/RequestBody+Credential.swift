@@ -24,10 +24,11 @@ extension RequestBody {
     ///   - provider: the provider; nil when the tenant has no such provider.
     ///   - isForPlan: whether the credential is bound to the plan of a merge, so that the client
     ///     chooses no nonce.
+    ///   - isForSignIn: whether a code to an address may come with its password.
     /// - Returns: the credential, not checked.
     /// - Throws: 400 for a missing or malformed member.
     func credential(
-        for provider: ProviderConfiguration?, isForPlan: Bool = false
+        for provider: ProviderConfiguration?, isForPlan: Bool = false, isForSignIn: Bool = false
     ) throws(APIError) -> CredentialBody {
         let verifier = try text(OptionalText.codeVerifier)
         if let pageFlow, try text(OptionalText.flowCode) == PageFlowCookie.codeInBody {
@@ -47,7 +48,7 @@ extension RequestBody {
         case .oauth2: .oauth2(OAuth2Body(accessToken: try required(.accessToken)))
         case .anonymous: .anonymous(AnonymousBody(secret: try required(.anonymousSecret)))
         case .email, .phone: .code(try code())
-        case .password: .password(try password(for: provider))
+        case .password: .password(try password(for: provider, isForSignIn: isForSignIn))
         case .passkey: .passkey(try passkey())
         }
     }
@@ -66,12 +67,15 @@ extension RequestBody {
         return PasskeyBody(challenge: challenge, credential: credential)
     }
 
-    /// Reads an address with its password; or a code, with the password that it sets by a link.
+    /// Reads an address with its password, for a sign-in also with a code; or a code, with the password that it sets
+    /// by a link.
     private func password(
-        for provider: ProviderConfiguration?
+        for provider: ProviderConfiguration?, isForSignIn: Bool
     ) throws(APIError) -> PasswordBody {
         let given = try text(OptionalText.password)
-        guard try text(OptionalText.challengeID) == nil else {
+        let hasCode = try text(OptionalText.challengeID) != nil
+        let address = try text(OptionalText.email)
+        guard !hasCode || isForSignIn && given != nil && address != nil else {
             guard let given, case .password(let settings)? = provider?.settings else {
                 return .signUp(try code())
             }
@@ -84,21 +88,21 @@ extension RequestBody {
         return .known(
             address: try required(.email),
             try required(.password).password(OptionalText.password),
-            deviceToken: try deviceToken())
+            deviceToken: try deviceToken(), code: hasCode ? try code() : nil)
     }
 
     /// Reads a credential, which for an anonymous account may be absent: then a new secret takes its place.
     ///
     /// - Throws: 400 for a missing or malformed member.
     func credentialOrNewSecret(
-        for provider: ProviderConfiguration?
+        for provider: ProviderConfiguration?, isForSignIn: Bool = false
     ) throws(APIError) -> CredentialBody {
         if provider?.settings.type == .anonymous,
             try text(OptionalText.anonymousSecret) == nil
         {
             return .anonymous(AnonymousBody())
         }
-        return try credential(for: provider)
+        return try credential(for: provider, isForSignIn: isForSignIn)
     }
 
     /// Returns the text of a member that the provider's type asks for.
@@ -138,7 +142,8 @@ extension OptionalText {
     static let email = OptionalText(
         name: "email", bytesMax: CodeSettings.typedBytesMax,
         about:
-            "The e-mail address; required for a provider of type `password` without `challenge_id`",
+            "The e-mail address; required for a provider of type `password` without `challenge_id`; with"
+            + " `challenge_id`, `code` and `password`, the code is one to this address for a sign-in",
         example: "ada@example.com")
     static let password = OptionalText(
         name: "password", bytesMax: Password.bytesMax,

@@ -3,22 +3,31 @@ internal import Ledger
 internal import LedgerSignIn
 internal import LedgerWire
 
-/// `POST /v1/auth/codes/{code_provider}`: sends a code that signs in.
+/// `POST /v1/auth/codes/{code_provider}`: sends a code that signs in, alone or with a password.
 struct SignInCodeRoute: Route {
     static let method = "POST"
     static let path = "/v1/auth/codes/{code_provider}"
     static let operation = Operation(
         id: "send_sign_in_code", tag: .signIn, summary: "Send a code to sign in with",
         about:
-            "For a provider of type `email` or `phone`. The answer is the same whether an account has the"
-            + " address or not.",
+            "For a provider of type `email` or `phone`; or of type `password`, whose sign-in takes the code"
+            + " beside the password after a refusal whose `details.needs` is `code`. The answer is the same"
+            + " whether an account has the address or not.",
         access: .anyone, parameters: [LanguageHeader.parameter], body: SignInCodeBody.self,
         answers: .json(CodeAnswer.schema), refusals: .ofCode)
 
     func answer(_ call: RouteCall) async throws(APIError) -> HTTPResponse {
-        let (kind, address) = try call.address(SignInCodeBody.address)
+        let (kind, address) = try call.address(SignInCodeBody.address, mayBePassword: true)
         let device = try call.body().deviceToken()
-        return try await call.send(to: address, kind, for: .signIn, knownAs: device)
+        guard let provider = call.codeProvider,
+            case .password? = call.configuration(of: provider)?.settings
+        else { return try await call.send(to: address, kind, for: .signIn, knownAs: device) }
+        let language = try LanguageHeader.read(call)
+        return try await call.sent { () async throws(CodeFailure) in
+            try await call.services.passwords.beginSignIn(
+                address, of: provider, in: call.tenant, from: call.clientNetwork,
+                knownAs: device, language: language, at: call.now)
+        }
     }
 }
 
@@ -126,7 +135,7 @@ extension RouteCall {
     ///
     /// - Parameters:
     ///   - member: the member of the body.
-    ///   - mayBePassword: whether the provider may be one of passwords, which a code links.
+    ///   - mayBePassword: whether the provider may be one of passwords.
     ///   - isSentTo: whether messages must be able to go to the address.
     /// - Returns: the kind of the address, and its canonical form.
     /// - Throws: 400 for a text that is no address, and for a provider that sends no codes.
@@ -140,11 +149,11 @@ extension RouteCall {
         case .password where mayBePassword: kind = .email
         default: throw .refused(.unsupportedProvider)
         }
-        let codes = CodeSettings(kind: kind)
-        guard let address = codes.canonical(typed) else {
+        guard let address = configuration.localParts.canonical(typed, kind) else {
             throw .invalidRequest(
                 RequestFlaw("\(member.name) is not \(kind.inWords)", at: .field(member.name)))
         }
+        let codes = CodeSettings(kind: kind)
         guard !isSentTo || codes.mayReceive(address, under: configuration.messages) else {
             throw .invalidRequest(
                 RequestFlaw(

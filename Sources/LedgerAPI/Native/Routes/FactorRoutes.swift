@@ -86,7 +86,7 @@ struct BeginEnrolmentRoute: Route {
         case .phone:
             guard let typed else { throw .isRequired(BeginEnrolmentBody.phone.name) }
             guard let provider = call.phoneProvider else { throw .refused(.unsupportedProvider) }
-            guard let number = provider.settings.canonical(typed),
+            guard let number = CodeSettings.number(typed),
                 provider.settings.mayReceive(number, under: call.configuration.messages)
             else {
                 throw .invalidRequest(

@@ -142,7 +142,7 @@ private struct LinkRequest {
                 path: "/v1/auth/link/\(provider)", content: call.content)
         }
         guard call.configuration.policy.confirmLater,
-            case .password(.known(let typed, let password, _)) = presented,
+            case .password(.known(let typed, let password, _, _)) = presented,
             case .password(let settings)? = call.configuration(of: provider)?.settings
         else {
             claim = nil

@@ -308,7 +308,7 @@ extension RouteCall {
     ///
     /// - Throws: 400 for a text that is no address.
     func canonical(_ typed: String) throws(APIError) -> String {
-        guard let address = PasswordSettings.canonical(typed) else {
+        guard let address = configuration.localParts.canonical(typed) else {
             throw .invalidRequest(
                 RequestFlaw("email is not an e-mail address", at: .field("email")))
         }
@@ -358,7 +358,9 @@ extension RouteCall {
     func error(_ failure: CodeFailure, or wrong: Refusal) -> APIError {
         switch failure {
         case .wrong: .refused(wrong)
-        case .limited(let seconds): .refused(.rateLimited(retryAfterSeconds: seconds))
+        case .wrongCode: .refused(.invalidCode)
+        case .limited(let seconds), .codeNeeded(let seconds):
+            .refused(.rateLimited(retryAfterSeconds: seconds))
         case .faulted(let fault): .faulted(fault)
         }
     }

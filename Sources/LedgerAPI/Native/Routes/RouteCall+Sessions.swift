@@ -4,15 +4,25 @@ internal import LedgerSignIn
 internal import LedgerWire
 
 extension RouteCall {
-    /// Returns the answer that issues a session's tokens, or to a page the cookie.
+    /// Whether a page signs in beside its own session, which stays.
+    var isBeside: Bool {
+        page?.caller != nil && request.headers.count(of: PageRequest.besideField) > 0
+    }
+
+    /// Returns the answer that issues a session's tokens, or to a page the cookie; beside the page's own session, the
+    /// access token alone.
     func session(
         _ grant: Grant, refreshToken: String, isNewUser: Bool, anonymousSecret: String? = nil,
-        deviceToken: String? = nil, challenge: ChallengeID? = nil, status: Int = 200
+        deviceToken: String? = nil, challenge: ChallengeID? = nil, isBeside: Bool = false,
+        status: Int = 200
     ) async -> HTTPResponse {
         if page != nil {
             return .json(
-                PageSessionAnswer(isNewUser: isNewUser, challenge: challenge), status: 201,
-                headers: [pageCookie(of: grant)]
+                PageSessionAnswer(
+                    isNewUser: isNewUser, challenge: challenge,
+                    accessToken: await isBeside ? accessToken(for: grant) : nil),
+                status: 201,
+                headers: (isBeside ? [] : [pageCookie(of: grant)])
                     + [deviceToken].compactMap { $0.map(PageDeviceCookie.set) })
         }
         return .json(
@@ -47,13 +57,17 @@ extension RouteCall {
         deviceToken: String? = nil, challenge: ChallengeID? = nil
     ) async -> SessionAnswer {
         SessionAnswer(
-            accessToken: surface.accessToken(
-                for: grant, names: await tokenNames(of: grant.account), in: tenant, services),
+            accessToken: await accessToken(for: grant),
             refreshToken: refreshToken, expiresIn: services.accessTokens.lifetimeSeconds,
             userID: grant.account.description, isNewUser: isNewUser,
             linkedProviders: grant.linkedProviders.map(\.description),
             anonymousSecret: anonymousSecret, deviceToken: deviceToken,
             challengeID: challenge?.description)
+    }
+
+    private func accessToken(for grant: Grant) async -> String {
+        surface.accessToken(
+            for: grant, names: await tokenNames(of: grant.account), in: tenant, services)
     }
 
     /// The external ids of an account that its access tokens state; nil when they can't be read.

@@ -153,14 +153,14 @@ extension RouteCall {
                     for: proof, of: account, in: tenant, at: now),
                 try await factors(of: account).filter { $0.factor.kind.mayFollow(proof.methods) })
         }
-        await endReplacedSession()
+        if !isBeside { await endReplacedSession() }
         return await self.session(
             opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
             anonymousSecret: newSecret,
             deviceToken: await services.codes.deviceToken(
                 for: proof.knownAddress, secondFactor?.account, presented: device, in: tenant,
                 at: now),
-            challenge: await challenge(of: confirmation),
+            challenge: await challenge(of: confirmation), isBeside: isBeside,
             status: confirmation == nil ? 200 : 201)
     }
 

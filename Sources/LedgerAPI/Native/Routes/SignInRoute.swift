@@ -11,13 +11,15 @@ struct SignInRoute: Route {
     static let operation = Operation(
         id: "sign_in", tag: .signIn, summary: "Open a session with a provider's credential",
         about: "Opens an account for an unknown identity unless `create_account` is false. Without"
-            + " `anonymous_secret`, a provider of type `anonymous` always opens one.",
+            + " `anonymous_secret`, a provider of type `anonymous` always opens one. After a"
+            + " refusal whose `details.needs` is `code`, a code to the address is sent beside its password.",
         access: .anyone, parameters: [IdempotencyHeader.refused], body: SignInBody.self,
         answers: .json(SessionAnswer.schema),
         refusals: [APIError].ofCredential + [
             .refused(.accountNotFound), .refused(.invalidPassword), .refused(.accountDisabled),
             .refused(.addressUnused),
-            .secondFactorRequired(token: ExampleValue.signInToken, []), IdempotencyHeader.refusal,
+            .secondFactorRequired(token: ExampleValue.signInToken, []),
+            .codeNeeded(retryAfterSeconds: 60), IdempotencyHeader.refusal,
         ])
 
     /// No one is authenticated before the credential is found valid, so nothing before that reaches
@@ -26,7 +28,7 @@ struct SignInRoute: Route {
         try IdempotencyHeader.refuse(call)
         let body = try call.body()
         let provider = call.configuration(of: call.provider)
-        let presented = try body.credentialOrNewSecret(for: provider)
+        let presented = try body.credentialOrNewSecret(for: provider, isForSignIn: true)
         let createAccount = try body.flag(SignInBody.createAccount) ?? true
         guard let provider else { throw .refused(.unsupportedProvider) }
         let proof: Proof
@@ -35,8 +37,12 @@ struct SignInRoute: Route {
                 presented, in: call.tenant, for: purpose(call), by: call.codeClient(nil),
                 at: call.now)
         } catch {
-            if case .limited = error {
+            switch error {
+            case .codeNeeded(let seconds):
                 await call.recordThrottling(of: presented, at: provider.name)
+                throw .codeNeeded(retryAfterSeconds: seconds)
+            case .limited: await call.recordThrottling(of: presented, at: provider.name)
+            default: break
             }
             throw .refused(error.refusal)
         }

@@ -14,7 +14,8 @@ package enum HeadLoad {
     /// The columns of a head `h`, for ``readMACs(_:_:of:keys:columns:)``.
     ///
     /// The log is searched for a sign of protection only if a head has none: before `protect`, or if
-    /// the head's MAC was removed or a head from before it was put back. The tenant is `$1`.
+    /// the head's MAC was removed or a head from before it was put back. `KeyRotated` of version 2 has the kind
+    /// `mac`, and no other version. The tenant is `$1`.
     package static let list =
         head + [
             """
@@ -22,7 +23,7 @@ package enum HeadLoad {
                 EXISTS (SELECT FROM events WHERE tenant_id = $1 AND position = 0
                     AND schema_version > 1)
                 OR EXISTS (SELECT FROM events WHERE tenant_id = $1 AND type = 'KeyRotated'
-                    AND schema_version > 1)) AS is_said_protected
+                    AND schema_version = 2)) AS is_said_protected
             """
         ]
 
@@ -34,7 +35,7 @@ package enum HeadLoad {
                 EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND position = 0
                     AND schema_version > 1)
                 OR EXISTS (SELECT FROM events WHERE tenant_id = h.tenant_id AND type = 'KeyRotated'
-                    AND schema_version > 1)) AS is_said_protected
+                    AND schema_version = 2)) AS is_said_protected
             """
         ]
 

@@ -70,7 +70,7 @@ extension RouteCall {
     fileprivate func term(_ text: String) -> SearchTerm? {
         var term = SearchTerm(
             text, named: RequestName.requestID(named:),
-            number: CodeSettings(kind: .phone).canonical)
+            number: CodeSettings.number)
         if let number = term?.phone {
             term?.addresses = services.codes.names(of: number, .phone, in: tenant)
         }

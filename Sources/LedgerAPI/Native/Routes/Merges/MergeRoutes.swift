@@ -72,6 +72,9 @@ struct MergeRequest: Sendable {
     private let call: RouteCall
     private let key: String?
     private let proof: Proof
+    /// The body that an idempotency key stands for, with the account that an access token names in the token's place:
+    /// a client renews a token before it sends a merge again.
+    private let content: [UInt8]
     let keepsAbsorbed: Set<ProviderName>
 
     init(
@@ -91,6 +94,8 @@ struct MergeRequest: Sendable {
             }
             guard let other = call.caller(of: token) else { throw .refused(.invalidProviderToken) }
             proof = .session(other)
+            content = call.content.replacing(
+                Array(token.utf8), with: Array(other.account.description.utf8))
             return
         }
         guard let name = try body.text(OptionalText.mergedProvider) else {
@@ -102,6 +107,7 @@ struct MergeRequest: Sendable {
         keepsAbsorbed = try MergeChoices.keepsAbsorbed(body)
         guard let provider = named else { throw .refused(.unsupportedProvider) }
         proof = .credential(presented, of: provider)
+        content = call.content
     }
 
     /// The proof of the account to merge.
@@ -115,7 +121,7 @@ struct MergeRequest: Sendable {
         key.flatMap {
             call.idempotency(
                 $0, of: caller.account, method: route.method, path: route.path,
-                content: call.content)
+                content: content)
         }
     }
 

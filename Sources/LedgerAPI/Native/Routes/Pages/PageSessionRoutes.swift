@@ -74,16 +74,18 @@ private enum PageSignOutBody: BodyForm {
     static let mayBeEmpty = true
 }
 
-/// The answer to a sign-in on a page, whose session is in the cookie.
+/// The answer to a sign-in on a page, whose session is in the cookie, or beside which the page has another one.
 struct PageSessionAnswer: JSONWritable {
     let isNewUser: Bool
     let challenge: ChallengeID?
+    let accessToken: String?
 
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.name("is_new_user")
             writer.flag(isNewUser)
             writer.member("challenge_id", challenge?.description)
+            writer.member("access_token", accessToken)
         }
     }
 }
