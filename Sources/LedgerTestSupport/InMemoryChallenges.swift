@@ -61,7 +61,7 @@ package final class InMemoryChallenges: ChallengeStore {
         for effect in effects {
             switch effect {
             case .challengeSpent(let id): self.state.withLock { $0.challenges[id] = nil }
-            case .challengesEndedOf(let accounts):
+            case .challengesEndedOf(let accounts), .devicesEndedOf(let accounts):
                 self.state.withLock { $0.endDevices(of: accounts, in: state, at: now) }
             case .challengesEnded(let names):
                 let digests = Set(names.map(\.digest))
@@ -104,9 +104,7 @@ package final class InMemoryChallenges: ChallengeStore {
                 known.stored.expiresAt > now, known.tries < StoredChallenge.triesMax
             else { return nil }
             state.challenges[id]?.tries += 1
-            var challenge = known.stored
-            challenge.devicesEndedAt = state.addressEnds[challenge.name]
-            let compared = compare(challenge)
+            let compared = compare(known.stored)
             var counted = state
             let reached = Self.count(compared.counts, in: &counted, at: now)
             if !compared.isRight {

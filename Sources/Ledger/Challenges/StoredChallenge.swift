@@ -22,16 +22,13 @@ package struct StoredChallenge: Sendable {
     /// The keyed digest of the code and of everything above.
     package let codeDigest: Digest
     package let expiresAt: Timestamp
-    /// The last end of the device tokens of the address, as the store reads it with the challenge; nil without one.
-    package var devicesEndedAt: Timestamp?
 
     /// Describes a challenge.
     package init(
         id: ChallengeID, tenant: TenantID, provider: ProviderName, session: SessionID?,
         plan: Digest?, name: AddressName, address: String, secret: String? = nil,
-        codeDigest: Digest, expiresAt: Timestamp, devicesEndedAt: Timestamp? = nil
+        codeDigest: Digest, expiresAt: Timestamp
     ) {
-        self.devicesEndedAt = devicesEndedAt
         self.id = id
         self.tenant = tenant
         self.provider = provider

@@ -1,4 +1,4 @@
-/// Ends the caller's session, or all sessions of the caller's account with its challenges and device tokens.
+/// Ends the caller's session, or all sessions of the caller's account with its device tokens.
 package struct SignOut: Sendable {
     package let caller: Caller
     package let scope: SignedOut.Scope
@@ -19,7 +19,7 @@ package struct SignOut: Sendable {
                     .signedOut(fact), actor: .account(caller.account, session: caller.session))
             ],
             effects: scope == .everywhere
-                ? [.challengesEndedOf(state.ledger.absorbed(by: caller.account))] : [])
+                ? [.devicesEndedOf(state.ledger.absorbed(by: caller.account))] : [])
     }
 }
 

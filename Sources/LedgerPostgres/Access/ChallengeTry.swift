@@ -12,7 +12,6 @@ struct ChallengeTry {
     private static let list: SelectList = [
         "c.tries", "c.challenge_id", "c.provider", "c.session_id", "c.plan", "c.digest",
         "c.code_digest", "c.key_id", "c.sealed", "c.wrapping_key", "c.expires_at",
-        "\(DeviceEnds.time(ofDigests: "ARRAY[c.digest]")) AS devices_ended_at",
     ]
 
     /// Skips locked rows: the transaction that locks them may lock several, in another order.
@@ -176,9 +175,7 @@ struct ChallengeTry {
                 key: try result.text(row, list["c.key_id"])),
             address: text, secret: parts[1].isEmpty ? nil : String(parts[1]),
             codeDigest: try result.digest(row, list["c.code_digest"]),
-            expiresAt: Timestamp(microseconds: try result.timestamp(row, list["c.expires_at"])),
-            devicesEndedAt: try result.optionalTimestamp(row, list["devices_ended_at"])
-                .map { Timestamp(microseconds: $0) })
+            expiresAt: Timestamp(microseconds: try result.timestamp(row, list["c.expires_at"])))
     }
 }
 

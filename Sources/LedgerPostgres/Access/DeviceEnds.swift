@@ -2,36 +2,25 @@ package import Ledger
 package import Postgres
 
 /// The times before which device tokens were issued that have ended: those of an account, which are also those of the
-/// addresses that it has proved, and of all of a tenant.
+/// addresses that it has proved, and all of a tenant.
 package enum DeviceEnds {
-    /// The last one of a tenant, `$1`, and of the account that has proved the address with a digest, as an expression.
-    ///
-    /// A former address is not among them, so that the device by which it is taken back stays known; nor is a claimed
-    /// one, which is not the account's yet.
-    static func time(ofDigests digests: String) -> String {
-        """
-        greatest(
-            (SELECT devices_ended_at FROM ledger_head WHERE tenant_id = $1),
-            (SELECT max(a.devices_ended_at)
-            FROM unnest(\(digests)) AS s (digest)
-            CROSS JOIN LATERAL (
-                SELECT account_id FROM addresses
-                WHERE tenant_id = $1 AND digest = s.digest AND NOT claimed AND former_of IS NULL
-                OFFSET 0) d
-            CROSS JOIN LATERAL (
-                SELECT devices_ended_at FROM accounts
-                WHERE tenant_id = $1 AND account_id = d.account_id
-                OFFSET 0) a))
-        """
-    }
-
+    // A former address is not among them, so that the device by which it is taken back stays known; nor is a claimed
+    // one, which is not the account's yet.
     private static let selectLast = Statement(
         "devices_ended",
         """
-        SELECT greatest(
-            \(DeviceEnds.time(ofDigests: "$2::bytea[]")),
-            (SELECT devices_ended_at FROM accounts
-            WHERE tenant_id = $1 AND account_id = $3::uuid)) AS ended_at
+        SELECT max(greatest(h.devices_ended_at, a.ended_at)) AS ended_at
+        FROM ledger_head h
+        LEFT JOIN unnest($2::bytea[]) AS k (digest) ON true
+        LEFT JOIN LATERAL (
+            SELECT account_id FROM addresses
+            WHERE tenant_id = $1 AND digest = k.digest AND NOT claimed AND former_of IS NULL
+            OFFSET 0) d ON true
+        LEFT JOIN LATERAL (
+            SELECT max(devices_ended_at) AS ended_at FROM accounts
+            WHERE tenant_id = $1 AND account_id IN (d.account_id, $3::uuid)
+            OFFSET 0) a ON true
+        WHERE h.tenant_id = $1
         """)
 
     private static let end = Statement(

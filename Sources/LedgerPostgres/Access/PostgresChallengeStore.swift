@@ -74,7 +74,9 @@ package final class PostgresChallengeStore: ChallengeStore {
         }
         deviceEnds = GroupedCalls { calls in
             try await session.run { connection in
-                try connection.pipeline(calls).map { Optional.some(try DeviceEnds.last(in: $0)) }
+                try connection.pipeline(calls).map { result -> Timestamp?? in
+                    try DeviceEnds.last(in: result)
+                }
             }
         }
     }

@@ -27,8 +27,8 @@ extension AddressCodes {
         var counts: [CodeCount?]
         if case .secondStep(_, let factor) = use {
             let device = try await name(
-                of: device(token, of: factor.holder, in: tenant, at: now), for: [], factor.holder,
-                in: tenant)
+                of: self.device(token, of: factor.holder, in: tenant, at: now), for: [],
+                factor.holder, in: tenant)
             client = .known
             let digest = Self.digest(of: factor)
             counts = [
@@ -50,7 +50,7 @@ extension AddressCodes {
                 counted("sent for account", .zero, account, Self.sendsPerAccount, tenant, .address),
             ]
         } else if let device = try await name(
-            of: device(token, of: address, kind, in: tenant, at: now),
+            of: self.device(token, of: address, kind, in: tenant, at: now),
             for: names(of: address, kind, in: tenant), in: tenant)
         {
             client = .known
@@ -109,19 +109,19 @@ extension AddressCodes {
     /// Returns the counts of a tried code; empty for a second factor, whose tries count by the factor.
     ///
     /// An account holder who tries a code of the own session has the account's tries, and all of them together have a
-    /// limit, since accounts are free where anyone may sign up.
+    /// limit, since accounts are free where anyone may sign up. A device whose token has ended keeps its tries: the codes
+    /// that it gets are those of strangers.
     func tryCounts(
         of body: CodeBody, for challenge: StoredChallenge, _ use: RequiredUse,
         from network: String, at now: Timestamp
     ) -> [CodeCount] {
         if case .secondStep = use { return [] }
         let (tenant, digest) = (challenge.tenant, challenge.name.digest)
-        let device = device(
-            body.deviceToken, of: challenge.address, challenge.name.kind, in: tenant, at: now
-        )?.name(unlessEnded: challenge.devicesEndedAt)
+        let device = self.device(
+            body.deviceToken, of: challenge.address, challenge.name.kind, in: tenant, at: now)
         let counts: [CodeCount?] =
             if let device {
-                [counted("tried by device", digest, device, Self.triesPerNetwork, tenant)]
+                [counted("tried by device", digest, device.name, Self.triesPerNetwork, tenant)]
             } else if let holder = use.holder, challenge.session == holder.session {
                 [
                     counted(
@@ -190,7 +190,7 @@ extension AddressCodes {
     ) async throws(CodeFailure) -> [CodeCount] {
         let digest = Self.digest(of: factor)
         let device = try await name(
-            of: device(token, of: factor.holder, in: tenant, at: now), for: [], factor.holder,
+            of: self.device(token, of: factor.holder, in: tenant, at: now), for: [], factor.holder,
             in: tenant)
         let other = device ?? network
         var counts = [counted("factor by", digest, other, Self.triesPerNetwork, tenant)]

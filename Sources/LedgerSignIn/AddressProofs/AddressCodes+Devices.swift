@@ -7,11 +7,6 @@ struct KnownDevice {
     /// The name by which its tries count.
     let name: String
     let issuedAt: Timestamp
-
-    /// Returns the name, unless the device tokens of that time have ended since.
-    func name(unlessEnded endedAt: Timestamp?) -> String? {
-        endedAt.map { issuedAt < $0 } == true ? nil : name
-    }
 }
 
 /// The tokens by which a device is known to addresses that it has proved, and to accounts whose second factor it has
@@ -110,7 +105,8 @@ extension AddressCodes {
         guard !proved.isEmpty else { return nil }
         // The command may have ended former tokens, at a time of the database's clock: this one is not among them. It
         // is committed, so a fault of the store makes a token of the present time.
-        let endedAt = try? await devicesEnded(of: address, account, in: tenant)
+        let endedAt = try? await store.devicesEnded(
+            of: address?.names ?? [], account, in: tenant)
         let presented = token.flatMap { DeviceToken($0) }
         let isGood = proved.allSatisfy { texts in
             guard let presented, let found = mark(of: presented, for: texts, in: tenant) else {
@@ -142,14 +138,13 @@ extension AddressCodes {
         let known = [
             address.flatMap { device(token, of: $0.text, $0.kind, in: tenant, at: now) },
             account.flatMap { device(token, of: $0, in: tenant, at: now) },
-        ].compactMap(\.self)
-        guard !known.isEmpty else { return false }
-        do {
-            let endedAt = try await devicesEnded(of: address, account, in: tenant)
-            return known.contains { $0.name(unlessEnded: endedAt) != nil }
-        } catch {
-            return false
+        ]
+        for device in known {
+            let name = try? await self.name(
+                of: device, for: address?.names ?? [], account, in: tenant)
+            if name != nil { return true }
         }
+        return false
     }
 
     /// Returns the device of a token; nil for a token that no key has made for the address, and for an old one.
@@ -180,16 +175,10 @@ extension AddressCodes {
         in tenant: TenantID
     ) async throws(CodeFailure) -> String? {
         guard let device else { return nil }
-        return device.name(
-            unlessEnded: try await stored { () async throws(LedgerFault) in
-                try await self.store.devicesEnded(of: names, account, in: tenant)
-            })
-    }
-
-    private func devicesEnded(
-        of address: ProvedAddress?, _ account: AccountID?, in tenant: TenantID
-    ) async throws(LedgerFault) -> Timestamp? {
-        try await store.devicesEnded(of: address?.names ?? [], account, in: tenant)
+        let endedAt = try await stored { () async throws(LedgerFault) in
+            try await self.store.devicesEnded(of: names, account, in: tenant)
+        }
+        return device.issuedAt < endedAt ?? device.issuedAt ? nil : device.name
     }
 
     private func device(

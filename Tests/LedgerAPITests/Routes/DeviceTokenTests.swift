@@ -208,38 +208,4 @@ import Testing
             #expect(answer.status == (isEnded ? 429 : 200), "\(answer.body)")
         }
     }
-
-    /// Requests a code, and tries a wrong one as often as a challenge allows, or the right one.
-    private func tryCode(
-        isRight: Bool, device: String? = nil, from client: String
-    ) async throws -> Answer {
-        let sent = try await service.send(
-            "POST", "/v1/auth/codes/email", "{\"address\":\"\(Self.ada)\"}")
-        let body = try code(sent, member(device))
-        let right = try #require(service.challenges.sent.last).message.code
-        let wrong = right == "000000" ? "000001" : "000000"
-        var answers: [Answer] = []
-        for _ in 0..<(isRight ? 1 : StoredChallenge.triesMax) {
-            answers.append(
-                try await service.send(
-                    "POST", "/v1/auth/sign-in/email",
-                    isRight ? body : body.replacing("\"\(right)\"", with: "\"\(wrong)\""),
-                    headers: [("X-Forwarded-For", client)]))
-        }
-        return try #require(answers.last)
-    }
-
-    @Test func `nor of codes`() async throws {
-        let opened = try await tryCode(isRight: true, from: "192.0.2.1")
-        let token = try #require(opened.text("device_token"), "\(opened.body)")
-        for isEnded in [false, true] {
-            service.clock.advance(seconds: CodeCount.windowSeconds + 1)
-            if isEnded { try await bySupport("end-sessions", Person(opened).userID) }
-            for number in 0..<4 {
-                _ = try await tryCode(isRight: false, from: "198.51.100.\(number / 2)")
-            }
-            let answer = try await tryCode(isRight: true, device: token, from: "203.0.113.9")
-            #expect(answer.status == (isEnded ? 429 : 200), "\(answer.body)")
-        }
-    }
 }

@@ -160,26 +160,38 @@ import Testing
         }
     }
 
-    @Test func `a tried challenge has the end of the tokens of its address`() async throws {
+    @Test(arguments: [true, false])
+    func `a code ends when support ends the sessions, and not when its holder does`(
+        bySupport: Bool
+    ) async throws {
         try await with { scene in
             let ada = try await scene.signIn(Self.ada)
-            func endedAt() async throws -> Timestamp? {
-                let id = try await scene.codes.send(
-                    to: Self.ada, .email, of: RandomCommands.email, in: .default, for: .signIn,
-                    from: "n", language: nil, at: Self.now)
-                let tried = try await scene.store.tryCode(of: id, in: .default, at: Self.now) { _ in
-                    ComparedCode(isRight: true, counts: [])
-                }
-                guard case .right(let challenge)? = tried else {
-                    Issue.record("the challenge is not there")
-                    return nil
-                }
-                return challenge.devicesEndedAt
+            _ = try await scene.codes.send(
+                to: Self.ada, .email, of: RandomCommands.email, in: .default, for: .signIn,
+                from: "n", language: nil, at: Self.now)
+            if bySupport {
+                try await scene.endSessions(of: ada.account)
+            } else {
+                try await scene.submit(.signOut(SignOut(caller: ada, scope: .everywhere)))
             }
-            #expect(try await endedAt() == nil)
+            let left = try await scene.database.rows("count(*)::text]) FROM challenges")
+            #expect(left == [bySupport ? "0" : "1"])
+        }
+    }
+
+    @Test func `the end of an address that is named by a former key is found`() async throws {
+        try await with { scene in
+            let ada = try await scene.signIn(Self.ada)
             try await scene.endSessions(of: ada.account)
-            let ended = try await scene.store.devicesEnded(of: [], ada.account, in: .default)
-            #expect(try await endedAt() == ended && ended != nil)
+            let names = scene.codes.names(of: Self.ada, .email, in: .default)
+            let newer = AddressName(
+                kind: .email, digest: sha256(Array("a digest by a newer key".utf8)), key: "newer")
+            let ended = try await scene.store.devicesEnded(
+                of: [newer] + names, nil, in: .default)
+            #expect(ended != nil)
+            #expect(try await scene.store.devicesEnded(of: [newer], nil, in: .default) == nil)
+            #expect(
+                try await scene.store.devicesEnded(of: [], ada.account, in: .default) == ended)
         }
     }
 

@@ -59,16 +59,15 @@ enum PasswordWrites {
             let tenant = Parameter.text(batch.tenant.description)
             let (lost, ended) = (batch.changes.passwordsLost, batch.changes.challengesEnded)
             let accounts = batch.changes.challengesEndedOf
+            let devices = batch.changes.devicesEndedOf
             return lost.flatMap { identity in
                 [delete, unname].map { Call($0, [tenant, .uuid(identity.bits)]) }
             }
                 + ended.map { Call(endChallenges, [tenant, .bytes($0.digest.bytes)]) }
                 + (accounts.isEmpty
-                    ? []
-                    : [
-                        Call(endChallengesOfAccounts, [tenant, .uuids(accounts.map(\.bits))]),
-                        DeviceEnds.ending(of: accounts, in: batch.tenant, at: now),
-                    ])
+                    ? [] : [Call(endChallengesOfAccounts, [tenant, .uuids(accounts.map(\.bits))])])
+                + (devices.isEmpty
+                    ? [] : [DeviceEnds.ending(of: devices, in: batch.tenant, at: now)])
         }
     }
 
