@@ -109,8 +109,8 @@ extension AddressCodes {
     /// Returns the counts of a tried code; empty for a second factor, whose tries count by the factor.
     ///
     /// An account holder who tries a code of the own session has the account's tries, and all of them together have a
-    /// limit, since accounts are free where anyone may sign up. A device whose token has ended keeps its tries: the codes
-    /// that it gets are those of strangers.
+    /// limit, since accounts are free where anyone may sign up. A device whose token has ended keeps its tries: it gets
+    /// codes as a stranger does.
     func tryCounts(
         of body: CodeBody, for challenge: StoredChallenge, _ use: RequiredUse,
         from network: String, at now: Timestamp
