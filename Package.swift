@@ -151,6 +151,7 @@ let package = Package(
                 .embedInCode("V041_tenant_moves.sql"),
                 .embedInCode("V042_handed_over_accounts.sql"),
                 .embedInCode("V043_statistics.sql"),
+                .embedInCode("V044_device_tokens.sql"),
                 .embedInCode("functions.sql"), .embedInCode("guard_triggers.sql"),
                 .embedInCode("guard_event_triggers.sql"),
                 .embedInCode("guard_findings.sql"),

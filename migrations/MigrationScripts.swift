@@ -47,6 +47,7 @@ package enum MigrationScripts {
         ("V041_tenant_moves.sql", PackageResources.V041_tenant_moves_sql),
         ("V042_handed_over_accounts.sql", PackageResources.V042_handed_over_accounts_sql),
         ("V043_statistics.sql", PackageResources.V043_statistics_sql),
+        ("V044_device_tokens.sql", PackageResources.V044_device_tokens_sql),
     ]
 
     /// Creates or repairs the functions that destroy data, as the owner of the tables.

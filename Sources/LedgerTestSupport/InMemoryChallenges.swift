@@ -14,6 +14,21 @@ package final class InMemoryChallenges: ChallengeStore {
         var challenges: [ChallengeID: (stored: StoredChallenge, tries: Int)] = [:]
         var counts: [Digest: (count: Int, endsAt: Timestamp)] = [:]
         var sent: [Sent] = []
+        /// The last ends of the device tokens of addresses and of accounts.
+        var addressEnds: [AddressName: Timestamp] = [:]
+        var accountEnds: [AccountID: Timestamp] = [:]
+
+        mutating func endDevices(
+            of accounts: [AccountID], in state: DecisionState, at now: Timestamp
+        ) {
+            for account in accounts { accountEnds[account] = now }
+            for (name, address) in state.addressNames {
+                guard let held = state.ledger.addresses[address], !held.isClaimed,
+                    held.formerOf == nil, accounts.contains(held.account)
+                else { continue }
+                addressEnds[name] = now
+            }
+        }
     }
 
     private let state = Mutex(State())
@@ -41,14 +56,16 @@ package final class InMemoryChallenges: ChallengeStore {
         }
     }
 
-    /// Deletes the challenges that a command has used.
-    func end(_ effects: [Decision.Effect]) {
+    /// Deletes the challenges that a command has used, and ends device tokens of the accounts of a state.
+    func end(_ effects: [Decision.Effect], in state: DecisionState, at now: Timestamp) {
         for effect in effects {
             switch effect {
-            case .challengeSpent(let id): state.withLock { $0.challenges[id] = nil }
+            case .challengeSpent(let id): self.state.withLock { $0.challenges[id] = nil }
+            case .challengesEndedOf(let accounts), .devicesEndedOf(let accounts):
+                self.state.withLock { $0.endDevices(of: accounts, in: state, at: now) }
             case .challengesEnded(let names):
                 let digests = Set(names.map(\.digest))
-                state.withLock { state in
+                self.state.withLock { state in
                     state.challenges = state.challenges.filter {
                         !digests.contains($0.value.stored.name.digest)
                     }
@@ -112,6 +129,16 @@ package final class InMemoryChallenges: ChallengeStore {
         _ counts: [CodeCount], in tenant: TenantID
     ) async throws(LedgerFault) {
         state.withLock { Self.lower(counts, in: &$0) }
+    }
+
+    /// Returns the last end of the device tokens of an address or an account.
+    package func devicesEnded(
+        of names: [AddressName], _ account: AccountID?, in tenant: TenantID
+    ) async throws(LedgerFault) -> Timestamp? {
+        state.withLock { state in
+            (names.map { state.addressEnds[$0] } + [account.flatMap { state.accountEnds[$0] }])
+                .compactMap(\.self).max()
+        }
     }
 
     private static func lower(_ counts: [CodeCount], in state: inout State) {

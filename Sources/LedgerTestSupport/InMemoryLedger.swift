@@ -149,7 +149,7 @@ package final class InMemoryLedger: CommandQueue, AccountReader, TenantDirectory
             do throws(FoldFault) {
                 let decision = try tenant.model.execute(command, at: now)
                 tenant.remember(decision, at: now)
-                challenges?.end(decision.effects)
+                challenges?.end(decision.effects, in: tenant.model.state, at: now)
                 for case .passwordStored(let identity, let password) in decision.effects {
                     tenant.passwords[identity] = password
                 }

@@ -168,4 +168,11 @@ package protocol ChallengeStore: Sendable {
 
     /// Subtracts what ``count(_:in:at:)`` added, because the secret was right.
     func uncount(_ counts: [CodeCount], in tenant: TenantID) async throws(LedgerFault)
+
+    /// Returns the last end of the device tokens of an address, an account or the whole tenant; nil without one.
+    ///
+    /// Those of an address end with those of the account that has proved it.
+    func devicesEnded(
+        of names: [AddressName], _ account: AccountID?, in tenant: TenantID
+    ) async throws(LedgerFault) -> Timestamp?
 }

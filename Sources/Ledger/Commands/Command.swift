@@ -202,8 +202,10 @@ package struct Decision: Sendable {
         case factorUsed(FactorID, Int64)
         /// All challenges of an address ended.
         case challengesEnded([AddressName])
-        /// All challenges of the addresses of accounts ended.
+        /// All challenges of the addresses of accounts ended, and with ``devicesEndedOf(_:)``.
         case challengesEndedOf([AccountID])
+        /// All device tokens of the addresses of accounts, and of the accounts, ended.
+        case devicesEndedOf([AccountID])
         /// A challenge was used.
         case challengeSpent(ChallengeID)
         /// The account's budgets, idempotency keys and refresh tokens are deleted.

@@ -138,7 +138,7 @@ extension DecisionState {
         case .passwordStored(let identity, let password):
             passkeyCounts[identity] = password.passkeyCount
         // None is in the state.
-        case .challengesEnded, .challengesEndedOf, .factorChanged: break
+        case .challengesEnded, .challengesEndedOf, .devicesEndedOf, .factorChanged: break
         case .challengeSpent(let challenge): openChallenges.remove(challenge)
         case .forgotten(let account): forget(account)
         }

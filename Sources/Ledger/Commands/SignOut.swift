@@ -1,4 +1,4 @@
-/// Ends the caller's session, or all sessions of the caller's account.
+/// Ends the caller's session, or all sessions of the caller's account with its device tokens.
 package struct SignOut: Sendable {
     package let caller: Caller
     package let scope: SignedOut.Scope
@@ -17,7 +17,9 @@ package struct SignOut: Sendable {
             drafts: [
                 .init(
                     .signedOut(fact), actor: .account(caller.account, session: caller.session))
-            ])
+            ],
+            effects: scope == .everywhere
+                ? [.devicesEndedOf(state.ledger.absorbed(by: caller.account))] : [])
     }
 }
 

@@ -162,6 +162,8 @@ package struct BatchKeys {
             add(intent.idempotency, tenant)
         case .signOut(let intent):
             sessions.add(tenant, intent.caller.session)
+            // With the accounts that it absorbed, whose device tokens end, too.
+            if intent.scope == .everywhere { accounts.add(tenant, intent.caller.account) }
         case .refreshSession(let intent):
             sessions.add(tenant, intent.session)
         case .eraseAccount(let intent):

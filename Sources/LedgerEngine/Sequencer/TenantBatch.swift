@@ -151,6 +151,8 @@ package struct BatchChanges {
     package private(set) var challengesEnded: [AddressName] = []
     /// The accounts all of whose addresses' challenges ended.
     package private(set) var challengesEndedOf: [AccountID] = []
+    /// The accounts all of whose device tokens ended.
+    package private(set) var devicesEndedOf: [AccountID] = []
     /// The last password of each identity that got one.
     package private(set) var passwordsStored: [IdentityID: NewPassword] = [:]
     /// The unlinked identities that may have had a password.
@@ -299,7 +301,10 @@ package struct BatchChanges {
         case .factorStored(let factor): factorsStored[factor.id] = factor
         case .factorUsed(let factor, _), .factorChanged(let factor): factorsUsed.insert(factor)
         case .challengesEnded(let names): challengesEnded += names
-        case .challengesEndedOf(let accounts): challengesEndedOf += accounts
+        case .challengesEndedOf(let accounts):
+            challengesEndedOf += accounts
+            devicesEndedOf += accounts
+        case .devicesEndedOf(let accounts): devicesEndedOf += accounts
         case .challengeSpent(let challenge): challengesSpent.append(challenge)
         // The erasure itself deletes them with its rows.
         case .forgotten: break

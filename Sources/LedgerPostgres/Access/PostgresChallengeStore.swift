@@ -5,7 +5,7 @@ package import Postgres
 
 /// Stores challenges and counts codes in a ledger's rows.
 ///
-/// Tries and counts of many requests share a transaction, since each is of a sign-in that waits.
+/// Tries, counts and reads of many requests share a transaction, since each is of a sign-in that waits.
 package final class PostgresChallengeStore: ChallengeStore {
     private static let insert = Statement(
         "insert_challenge",
@@ -29,6 +29,7 @@ package final class PostgresChallengeStore: ChallengeStore {
     private let tries: GroupedCalls<ChallengeTry, ChallengeTry.Outcome>
     private let additions: GroupedCalls<CodeCounting, ReachedCount?>
     private let subtractions: GroupedCalls<CodeCounting, Bool>
+    private let deviceEnds: GroupedCalls<Call, Timestamp?>
 
     /// Creates a store.
     ///
@@ -70,6 +71,13 @@ package final class PostgresChallengeStore: ChallengeStore {
                 try connection.transaction { try CodeCounting.subtract(requests, on: connection) }
             }
             return requests.map { _ in true }
+        }
+        deviceEnds = GroupedCalls { calls in
+            try await session.run { connection in
+                try connection.pipeline(calls).map { result -> Timestamp?? in
+                    try DeviceEnds.last(in: result)
+                }
+            }
         }
     }
 
@@ -144,6 +152,15 @@ package final class PostgresChallengeStore: ChallengeStore {
         _ = try await stored {
             try await subtractions.run(
                 CodeCounting(counts: counts, tenant: tenant, now: Timestamp(microseconds: 0)))
+        }
+    }
+
+    /// Returns the last end of the device tokens of an address or an account.
+    package func devicesEnded(
+        of names: [AddressName], _ account: AccountID?, in tenant: TenantID
+    ) async throws(LedgerFault) -> Timestamp? {
+        try await stored {
+            try await deviceEnds.run(DeviceEnds.last(of: names, account, in: tenant))
         }
     }
 

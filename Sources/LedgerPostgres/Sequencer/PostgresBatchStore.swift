@@ -168,7 +168,7 @@ package final class PostgresBatchStore: BatchStore {
         return try MergeWrites.calls(for: batches) + IdentityWrites.moves(in: batches)
             + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
             + ChallengeRows.calls(for: batches)
-            + PasswordWrites.ends(in: batches)
+            + PasswordWrites.ends(in: batches, at: now)
             + FactorWrites.calls(for: batches, keyring: keyring)
             + NoticeWrites.calls(
                 in: batches, at: now, language: noticeLanguage, textsMax: noticeTextsMax)

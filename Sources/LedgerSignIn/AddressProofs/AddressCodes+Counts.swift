@@ -18,13 +18,17 @@ extension AddressCodes {
     /// Codes of a second factor count by the factor, so that knowledge of the number alone does not exhaust them. Those
     /// that an account holder requests count by the account, those of strangers by the group of their use.
     func sendCounts(
-        of challenge: StoredChallenge, for use: Use, from network: String, knownAs token: String?
-    ) -> [CodeCount] {
+        of challenge: StoredChallenge, for use: Use, from network: String, knownAs token: String?,
+        at now: Timestamp
+    ) async throws(CodeFailure) -> [CodeCount] {
         let (tenant, digest) = (challenge.tenant, challenge.name.digest)
+        let (address, kind) = (challenge.address, challenge.name.kind)
         let client: Client
         var counts: [CodeCount?]
         if case .secondStep(_, let factor) = use {
-            let device = token.flatMap { self.device($0, of: factor.holder, in: tenant) }
+            let device = try await name(
+                of: self.device(token, of: factor.holder, in: tenant, at: now), for: [],
+                factor.holder, in: tenant)
             client = .known
             let digest = Self.digest(of: factor)
             counts = [
@@ -45,9 +49,10 @@ extension AddressCodes {
                 counted("sent to accounts", digest, "", Self.sendsForAccounts, tenant, .address),
                 counted("sent for account", .zero, account, Self.sendsPerAccount, tenant, .address),
             ]
-        } else if let device = token.flatMap({
-            self.device($0, of: challenge.address, challenge.name.kind, in: tenant)
-        }) {
+        } else if let device = try await name(
+            of: self.device(token, of: address, kind, in: tenant, at: now),
+            for: names(of: address, kind, in: tenant), in: tenant)
+        {
             client = .known
             counts = [
                 counted(
@@ -104,19 +109,19 @@ extension AddressCodes {
     /// Returns the counts of a tried code; empty for a second factor, whose tries count by the factor.
     ///
     /// An account holder who tries a code of the own session has the account's tries, and all of them together have a
-    /// limit, since accounts are free where anyone may sign up.
+    /// limit, since accounts are free where anyone may sign up. A device whose token has ended keeps its tries: it gets
+    /// codes as a stranger does.
     func tryCounts(
         of body: CodeBody, for challenge: StoredChallenge, _ use: RequiredUse,
-        from network: String
+        from network: String, at now: Timestamp
     ) -> [CodeCount] {
         if case .secondStep = use { return [] }
         let (tenant, digest) = (challenge.tenant, challenge.name.digest)
-        let device = body.deviceToken.flatMap {
-            self.device($0, of: challenge.address, challenge.name.kind, in: tenant)
-        }
+        let device = self.device(
+            body.deviceToken, of: challenge.address, challenge.name.kind, in: tenant, at: now)
         let counts: [CodeCount?] =
             if let device {
-                [counted("tried by device", digest, device, Self.triesPerNetwork, tenant)]
+                [counted("tried by device", digest, device.name, Self.triesPerNetwork, tenant)]
             } else if let holder = use.holder, challenge.session == holder.session {
                 [
                     counted(
@@ -180,10 +185,13 @@ extension AddressCodes {
     /// A code of six digits can be guessed, so such a factor also has limits for all networks together, one of them
     /// for 90 days. A recovery code and the response of a passkey cannot, so strangers don't use up these ways in.
     func factorCounts(
-        of factor: HeldFactor, in tenant: TenantID, from network: String, knownAs token: String?
-    ) -> [CodeCount] {
+        of factor: HeldFactor, in tenant: TenantID, from network: String, knownAs token: String?,
+        at now: Timestamp
+    ) async throws(CodeFailure) -> [CodeCount] {
         let digest = Self.digest(of: factor)
-        let device = token.flatMap { self.device($0, of: factor.holder, in: tenant) }
+        let device = try await name(
+            of: self.device(token, of: factor.holder, in: tenant, at: now), for: [], factor.holder,
+            in: tenant)
         let other = device ?? network
         var counts = [counted("factor by", digest, other, Self.triesPerNetwork, tenant)]
         if factor.kind.isGuessable {

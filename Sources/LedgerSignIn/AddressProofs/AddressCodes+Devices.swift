@@ -2,19 +2,90 @@ internal import Cryptography
 internal import Encodings
 package import Ledger
 
+/// A device that a token makes known to an address or an account.
+struct KnownDevice {
+    /// The name by which its tries count.
+    let name: String
+    let issuedAt: Timestamp
+}
+
 /// The tokens by which a device is known to addresses that it has proved, and to accounts whose second factor it has
 /// given.
 ///
-/// 16 random bytes, and up to five MACs of them with an address or an account, of 16 bytes each, the newest one first,
-/// so that nothing is stored. A sign-in without the factor makes no device known to the account: a stranger with the
-/// password could collect tokens before the first enrolment, and guess codes with them. The random bytes prove nothing
-/// without a MAC, so those of a presented token are kept, of any origin.
+/// 16 random bytes, and up to five marks, the newest one first: a time, and the MAC of 16 bytes of the time and the
+/// random bytes with an address or an account. Nothing is stored, so a mark ends with its time, or when the time is
+/// before the last end of all sessions of the account. A sign-in without the factor makes no device known to the
+/// account: a stranger with the password could collect tokens before the first enrolment, and guess codes with them.
+/// The random bytes prove nothing without a mark, so those of a presented token are kept, of any origin.
 extension AddressCodes {
-    private static let partBytes = 16
-    private static let macsMax = 5
+    private struct Mark {
+        static let timeBytes = 8
+        static let macBytes = 16
+        static let bytes = timeBytes + macBytes
+
+        let issuedAt: Timestamp
+        let mac: [UInt8]
+
+        var bytes: [UInt8] {
+            let shifts = stride(from: 8 * (Self.timeBytes - 1), through: 0, by: -8)
+            return shifts.map { UInt8(truncatingIfNeeded: issuedAt.microseconds >> $0) } + mac
+        }
+
+        init(issuedAt: Timestamp, mac: [UInt8]) {
+            self.issuedAt = issuedAt
+            self.mac = mac
+        }
+
+        init(_ bytes: ArraySlice<UInt8>) {
+            issuedAt = Timestamp(
+                microseconds: bytes.prefix(Self.timeBytes).reduce(0) { $0 << 8 | Int64($1) })
+            mac = Array(bytes.dropFirst(Self.timeBytes))
+        }
+
+        func isCurrent(at now: Timestamp, seconds: Int64 = AddressCodes.deviceTokenSeconds) -> Bool
+        {
+            now < issuedAt.adding(seconds: seconds)
+        }
+    }
+
+    private struct DeviceToken {
+        static let idBytes = 16
+
+        let id: [UInt8]
+        let marks: [Mark]
+
+        init(id: [UInt8], marks: [Mark]) {
+            self.id = id
+            self.marks = marks
+        }
+
+        /// Reads a token; nil for another text.
+        ///
+        /// One of the former form, which had no times, is such a text, or no mark of it has a valid MAC.
+        init?(_ text: String) {
+            guard text.utf8.count <= AddressCodes.deviceTokenBytesMax,
+                let bytes = Base64URL.decode(text), bytes.count > Self.idBytes,
+                (bytes.count - Self.idBytes).isMultiple(of: Mark.bytes)
+            else { return nil }
+            id = Array(bytes.prefix(Self.idBytes))
+            marks = stride(from: Self.idBytes, to: bytes.count, by: Mark.bytes).map {
+                Mark(bytes[$0..<$0 + Mark.bytes])
+            }
+        }
+
+        var text: String { Base64URL.encode(id + marks.flatMap(\.bytes)) }
+    }
+
+    private static let marksMax = 5
 
     /// The maximum length of a token, in Base64url.
-    package static let deviceTokenBytesMax = 128
+    package static let deviceTokenBytesMax = 192
+    /// The time for which a device without a sign-in stays known, in seconds: as long as browsers keep a cookie
+    /// (RFC 6265bis, section 5.5).
+    package static let deviceTokenSeconds: Int64 = 400 * 86_400
+    /// The age from which a sign-in renews a token, in seconds: not each one, so that a client stores the same token
+    /// again.
+    package static let deviceTokenRenewalSeconds: Int64 = 86_400
 
     /// Returns the token of a device that has just signed in: the presented one, or a new one.
     ///
@@ -23,79 +94,126 @@ extension AddressCodes {
     ///   - account: The account, if the sign-in included its second factor.
     ///   - token: The token that the client presented.
     ///   - tenant: The tenant.
+    ///   - now: The time of the request.
     /// - Returns: nil without an address and an account.
     package func deviceToken(
         for address: ProvedAddress?, _ account: AccountID?, presented token: String?,
-        in tenant: TenantID
-    ) -> String? {
-        let proved = [address.map { names(of: $0.text, $0.kind) }, account.map { names(of: $0) }]
+        in tenant: TenantID, at now: Timestamp
+    ) async -> String? {
+        let proved = [address.map { texts(of: $0.text, $0.kind) }, account.map { texts(of: $0) }]
             .compactMap(\.self)
         guard !proved.isEmpty else { return nil }
-        let presented = token.flatMap { Self.parts(of: $0) } ?? []
-        if let token, proved.allSatisfy({ isKnown(presented, to: $0, in: tenant) }) { return token }
-        let id = presented.first ?? SecureRandom.bytes(Self.partBytes)
-        let own = proved.compactMap { macs(of: id, $0, in: tenant).first }
-        let others = presented.dropFirst().filter { !own.contains($0) }
-        return Base64URL.encode(id + (own + others).prefix(Self.macsMax).flatMap { $0 })
+        // The command may have ended former tokens, at a time of the database's clock: this one is not among them. It
+        // is committed, so a fault of the store makes a token of the present time.
+        let endedAt = try? await store.devicesEnded(
+            of: address?.names ?? [], account, in: tenant)
+        let presented = token.flatMap { DeviceToken($0) }
+        let isGood = proved.allSatisfy { texts in
+            guard let presented, let found = mark(of: presented, for: texts, in: tenant) else {
+                return false
+            }
+            return found.isCurrent(at: now, seconds: Self.deviceTokenRenewalSeconds)
+                && found.issuedAt >= endedAt ?? found.issuedAt
+        }
+        if let token, isGood { return token }
+        let id = presented?.id ?? SecureRandom.bytes(DeviceToken.idBytes)
+        let time = max(now, endedAt ?? now)
+        let own = proved.compactMap { texts in
+            macs(of: id, time, texts, in: tenant).first.map { Mark(issuedAt: time, mac: $0) }
+        }
+        let others = (presented?.marks ?? []).filter { mark in
+            mark.isCurrent(at: now)
+                && !proved.contains { isValid(mark, of: id, for: $0, in: tenant) }
+        }
+        return DeviceToken(id: id, marks: Array((own + others).prefix(Self.marksMax))).text
     }
 
     /// Whether a token shows that its device has signed in with an address, or to an account with its second factor.
+    ///
+    /// It does not when the store fails.
     package func isKnown(
-        _ token: String?, to address: ProvedAddress?, _ account: AccountID?, in tenant: TenantID
-    ) -> Bool {
-        guard let token else { return false }
-        return address.flatMap { device(token, of: $0.text, $0.kind, in: tenant) } != nil
-            || account.flatMap { device(token, of: $0, in: tenant) } != nil
+        _ token: String?, to address: ProvedAddress?, _ account: AccountID?, in tenant: TenantID,
+        at now: Timestamp
+    ) async -> Bool {
+        let known = [
+            address.flatMap { device(token, of: $0.text, $0.kind, in: tenant, at: now) },
+            account.flatMap { device(token, of: $0, in: tenant, at: now) },
+        ]
+        for device in known {
+            let name = try? await self.name(
+                of: device, for: address?.names ?? [], account, in: tenant)
+            if name != nil { return true }
+        }
+        return false
     }
 
-    /// Returns the name of a device; nil for a token that no key has made for the address.
+    /// Returns the device of a token; nil for a token that no key has made for the address, and for an old one.
+    ///
+    /// It may have ended: ``name(of:for:_:in:)``.
     func device(
-        _ token: String, of address: String, _ kind: AddressKind, in tenant: TenantID
-    ) -> String? {
-        device(token, names(of: address, kind), in: tenant)
+        _ token: String?, of address: String, _ kind: AddressKind, in tenant: TenantID,
+        at now: Timestamp
+    ) -> KnownDevice? {
+        device(token, texts(of: address, kind), in: tenant, at: now)
     }
 
-    /// Returns the name of a device; nil for a token that no key has made for the account.
-    func device(_ token: String, of account: AccountID, in tenant: TenantID) -> String? {
-        device(token, names(of: account), in: tenant)
+    /// Returns the device of a token; nil for a token that no key has made for the account, and for an old one.
+    ///
+    /// It may have ended: ``name(of:for:_:in:)``.
+    func device(
+        _ token: String?, of account: AccountID, in tenant: TenantID, at now: Timestamp
+    ) -> KnownDevice? {
+        device(token, texts(of: account), in: tenant, at: now)
     }
 
-    private func device(_ token: String, _ names: [String], in tenant: TenantID) -> String? {
-        guard let parts = Self.parts(of: token), isKnown(parts, to: names, in: tenant) else {
-            return nil
+    /// Returns the name by which the tries of a device count; nil for one whose token has ended.
+    ///
+    /// Only a device with a valid MAC asks the store: a person who never proved the address causes no query, whether or
+    /// not an account has it.
+    func name(
+        of device: KnownDevice?, for names: [AddressName], _ account: AccountID? = nil,
+        in tenant: TenantID
+    ) async throws(CodeFailure) -> String? {
+        guard let device else { return nil }
+        let endedAt = try await stored { () async throws(LedgerFault) in
+            try await self.store.devicesEnded(of: names, account, in: tenant)
         }
-        return parts.first.map { Base64URL.encode($0) }
+        return device.issuedAt < endedAt ?? device.issuedAt ? nil : device.name
     }
 
-    /// Whether one of the MACs of a token is that of its device with an address or an account.
-    private func isKnown(
-        _ parts: [[UInt8]], to names: [String], in tenant: TenantID
-    ) -> Bool {
-        guard let id = parts.first else { return false }
-        let macs = macs(of: id, names, in: tenant)
-        return parts.dropFirst().contains { part in
-            macs.contains { constantTimeEqual($0, part) }
-        }
-    }
-
-    /// Returns the random bytes of a token and its MACs; nil for another text.
-    private static func parts(of token: String) -> [[UInt8]]? {
-        guard token.utf8.count <= deviceTokenBytesMax, let bytes = Base64URL.decode(token),
-            bytes.count.isMultiple(of: partBytes), bytes.count >= 2 * partBytes
+    private func device(
+        _ token: String?, _ texts: [String], in tenant: TenantID, at now: Timestamp
+    ) -> KnownDevice? {
+        guard let token = token.flatMap({ DeviceToken($0) }),
+            let mark = mark(of: token, for: texts, in: tenant), mark.isCurrent(at: now)
         else { return nil }
-        return stride(from: 0, to: bytes.count, by: partBytes).map {
-            Array(bytes[$0..<$0 + partBytes])
+        return KnownDevice(name: Base64URL.encode(token.id), issuedAt: mark.issuedAt)
+    }
+
+    /// Returns the mark of a token for an address or an account; nil without one.
+    private func mark(of token: DeviceToken, for texts: [String], in tenant: TenantID) -> Mark? {
+        token.marks.first { isValid($0, of: token.id, for: texts, in: tenant) }
+    }
+
+    private func isValid(
+        _ mark: Mark, of id: [UInt8], for texts: [String], in tenant: TenantID
+    ) -> Bool {
+        macs(of: id, mark.issuedAt, texts, in: tenant).contains {
+            constantTimeEqual($0, mark.mac)
         }
     }
 
-    private func macs(of id: [UInt8], _ names: [String], in tenant: TenantID) -> [[UInt8]] {
-        let message = Self.message([tenant.description] + names + [Base64URL.encode(id)])
-        return keys.macs(of: message, .device).map { Array($0.mac.prefix(Self.partBytes)) }
+    private func macs(
+        of id: [UInt8], _ time: Timestamp, _ texts: [String], in tenant: TenantID
+    ) -> [[UInt8]] {
+        let message = Self.message(
+            [tenant.description] + texts + [String(time.microseconds), Base64URL.encode(id)])
+        return keys.macs(of: message, .device).map { Array($0.mac.prefix(Mark.macBytes)) }
     }
 
-    private func names(of address: String, _ kind: AddressKind) -> [String] {
+    private func texts(of address: String, _ kind: AddressKind) -> [String] {
         [kind.rawValue, address]
     }
 
-    private func names(of account: AccountID) -> [String] { ["account", account.description] }
+    private func texts(of account: AccountID) -> [String] { ["account", account.description] }
 }

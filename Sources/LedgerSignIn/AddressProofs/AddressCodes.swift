@@ -52,7 +52,7 @@ package final class AddressCodes: Sendable {
 
     let keys: PurposeKeys<Purpose>
     private let names: AddressNames
-    private let store: any ChallengeStore
+    let store: any ChallengeStore
     let textsMax: @Sendable (TenantID) -> Int
     private let refused = Mutex<[CodeLimit: Int]>([:])
     private let random: @Sendable () -> UInt128
@@ -174,7 +174,8 @@ package final class AddressCodes: Sendable {
         let challenge = StoredChallenge(
             id: id, tenant: tenant, provider: provider, session: session, plan: plan, name: name,
             address: address, secret: secret, codeDigest: digest, expiresAt: expiresAt)
-        let counts = sendCounts(of: challenge, for: use, from: network, knownAs: device)
+        let counts = try await sendCounts(
+            of: challenge, for: use, from: network, knownAs: device, at: now)
         let reached = try await stored { () async throws(LedgerFault) in
             try await self.store.open(
                 challenge,
@@ -209,7 +210,8 @@ package final class AddressCodes: Sendable {
                 let isForUse = challenge.provider == provider && use.accepts(challenge)
                 return ComparedCode(
                     isRight: isEqual && isForUse,
-                    counts: self.tryCounts(of: body, for: challenge, use, from: network),
+                    counts: self.tryCounts(
+                        of: body, for: challenge, use, from: network, at: now),
                     lowers: [self.unanswered(of: challenge)].compactMap(\.self),
                     isUsedUp: use.usesUp)
             }
@@ -238,7 +240,7 @@ package final class AddressCodes: Sendable {
         }
     }
 
-    private func stored<Value>(
+    func stored<Value>(
         _ body: () async throws(LedgerFault) -> Value
     ) async throws(CodeFailure) -> Value {
         do {

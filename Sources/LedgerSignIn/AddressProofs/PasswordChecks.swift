@@ -261,18 +261,20 @@ package final class PasswordChecks: Sendable {
         from network: String, knownAs device: String?, at now: Timestamp
     ) async throws(CodeFailure) -> Checked {
         let address = localParts(tenant).canonical(typed) ?? "@"
-        let device = device.flatMap { codes.device($0, of: address, .email, in: tenant) }
-        // Known by its network: one person may have any number of devices.
+        let device = codes.device(device, of: address, .email, in: tenant, at: now)
+        // Known by its network: one person may have any number of devices. Nothing is looked up before the admission,
+        // so a device whose token has ended may take such a place, too.
         let client = BlockingPool.Client(network, isKnown: device != nil)
         let admission: BlockingPool.Admission
         do { admission = try pool.admit(for: client) } catch { throw .faulted(.overloaded) }
         let names = codes.names(of: address, .email, in: tenant)
+        let deviceName = try await codes.name(of: device, for: names, in: tenant)
         let counts =
             if let holder {
                 codes.passwordCounts(of: holder.account, in: tenant)
             } else {
                 codes.passwordCounts(
-                    of: names, in: tenant, from: network, by: device, isProved: code != nil)
+                    of: names, in: tenant, from: network, by: deviceName, isProved: code != nil)
             }
         if let reached = try await codes.count(counts, in: tenant, at: now) {
             guard reached.kind == nil else {

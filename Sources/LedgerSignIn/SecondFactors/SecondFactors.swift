@@ -193,8 +193,8 @@ package final class SecondFactors: Sendable {
         at now: Timestamp
     ) async throws(CodeFailure) -> FactorUse? {
         guard let stored = try await factor(id, after: first, in: tenant) else { return nil }
-        let counts = codes.factorCounts(
-            of: stored.factor, in: tenant, from: network, knownAs: body.deviceToken)
+        let counts = try await codes.factorCounts(
+            of: stored.factor, in: tenant, from: network, knownAs: body.deviceToken, at: now)
         if let reached = try await codes.count(counts, in: tenant, at: now) {
             throw .limited(retryAfterSeconds: reached.waitSeconds)
         }

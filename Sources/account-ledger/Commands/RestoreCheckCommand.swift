@@ -203,14 +203,15 @@ enum RestoreCheckCommand {
         }
     }
 
-    /// Ends the unsent messages of the backup, which were sent or whose causes are gone, and the requests for erasures,
-    /// which may have been withdrawn.
+    /// Ends the unsent messages of the backup, which were sent or whose causes are gone, the requests for erasures,
+    /// which may have been withdrawn, and the device tokens, which may have been ended.
     private static func withdrawMessages(of tenant: TenantID, url: String) throws(Fault) {
         try SchemaCheck.withConnection(to: url) { connection in
             _ = try connection.pipeline([
                 MessageWrites.withdrawingAll(of: tenant),
                 MessageOutbox.endingChallenges(of: tenant),
                 ErasureRequestRows.endingAll(of: tenant),
+                DeviceEnds.endingAll(of: tenant),
             ])
         }
     }

@@ -76,6 +76,22 @@ import Testing
         try await scene.guess(from: "192.0.2.1", rest)
     }
 
+    @Test func `a device is a stranger to the factor once all sessions have ended`() async throws {
+        let scene = try await Scene()
+        let signedIn = try await scene.attempt(scene.code)
+        let known = try #require(signedIn.text("device_token"))
+        scene.service.clock.advance(seconds: 30)
+        let ended = try await scene.service.send(
+            "POST", "/v1/auth/sign-out", "{\"everywhere\":true}",
+            token: try Person(signedIn).accessToken)
+        #expect(ended.status == 200)
+        try await scene.guess(from: "192.0.2.1")
+        try await scene.guess(from: "192.0.2.2")
+        let answer = try await scene.attempt(
+            scene.code, from: "192.0.2.1", ",\"device_token\":\"\(known)\"")
+        #expect(answer.status == 429, "\(answer.body)")
+    }
+
     @Test func `a device token from before the enrolment is one of a stranger`() async throws {
         let service = try TestService {
             $0.codes = [.email]

@@ -16,7 +16,7 @@ enum ExampleValue {
     static let idToken = "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
     static let anonymousSecret = "YW4gYW5vbnltb3VzIHNlY3JldCBvZiAzMiBieXRlcyE"
     static let password = "correct horse battery staple"
-    static let deviceToken = "ZGV2aWNlIHRva2VuIG9mIDMyIGJ5dGVzIGluIGFsbC4"
+    static let deviceToken = "ZGV2aWNlIHRva2VuIG9mIGZvcnR5IGJ5dGVzIGluIGFsbCwgeWVzLg"
     static let accessToken = "eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIxIn0.c2ln"
     static let refreshToken = "cmVmcmVzaCB0b2tlbg"
     static let planDigest = "cGxhbiBkaWdlc3Q"

@@ -23,11 +23,12 @@ enum PageCookie {
 /// The cookie by which a page's browser is a known device; it stays after a sign-out, and opens nothing.
 enum PageDeviceCookie {
     static let name = "__Host-ledger-device"
-    /// The longest time that browsers keep a cookie (RFC 6265bis, section 5.5), in seconds.
-    private static let seconds = 400 * 86_400
 
     static func set(_ token: String) -> (name: String, value: String) {
-        ("Set-Cookie", "\(name)=\(token); Max-Age=\(seconds); \(PageCookie.attributes)")
+        (
+            "Set-Cookie",
+            "\(name)=\(token); Max-Age=\(AddressCodes.deviceTokenSeconds); \(PageCookie.attributes)"
+        )
     }
 }
 

@@ -35,8 +35,8 @@ struct ChangeAddressRoute: Route {
                 renewal, from: request.present, to: proof, newFormer: call.services.newID()))
         return await call.session(
             grant, refreshToken: token, isNewUser: false,
-            deviceToken: call.services.codes.deviceToken(
-                for: proof.address, nil, presented: request.device, in: call.tenant))
+            deviceToken: await call.services.codes.deviceToken(
+                for: proof.address, nil, presented: request.device, in: call.tenant, at: call.now))
     }
 
     private struct Request {
@@ -130,7 +130,7 @@ struct CompleteAddressReturnRoute: Route {
         var password: NewPassword?
         if let prepared { password = try await call.hashed(prepared) }
         let providers = try await call.submit(TakeBackAddress(proof, password: password))
-        return call.recovered(providers, by: proof, presented: code.deviceToken)
+        return await call.recovered(providers, by: proof, presented: code.deviceToken)
     }
 }
 

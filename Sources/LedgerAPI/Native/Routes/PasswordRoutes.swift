@@ -156,7 +156,7 @@ struct CompleteResetRoute: Route {
         }
         let hash = try await call.hashed(password)
         let providers = try await call.submit(ResetPassword(proof, password: hash))
-        return call.recovered(providers, by: proof, presented: code.deviceToken)
+        return await call.recovered(providers, by: proof, presented: code.deviceToken)
     }
 }
 

@@ -36,9 +36,9 @@ extension RouteCall {
     /// and the device that proved the address is known from now on.
     func recovered(
         _ providers: [ProviderName], by proof: Proof, presented token: String?
-    ) -> HTTPResponse {
-        let token = services.codes.deviceToken(
-            for: proof.address, nil, presented: token, in: tenant)
+    ) async -> HTTPResponse {
+        let token = await services.codes.deviceToken(
+            for: proof.address, nil, presented: token, in: tenant, at: now)
         let names = providers.map(\.description)
         guard page != nil else {
             return .json(RecoveryAnswer(linkedProviders: names, deviceToken: token))

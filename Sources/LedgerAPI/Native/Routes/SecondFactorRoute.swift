@@ -143,7 +143,7 @@ extension RouteCall {
             opened = try await submit(
                 SignIn(
                     proof, secondFactor: secondFactor,
-                    isNewDevice: isNewDevice(device, of: proof, secondFactor?.account),
+                    isNewDevice: await isNewDevice(device, of: proof, secondFactor?.account),
                     createAccount: createAccount, refreshToken: digest,
                     newAccount: services.newID(), newIdentity: services.newID(), newSession: session
                 ))
@@ -157,8 +157,9 @@ extension RouteCall {
         return await self.session(
             opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
             anonymousSecret: newSecret,
-            deviceToken: services.codes.deviceToken(
-                for: proof.knownAddress, secondFactor?.account, presented: device, in: tenant),
+            deviceToken: await services.codes.deviceToken(
+                for: proof.knownAddress, secondFactor?.account, presented: device, in: tenant,
+                at: now),
             challenge: await challenge(of: confirmation), isBeside: isBeside,
             status: confirmation == nil ? 200 : 201)
     }
@@ -187,12 +188,12 @@ extension RouteCall {
     /// the address or the account.
     private func isNewDevice(
         _ token: String?, of proof: Proof, _ account: AccountID?
-    ) -> Bool {
+    ) async -> Bool {
         let address = proof.knownAddress
         guard address != nil || account != nil,
             configuration(of: proof.subject.provider)?.noticesNewDevices == true
         else { return false }
-        return !services.codes.isKnown(token, to: address, account, in: tenant)
+        return !(await services.codes.isKnown(token, to: address, account, in: tenant, at: now))
     }
 
     /// The provider of the tenant's codes by SMS, which also sends those of second factors.

@@ -53,18 +53,21 @@ enum PasswordWrites {
         WHERE c.tenant_id = $1 AND c.ctid = place.ctid
         """)
 
-    /// Deletes passwords and challenges before new ones are written.
-    static func ends(in batches: [TenantBatch]) -> [Call] {
+    /// Deletes passwords and challenges before new ones are written, and ends device tokens.
+    static func ends(in batches: [TenantBatch], at now: Timestamp) -> [Call] {
         batches.flatMap { batch -> [Call] in
             let tenant = Parameter.text(batch.tenant.description)
             let (lost, ended) = (batch.changes.passwordsLost, batch.changes.challengesEnded)
             let accounts = batch.changes.challengesEndedOf
+            let devices = batch.changes.devicesEndedOf
             return lost.flatMap { identity in
                 [delete, unname].map { Call($0, [tenant, .uuid(identity.bits)]) }
             }
                 + ended.map { Call(endChallenges, [tenant, .bytes($0.digest.bytes)]) }
                 + (accounts.isEmpty
                     ? [] : [Call(endChallengesOfAccounts, [tenant, .uuids(accounts.map(\.bits))])])
+                + (devices.isEmpty
+                    ? [] : [DeviceEnds.ending(of: devices, in: batch.tenant, at: now)])
         }
     }
 
