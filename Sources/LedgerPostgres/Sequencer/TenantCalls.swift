@@ -51,6 +51,12 @@ final class TenantCalls: Sendable {
         text.replace(
             /unnest\(\$\d::text\[\]\) AS t \(tenant_id\)/,
             with: "(SELECT $1::text AS tenant_id) AS t")
+        // A single row: what is selected is copied, and a transaction with a copy is committed in two phases.
+        text.replace(
+            /SELECT \*(, \$\d+::[a-z]+)?\s+FROM \(VALUES \(([^()]*)\)\)\s+AS k \([^()]*\)/
+        ) { match in
+            "VALUES (\(match.2)\(match.1 ?? ""))"
+        }
         // The tables: each is restricted to the tenant.
         text.replace(
             /tenant_id (?:=|IS NOT DISTINCT FROM) [fhktu]\.tenant_id/, with: "tenant_id = $1")

@@ -55,6 +55,24 @@ import Testing
         #expect(made.hasSuffix("WHERE a.tenant_id = $1 AND a.ctid = place.ctid"))
     }
 
+    @Test func `a single row is inserted as values, which Citus routes`() {
+        let statement = RowsStatement("a_test", ["tenant_id": "text", "id": "uuid"]) { rows in
+            "INSERT INTO names (tenant_id, id) SELECT * FROM \(rows)"
+        }
+        let columns: [Parameter] = [.texts(["default"]), .uuids([1])]
+        #expect(
+            Self.text(of: statement.call(rows: 1, columns))
+                == "INSERT INTO names (tenant_id, id) VALUES ($1::text, $2::uuid)")
+        let dated = RowsStatement("another_test", ["tenant_id": "text", "id": "uuid"]) { rows in
+            "INSERT INTO names SELECT *, $3::timestamptz FROM \(rows) ON CONFLICT DO NOTHING"
+        }
+        #expect(
+            Self.text(of: dated.call(rows: 1, columns, [.timestamp(0)])) == """
+                INSERT INTO names VALUES ($1::text, $2::uuid, $3::timestamptz) \
+                ON CONFLICT DO NOTHING
+                """)
+    }
+
     @Test func `the accounts merged with named ones are looked up in one tenant`() {
         let made = Self.text(of: Call(Statement("a_test", AccountLoad.family), [.texts([])]))
         #expect(!made.contains("::text[], $2"))
