@@ -47,7 +47,7 @@ extension Parameter {
     fileprivate var only: Parameter {
         let value: Parameter? =
             switch self {
-            case .null, .bool, .int4, .int8, .text, .bytes, .uuid, .timestamp: nil
+            case .null, .image, .bool, .int4, .int8, .text, .bytes, .uuid, .timestamp: nil
             case .bools(let values): values.first.map(Parameter.bool)
             case .optionalBools(let values): values.first.map { $0.map(Parameter.bool) ?? .null }
             case .int4s(let values): values.first.map(Parameter.int4)

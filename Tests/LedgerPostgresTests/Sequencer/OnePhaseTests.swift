@@ -9,15 +9,19 @@ import Testing
 @Suite(.enabled(if: !TestCluster.workers.isEmpty)) struct OnePhaseTests {
     private static let head = "SELECT next_position::text FROM ledger_head"
 
-    @Test func `a lone link, sign-in and unlink are committed in one phase`() async throws {
+    @Test func `a lone link, sign-in and unlink and their read models are committed in one phase`()
+        async throws
+    {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 var story = Story(fixture.sequencer)
                 let ada = try await story.signIn("apple", "ada", email: "ada@example.org")
+                try await database.fold()
                 let before = try await prepared(in: database)
                 _ = try await story.link(ada, "google", "ada", email: "ada@example.org").get()
                 _ = try await story.signIn("google", "ada", email: "ada@example.org")
                 _ = try await story.unlink(ada, "apple").get()
+                try await database.fold()
                 #expect(try await prepared(in: database) <= before)
                 #expect(fixture.reportedFaults == [])
             }
