@@ -9,7 +9,7 @@ import Testing
 @Suite(.enabled(if: !TestCluster.workers.isEmpty)) struct OnePhaseTests {
     private static let head = "SELECT next_position::text FROM ledger_head"
 
-    @Test func `a lone link, sign-in and unlink and their read models are committed in one phase`()
+    @Test func `a lone link, sign-in and unlink, their read models and figures take one phase`()
         async throws
     {
         try await ScratchDatabase.with { database in
@@ -17,11 +17,19 @@ import Testing
                 var story = Story(fixture.sequencer)
                 let ada = try await story.signIn("apple", "ada", email: "ada@example.org")
                 try await database.fold()
+                let figures = FigureWorker(url: database.runtimeURL)
+                #expect(try await figures.round() == false)
                 let before = try await prepared(in: database)
                 _ = try await story.link(ada, "google", "ada", email: "ada@example.org").get()
                 _ = try await story.signIn("google", "ada", email: "ada@example.org")
                 _ = try await story.unlink(ada, "apple").get()
                 try await database.fold()
+                #expect(try await figures.round() == false)
+                await figures.close()
+                let counted = "SELECT sum(events)::text FROM daily_figures"
+                #expect(
+                    try await database.asSuperuser.texts(counted)
+                        == database.asSuperuser.texts(Self.head))
                 #expect(try await prepared(in: database) <= before)
                 #expect(fixture.reportedFaults == [])
             }
