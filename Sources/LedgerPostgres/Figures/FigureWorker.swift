@@ -64,6 +64,7 @@ package final class FigureWorker: Sendable {
             // A count that a crash takes back is counted again, so no commit waits for the disk.
             try $0.execute(
                 """
+                \(ConnectionSettings.oneConnectionPerNode)
                 SET jit = off; SET idle_in_transaction_session_timeout = '10s';
                 SET synchronous_commit = off
                 """)
