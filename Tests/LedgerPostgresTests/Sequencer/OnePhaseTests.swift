@@ -4,7 +4,7 @@ import Testing
 
 @testable import LedgerPostgres
 
-/// Commands with a single event on Citus, which copy no rows: a transaction with a copy is prepared on the worker and
+/// Commands with few events on Citus, which copy no rows: a transaction with a copy is prepared on the worker and
 /// recorded on the coordinator before it is committed.
 @Suite(.enabled(if: !TestCluster.workers.isEmpty)) struct OnePhaseTests {
     private static let head = "SELECT next_position::text FROM ledger_head"
@@ -30,6 +30,18 @@ import Testing
                 #expect(
                     try await database.asSuperuser.texts(counted)
                         == database.asSuperuser.texts(Self.head))
+                #expect(try await prepared(in: database) <= before)
+                #expect(fixture.reportedFaults == [])
+            }
+        }
+    }
+
+    @Test func `a new person's three events are appended in one phase`() async throws {
+        try await ScratchDatabase.with { database in
+            try await SequencerFixture.with(database) { fixture in
+                var story = Story(fixture.sequencer)
+                let before = try await prepared(in: database)
+                _ = try await story.signIn("apple", "ada", email: "ada@example.org")
                 #expect(try await prepared(in: database) <= before)
                 #expect(fixture.reportedFaults == [])
             }
