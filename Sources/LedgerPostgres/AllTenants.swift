@@ -171,7 +171,7 @@ package enum AllTenants {
     static let figuresBehind = Statement(
         "figures_behind",
         """
-        SELECT h.tenant_id, h.next_position FROM ledger_head h
+        SELECT h.tenant_id, f.tenant_id IS NULL AS is_new FROM ledger_head h
         LEFT JOIN figure_heads f ON f.tenant_id = h.tenant_id
         WHERE h.next_position <> coalesce(f.next_position, 0) AND \(stays("h"))
         ORDER BY h.tenant_id

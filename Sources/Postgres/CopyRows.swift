@@ -5,6 +5,8 @@
 package struct CopyRows: ~Copyable {
     /// The maximum number of bytes of a row's text and array columns.
     private static let fieldBytesMax = 256 * 1024 * 1024
+    /// The size of the signature, the flags and the length of the extension.
+    private static let headerBytes = 19
 
     private var buffer = WireBuffer()
     private var isRefused = false
@@ -122,5 +124,35 @@ package struct CopyRows: ~Copyable {
         buffer.append(Int16(-1))
         defer { buffer.removeLast(2) }
         try unsafe body(UnsafeRawBufferPointer(start: buffer.start, count: buffer.count))
+    }
+
+    /// Returns the values of each row, for an INSERT of few rows.
+    ///
+    /// - Throws: `.unexpectedResult` if a value was added that Postgres cannot store.
+    package mutating func values() throws(PostgresError) -> [[Parameter]] {
+        var rows: [[Parameter]] = []
+        let count = count
+        try unsafe withBytes { (bytes: UnsafeRawBufferPointer) throws(PostgresError) in
+            var offset = Self.headerBytes
+            func next<Value: FixedWidthInteger & BitwiseCopyable>(_ type: Value.Type) -> Value {
+                defer { offset += MemoryLayout<Value>.size }
+                return unsafe Value(
+                    bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
+            }
+            for _ in 0..<count {
+                var row: [Parameter] = []
+                for _ in 0..<next(Int16.self) {
+                    let length = Int(next(Int32.self))
+                    guard length >= 0 else {
+                        row.append(.null)
+                        continue
+                    }
+                    unsafe row.append(.image([UInt8](bytes[offset..<offset + length])))
+                    offset += length
+                }
+                rows.append(row)
+            }
+        }
+        return rows
     }
 }

@@ -5,6 +5,8 @@
 package enum Parameter: Sendable, Hashable {
     /// A null of the type that the statement expects there.
     case null
+    /// A value in the binary form of the type that the statement expects there.
+    case image([UInt8])
     /// A `boolean`.
     case bool(Bool)
     /// An `integer`.
@@ -50,7 +52,7 @@ package enum Parameter: Sendable, Hashable {
     /// The type that the statement is prepared with.
     var type: UInt32 {
         switch self {
-        case .null: TypeOID.unspecified
+        case .null, .image: TypeOID.unspecified
         case .bool: TypeOID.bool
         case .int4: TypeOID.int4
         case .int8: TypeOID.int8

@@ -8,6 +8,7 @@ extension WireBuffer {
     mutating func append(_ parameter: Parameter) throws(PostgresError) {
         switch parameter {
         case .null: break
+        case .image(let value): append(value)
         case .bool(let value): append(UInt8(value ? 1 : 0))
         case .int4(let value): append(value)
         case .int8(let value): append(value)

@@ -38,6 +38,44 @@ import Testing
         }
     }
 
+    @Test func `rows inserted as values equal those that are copied`() throws {
+        let columns = """
+            (a bool, b int8, c uuid, d timestamptz, e text, f text[], g text[], h text)
+            """
+        let connection = try TestServer.connect(
+            "CREATE TEMP TABLE copied \(columns); CREATE TEMP TABLE inserted \(columns)")
+        var rows = CopyRows()
+        for number in 1...3 as ClosedRange<Int64> {
+            rows.row(columns: 8)
+            rows.bool(number == 1)
+            rows.int8(-number)
+            rows.uuid(number == 2 ? nil : UInt128(number))
+            rows.timestamp(number * 1_000_000)
+            rows.text("é\(number)")
+            rows.texts(["a", ""])
+            rows.texts([])
+            rows.text(number == 1 ? "" : nil)
+        }
+        try connection.copyIn("COPY copied FROM STDIN (FORMAT binary)", &rows)
+        let insert = Statement(
+            "insert_rows", "INSERT INTO inserted VALUES ($1, $2, $3, $4, $5, $6, $7, $8)")
+        _ = try connection.pipeline(try rows.values().map { Call(insert, $0) })
+        let differing = Statement(
+            "differing",
+            """
+            SELECT count(*) + abs(3 - (SELECT count(*) FROM copied)) FROM (
+                (TABLE copied EXCEPT ALL TABLE inserted)
+                UNION ALL (TABLE inserted EXCEPT ALL TABLE copied)) t
+            """)
+        #expect(try connection.query(differing).int8(0, 0) == 0)
+        rows.row(columns: 1)
+        rows.text("a\u{0}")
+        do {
+            _ = try rows.values()
+            Issue.record("a text with U+0000 was read back")
+        } catch PostgresError.unexpectedResult {}
+    }
+
     @Test func `an image of values equals the image of a row with those values`() throws {
         let connection = try TestServer.connect()
         var expected = RowImage()

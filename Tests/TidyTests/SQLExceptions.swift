@@ -50,7 +50,7 @@ struct SQLException {
         SQLException(
             .scalarTenant,
             "Citus sends the rows to the node of a table's column, which is restricted to the tenant",
-            ["count_codes"]),
+            ["count_codes", "add_figures"]),
         SQLException(
             .scalarTenant, "copies one tenant's rows into a temporary table",
             ["RefoldTable.*_copy"]),

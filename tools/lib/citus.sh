@@ -4,7 +4,7 @@
 # The tests that pass there, as patterns for `swift test`, and tests of them that do not;
 # docs/operating/citus.md says why.
 # shellcheck disable=SC2034 # for tools/test
-readonly citus_tests=('LedgerPostgresTests\.(TenantCalls|ShardedSchema|SQLScript|SequencerModel|SeveralTenants)Tests'
+readonly citus_tests=('LedgerPostgresTests\.(TenantCalls|ShardedSchema|SQLScript|SequencerModel|SeveralTenants|OnePhase)Tests'
     'LedgerPostgresTests\.(OnlineRebuild|Rebuild|RebuildLease|ServedTable|ErasedReadModel|Upgrade)Tests'
     'EndToEndTests\.(Contract|Acceptance|Race|ImportAccounts|HistoryCommand|AccessCommand|SecondFactor|Address|Rules|MergeCommand)Tests'
     'EndToEndTests\.(WorkerFault|OnlineRebuild|Search|EventStream|WebhookSurvival|TenantMove|ShardMove)Tests')

@@ -32,8 +32,11 @@ package final class Projector: Sendable {
         self.onFault = onFault
         statusStore = status
         func lane(_ projections: Set<ProjectionName>, pause: Duration) -> ProjectorLane {
-            ProjectorLane(
-                of: projections, pause: pause, configuration: configuration, store: store(),
+            // What arrives within the pause is found after it.
+            var paced = configuration
+            paced.poll = max(configuration.poll, pause)
+            return ProjectorLane(
+                of: projections, pause: pause, configuration: paced, store: store(),
                 onAdvance: onAdvance, onFault: onFault)
         }
         first = lane(

@@ -7,8 +7,6 @@ import Postgres
 package final class FigureWorker: Sendable {
     /// The name of the figures for `account-ledger rebuild`.
     package static let name = "figures"
-    /// The pause between two rounds.
-    private static let pause = Duration.seconds(2)
     /// The maximum number of events that one transaction counts.
     package static let eventsMax: Int64 = 20_000
 
@@ -35,10 +33,10 @@ package final class FigureWorker: Sendable {
         "add_figures",
         """
         INSERT INTO daily_figures AS f (tenant_id, day, type, events)
-        SELECT $1, to_char(e.recorded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), e.type, count(*)
+        SELECT e.tenant_id, to_char(e.recorded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), e.type, count(*)
         FROM events e
         WHERE e.tenant_id = $1 AND e.position >= $2 AND e.position < $3
-        GROUP BY 2, 3
+        GROUP BY 1, 2, 3
         ON CONFLICT (tenant_id, day, type) DO UPDATE SET events = f.events + excluded.events
         """)
 
@@ -49,22 +47,29 @@ package final class FigureWorker: Sendable {
         "clear_figures", "DELETE FROM daily_figures WHERE tenant_id = $1")
 
     private let session: Postgres.Session
+    private let pause: Duration
     private let onFault: @Sendable (String) -> Void
 
     /// Creates a worker, which works while ``run()`` runs.
     ///
     /// - Parameters:
     ///   - url: The runtime role's URL.
+    ///   - pause: The pause between two rounds.
     ///   - onFault: Called with one line, free of personal data, for each failed round.
-    package init(url: String, onFault: @escaping @Sendable (String) -> Void = { _ in }) {
+    package init(
+        url: String, pause: Duration = .seconds(2),
+        onFault: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         session = Postgres.Session(url: url, applicationName: "account-ledger figures") {
             // A count that a crash takes back is counted again, so no commit waits for the disk.
             try $0.execute(
                 """
+                \(ConnectionSettings.oneConnectionPerNode)
                 SET jit = off; SET idle_in_transaction_session_timeout = '10s';
                 SET synchronous_commit = off
                 """)
         }
+        self.pause = pause
         self.onFault = onFault
     }
 
@@ -77,7 +82,7 @@ package final class FigureWorker: Sendable {
                 onFault("counting events failed: \(error)")
             }
             // A cancelled sleep ends the loop.
-            try? await Task.sleep(for: Self.pause)
+            try? await Task.sleep(for: pause)
         }
         await session.close()
     }
@@ -93,9 +98,17 @@ package final class FigureWorker: Sendable {
     package func round() async throws -> Bool {
         let behind = try await session.run { connection in
             let rows = try connection.query(AllTenants.figuresBehind)
-            return try (0..<rows.rowCount).compactMap { row in
-                TenantID(try rows.text(row, rows.column("tenant_id")))
+            var behind: [TenantID] = []
+            for row in 0..<rows.rowCount {
+                guard let tenant = TenantID(try rows.text(row, rows.column("tenant_id"))) else {
+                    continue
+                }
+                if try rows.bool(row, rows.column("is_new")) {
+                    _ = try connection.query(Self.make, [.text(tenant.description)])
+                }
+                behind.append(tenant)
             }
+            return behind
         }
         var hasMore = false
         for tenant in behind where !Task.isCancelled {
@@ -140,11 +153,11 @@ package final class FigureWorker: Sendable {
     ) throws -> Bool {
         try connection.transaction(begin) {
             let name = [Parameter.text(tenant.description)]
-            _ = try connection.query(make, name)
-            let locked = try connection.query(lock, name)
+            // The head is read by a statement after the lock.
+            let results = try connection.pipeline([Call(lock, name), Call(head, name)])
+            let (locked, heads) = (results[0], results[1])
             guard locked.rowCount == 1 else { return false }
             var start = try locked.int8(0, 0)
-            let heads = try connection.query(head, name)
             // Events below the current head are visible to every later statement.
             let end = heads.rowCount == 1 ? try heads.int8(0, 0) : 0
             if start > end {
@@ -153,10 +166,9 @@ package final class FigureWorker: Sendable {
                 start = 0
             }
             let next = min(end, start + eventsMax)
-            if start < next {
-                _ = try connection.query(add, name + [.int8(start), .int8(next)])
-            }
-            _ = try connection.query(move, name + [.int8(next)])
+            let counting = Call(add, name + [.int8(start), .int8(next)])
+            _ = try connection.pipeline(
+                (start < next ? [counting] : []) + [Call(move, name + [.int8(next)])])
             return next < end
         }
     }

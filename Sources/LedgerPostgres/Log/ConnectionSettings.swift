@@ -29,19 +29,23 @@ package enum ConnectionSettings {
     /// For commits that may be lost in a crash, because they are repeated.
     static let asynchronousCommit = "SET synchronous_commit = off;\n"
 
+    /// On Citus a statement over all tenants uses one connection to each node, the one that is kept.
+    ///
+    /// Others would be opened for it and closed again, each a process of the node.
+    static let oneConnectionPerNode = """
+        SELECT set_config('citus.max_adaptive_executor_pool_size', '1', false)
+        WHERE EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'citus');
+
+        """
+
     /// The limits, in seconds, of an idle transaction, a wait for a lock, and a statement.
     ///
     /// A process whose machine has vanished sends nothing that ends its connection; its transaction
     /// still ends after seconds instead of the two hours of TCP. On a socket of the same machine
     /// these settings have no effect.
-    ///
-    /// On Citus a statement over all tenants uses one connection to each node, the one that is kept: others would be
-    /// opened for it and closed again, each a process of the node.
     static func limits(idle: Int, lock: Int, statement: Int) -> String {
         """
-        SELECT set_config('citus.max_adaptive_executor_pool_size', '1', false)
-        WHERE EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'citus');
-        SET idle_in_transaction_session_timeout = '\(idle)s';
+        \(oneConnectionPerNode)SET idle_in_transaction_session_timeout = '\(idle)s';
         SET lock_timeout = '\(lock)s';
         SET statement_timeout = '\(statement)s';
         SET tcp_keepalives_idle = 2;

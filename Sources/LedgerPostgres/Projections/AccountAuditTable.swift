@@ -238,6 +238,6 @@ struct AccountAuditTable {
         for row in added {
             Self.add(row, of: tenant, to: &rows)
         }
-        try connection.copyIn(copy, &rows)
+        try connection.write(&rows, by: copy)
     }
 }

@@ -168,7 +168,7 @@ package struct ConflictsTable {
             rest = rest.dropFirst(chunk.count)
             rows.removeAll()
             for conflict in chunk { Self.add(conflict, of: tenant.description, to: &rows) }
-            try connection.copyIn(copy, &rows)
+            try connection.write(&rows, by: copy)
         }
         rows.removeAll()
     }

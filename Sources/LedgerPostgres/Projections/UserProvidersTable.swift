@@ -146,7 +146,7 @@ struct UserProvidersTable {
                         ]))
         }
         _ = try connection.pipeline(calls)
-        if rows.count > 0 { try connection.copyIn(copy, &rows) }
+        if rows.count > 0 { try connection.write(&rows, by: copy) }
     }
 
     private var move: Statement {
@@ -228,7 +228,7 @@ struct UserProvidersTable {
             ])
         rows.removeAll()
         for (key, row) in given { Self.add(key, row, of: tenant.description, to: &rows) }
-        try connection.copyIn(copy, &rows)
+        if rows.count > 0 { try connection.write(&rows, by: copy) }
     }
 
     private static func identities(_ links: [Account.Link]) -> Parameter {

@@ -57,7 +57,9 @@ package final class DueRemovals: Sendable {
         self.pageSize = pageSize
         session = Postgres.Session(
             url: url, applicationName: "account-ledger removals", statementDeadline: .seconds(30)
-        ) { try $0.execute(ConnectionSettings.lookups) }
+        ) {
+            try $0.execute(ConnectionSettings.oneConnectionPerNode + ConnectionSettings.lookups)
+        }
     }
 
     /// Executes the removals that are due at a time.

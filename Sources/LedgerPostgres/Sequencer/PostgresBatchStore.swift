@@ -137,7 +137,9 @@ package final class PostgresBatchStore: BatchStore {
             { form(AccountWrites.calls(for: batches)) },
             {
                 for batch in batches { try batch.checkLoadedRows() }
-                return form(try EventWrites.calls(for: batches))
+                return form(
+                    try EventWrites.calls(
+                        for: batches, on: self.isSharded.value ? .citus : .postgres))
             },
             { form(try self.otherWrites(of: batches, at: load.now)) + commit },
         ])

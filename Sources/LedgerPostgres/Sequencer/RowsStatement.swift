@@ -45,26 +45,35 @@ struct RowsStatement: Sendable {
 extension Parameter {
     /// The value of a one-element array.
     fileprivate var only: Parameter {
-        let value: Parameter? =
-            switch self {
-            case .null, .bool, .int4, .int8, .text, .bytes, .uuid, .timestamp: nil
-            case .bools(let values): values.first.map(Parameter.bool)
-            case .optionalBools(let values): values.first.map { $0.map(Parameter.bool) ?? .null }
-            case .int4s(let values): values.first.map(Parameter.int4)
-            case .int8s(let values): values.first.map(Parameter.int8)
-            case .optionalInt8s(let values): values.first.map { $0.map(Parameter.int8) ?? .null }
-            case .texts(let values): values.first.map(Parameter.text)
-            case .optionalTexts(let values): values.first.map { $0.map(Parameter.text) ?? .null }
-            case .byteArrays(let values): values.first.map(Parameter.bytes)
-            case .optionalByteArrays(let values):
-                values.first.map { $0.map(Parameter.bytes) ?? .null }
-            case .uuids(let values): values.first.map(Parameter.uuid)
-            case .optionalUUIDs(let values): values.first.map { $0.map(Parameter.uuid) ?? .null }
-            case .timestamps(let values): values.first.map(Parameter.timestamp)
-            case .optionalTimestamps(let values):
-                values.first.map { $0.map(Parameter.timestamp) ?? .null }
-            }
-        guard let value else { preconditionFailure("a one-row column must be a one-element array") }
+        guard let value = element(0) else {
+            preconditionFailure("a one-row column must be a one-element array")
+        }
         return value
+    }
+
+    /// Returns an element of an array; nil for a single value, and behind the end.
+    func element(_ index: Int) -> Parameter? {
+        func of<Value>(_ values: [Value], _ make: (Value) -> Parameter) -> Parameter? {
+            values.indices.contains(index) ? make(values[index]) : nil
+        }
+        func orNull<Value>(_ values: [Value?], _ make: (Value) -> Parameter) -> Parameter? {
+            of(values) { $0.map(make) ?? .null }
+        }
+        return switch self {
+        case .null, .image, .bool, .int4, .int8, .text, .bytes, .uuid, .timestamp: nil
+        case .bools(let values): of(values, Parameter.bool)
+        case .optionalBools(let values): orNull(values, Parameter.bool)
+        case .int4s(let values): of(values, Parameter.int4)
+        case .int8s(let values): of(values, Parameter.int8)
+        case .optionalInt8s(let values): orNull(values, Parameter.int8)
+        case .texts(let values): of(values, Parameter.text)
+        case .optionalTexts(let values): orNull(values, Parameter.text)
+        case .byteArrays(let values): of(values, Parameter.bytes)
+        case .optionalByteArrays(let values): orNull(values, Parameter.bytes)
+        case .uuids(let values): of(values, Parameter.uuid)
+        case .optionalUUIDs(let values): orNull(values, Parameter.uuid)
+        case .timestamps(let values): of(values, Parameter.timestamp)
+        case .optionalTimestamps(let values): orNull(values, Parameter.timestamp)
+        }
     }
 }

@@ -159,7 +159,8 @@ package final class Sweeper: Sendable {
         session = Postgres.Session(url: url, applicationName: "account-ledger sweeper") {
             // A bitmap scan of an index finds expired answers; each is then read by its key.
             try $0.execute(
-                "SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off")
+                ConnectionSettings.oneConnectionPerNode
+                    + "SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off")
         }
         self.onFault = onFault
     }

@@ -73,6 +73,7 @@ struct Workers: Sendable {
         var sending = MessageDispatcherConfiguration(transports: transports.all) {
             tenants($0)?.messages ?? MessageSettings()
         }
+        engine.slow(&sending)
         sending.provider = { tenants($0)?.displayName(of: $1) ?? $1.description }
         sending.accountPage = accountPage
         sending.maySend = { tenants($0)?.maySend(by: $1, to: $2) ?? true }
@@ -117,7 +118,7 @@ struct Workers: Sendable {
         sweeper = Sweeper(url: url) { text in
             log.write(.warning, "sweeper fault", ["detail": .text(text)])
         }
-        figures = FigureWorker(url: url) { text in
+        figures = FigureWorker(url: url, pause: engine.figuresPause) { text in
             log.write(.warning, "figures fault", ["detail": .text(text)])
         }
         watch = LockHolderWatch(url: url) { text in

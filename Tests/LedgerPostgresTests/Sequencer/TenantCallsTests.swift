@@ -55,6 +55,56 @@ import Testing
         #expect(made.hasSuffix("WHERE a.tenant_id = $1 AND a.ctid = place.ctid"))
     }
 
+    @Test func `a single row is inserted as values, which Citus routes`() {
+        let statement = RowsStatement("a_test", ["tenant_id": "text", "id": "uuid"]) { rows in
+            "INSERT INTO names (tenant_id, id) SELECT * FROM \(rows)"
+        }
+        let columns: [Parameter] = [.texts(["default"]), .uuids([1])]
+        #expect(
+            Self.text(of: statement.call(rows: 1, columns))
+                == "INSERT INTO names (tenant_id, id) VALUES ($1::text, $2::uuid)")
+        let dated = RowsStatement("another_test", ["tenant_id": "text", "id": "uuid"]) { rows in
+            "INSERT INTO names SELECT *, $3::timestamptz FROM \(rows) ON CONFLICT DO NOTHING"
+        }
+        #expect(
+            Self.text(of: dated.call(rows: 1, columns, [.timestamp(0)])) == """
+                INSERT INTO names VALUES ($1::text, $2::uuid, $3::timestamptz) \
+                ON CONFLICT DO NOTHING
+                """)
+    }
+
+    @Test func `a few rows are inserted one by one, and more by one statement`() {
+        let statement = RowsStatement("a_test", ["tenant_id": "text", "n": "bigint"]) { rows in
+            "INSERT INTO names (tenant_id, n, at) SELECT *, $3::timestamptz FROM \(rows)"
+        }
+        func calls(_ count: Int) -> [Call] {
+            let numbers = (0..<count).map { $0 == 1 ? nil : Int64($0) }
+            return TenantCalls().calls(
+                [
+                    statement.call(
+                        rows: count,
+                        [
+                            .texts(numbers.map { _ in "default" }), .optionalInt8s(numbers),
+                        ], [.timestamp(7)])
+                ], of: Self.tenant)
+        }
+        let three = calls(3)
+        #expect(
+            Set(three.map(\.statement.sql)) == [
+                """
+                INSERT INTO names (tenant_id, n, at) VALUES ($1::text, $2::bigint, $3::timestamptz)
+                """
+            ])
+        #expect(
+            three.map(\.parameters) == [
+                [.text("default"), .int8(0), .timestamp(7)],
+                [.text("default"), .null, .timestamp(7)],
+                [.text("default"), .int8(2), .timestamp(7)],
+            ])
+        #expect(calls(4).count == 1)
+        #expect(calls(4).first?.parameters.first == .text("default"))
+    }
+
     @Test func `the accounts merged with named ones are looked up in one tenant`() {
         let made = Self.text(of: Call(Statement("a_test", AccountLoad.family), [.texts([])]))
         #expect(!made.contains("::text[], $2"))

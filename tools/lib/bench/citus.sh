@@ -10,21 +10,33 @@ readonly citus_links_min=2560
 
 # Starts both engines with a server on each, runs the rounds, and records the figures.
 measure_citus() {
-    local engine work name count width full=$((links < citus_links_min ? citus_links_min : links))
     start_engine plain
     start_engine citus
+    measure_rounds measure_works
+    # One server at a time: each looks over all tenants, and folds and counts what the other one commits.
+    stop_child "${servers[citus]%% *}" "$stop_seconds_max"
     # A server whose database is a worker's, which plans the statements itself.
     launch_on_worker
+    measure_rounds attempt citus measure_spread worker hundred 100 640
+}
+
+# Runs a command in each round; the first one is the warm-up.
+measure_rounds() {
+    local full=$((links < citus_links_min ? citus_links_min : links))
     for ((round = 0; round <= rounds; round++)); do
-        # The first one is the warm-up.
         links=$((round ? full : citus_links_min))
-        for work in "${citus_works[@]}"; do
-            read -r name count width <<<"$work"
-            for engine in plain citus; do
-                attempt citus measure_spread "$engine" "$name" "$count" "$width"
-            done
+        "$@"
+    done
+}
+
+# Measures each work on both engines.
+measure_works() {
+    local engine work name count width
+    for work in "${citus_works[@]}"; do
+        read -r name count width <<<"$work"
+        for engine in plain citus; do
+            attempt citus measure_spread "$engine" "$name" "$count" "$width"
         done
-        attempt citus measure_spread worker hundred 100 640
     done
 }
 
