@@ -58,6 +58,28 @@ import Testing
         }
     }
 
+    @Test func `a row that was cut off is no account, and no account without a block`() throws {
+        let row = "u1,a@x.test,\(Self.time),2999-01-01 00:00:00+00,\(Self.time)"
+        let header = "id,email,email_confirmed_at,banned_until,deleted_at"
+        let dump = "COPY auth.users (\(header)) FROM stdin;\nROW\n\\.\n"
+        let cut = String(row.prefix { $0 != " " })
+        for rest in [cut, cut + " 00:00:00+00", "u1,a@x.te", row + ","] {
+            for text in [
+                "\(header)\n\(rest)", dump.replacing("ROW", with: rest.replacing(",", with: "\t")),
+            ] {
+                guard case .flaw(.malformed)? = try Self.records(text).first else {
+                    Issue.record("\(text)")
+                    continue
+                }
+            }
+        }
+        for rest in ["g1,u1,goo", "g1,u1,google,x,y"] {
+            #expect(throws: ImportFault.malformedIdentity(line: 2)) {
+                try Self.records("id\nu1\n", "provider_id,user_id,provider,id\n\(rest)\n")
+            }
+        }
+    }
+
     @Test func `a ban without an end is one`() throws {
         let accounts = Self.accounts(
             try Self.records("id,banned_until\nu1,infinity\nu2,-infinity\n"))

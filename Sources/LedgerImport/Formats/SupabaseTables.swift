@@ -8,9 +8,12 @@ internal import JSON
 struct SupabaseTables {
     /// The columns of a table, by their names.
     private struct Columns {
+        /// The number of fields of each row: one with fewer is the rest of a file that was cut off.
+        let count: Int
         private let indexes: [String: Int]
 
         init(_ names: [String]) {
+            count = names.count
             indexes = Dictionary(
                 names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         }
@@ -92,7 +95,8 @@ struct SupabaseTables {
         _ rows: inout TextRows, _ names: [String], _ form: TextRows.Form, path: String
     ) throws(ImportFault) -> RowIndex {
         guard let column = names.firstIndex(of: "user_id") else { throw .missingColumn("user_id") }
-        return try RowIndex(&rows, form, path: path) { $0.count > column ? $0[column] : nil }
+        let count = names.count
+        return try RowIndex(&rows, form, path: path) { $0.count == count ? $0[column] : nil }
     }
 
     private static func csv(_ file: ImportFile) throws(ImportFault) -> (TextRows, Columns) {
@@ -155,6 +159,8 @@ struct SupabaseTables {
     }
 
     private mutating func record(_ row: [String?]) throws(ImportFault) -> SourceRecord {
+        // What a row lacks at its end may be a block or a deletion.
+        guard row.count == columns.count else { return .flaw(.malformed) }
         guard let id = columns.text("id", row) else { return .flaw(.noID) }
         guard Self.times.allSatisfy({ columns.text($0, row).map(Self.isTime) ?? true }) else {
             return .flaw(.malformed)
