@@ -195,6 +195,26 @@ import Testing
         #expect(accounts.flatMap { $0.federated.map(\.subject) } == ["g1"])
     }
 
+    @Test func `a second factor of a dump is a loss`() throws {
+        let accounts = Self.accounts(
+            try Self.records(
+                """
+                COPY auth.mfa_factors (id, user_id, friendly_name, status, secret) FROM stdin;
+                f1\tu1\t\\N\tunverified\ts
+                f2\tu2\tphone\tunverified\ts
+                f3\tu2\t\\N\tverified\ts
+                \\.
+
+                COPY auth.users (id, email) FROM stdin;
+                u1\ta@x.test
+                u2\tb@x.test
+                u3\tc@x.test
+                \\.
+
+                """))
+        #expect(accounts.map(\.losses) == [[], [.secondFactors], []])
+    }
+
     @Test func `rows of another table are not taken for the tables of a dump`() throws {
         let records = try Self.records(
             """

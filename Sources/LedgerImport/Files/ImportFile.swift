@@ -87,7 +87,7 @@ package enum ImportFault: Error, Hashable, Sendable, CustomStringConvertible {
     case noText(String, form: String)
     /// The text is not of the format from this line on.
     case malformed(line: Int)
-    /// The row of an identity or a hash can't be read, which is known before anything is imported.
+    /// The row of an identity, a factor or a hash can't be read, which is known before anything is imported.
     case malformedIdentity(line: Int)
     /// The first row lacks a column.
     case missingColumn(String)
@@ -107,7 +107,7 @@ package enum ImportFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .malformed(let line):
             "the file is not of the format from line \(line) on, where the import ended"
         case .malformedIdentity(let line):
-            "the identity or hash in line \(line) can't be read; nothing is imported"
+            "the identity, factor or hash in line \(line) can't be read; nothing is imported"
         case .missingColumn(let name): "the file has no column \(name)"
         case .missingTable(let name): "the file has no COPY of \(name)"
         case .noUsers: "the file has no users"
