@@ -315,6 +315,24 @@ import Testing
         }
     }
 
+    @Test func `progress is shown on a terminal alone`() async throws {
+        try await with { deployment, _ in
+            let path = try deployment.write(Self.auth0, to: "auth0.json")
+            let words = ["import", "auth0", path, "--dry-run"]
+            let plain = try await deployment.tool.run(words)
+            #expect(plain.errors == "", "\(plain)")
+            let command = ([CommandLineTool.executable] + words).map { "'\($0)'" }
+            let process = try RunningProcess(
+                executable: "/usr/bin/script",
+                arguments: [
+                    "--quiet", "--return", "--command", command.joined(separator: " "), "/dev/null",
+                ], environment: deployment.tool.environment)
+            #expect(try await process.exitStatus(within: .seconds(60)) == 1)
+            let shown = process.output.text
+            #expect(shown.contains(": 9 records so far"), "\(shown)")
+        }
+    }
+
     @Test func `a broken file, a reason and known providers`() async throws {
         try await with { deployment, _ in
             let broken = try deployment.write(
