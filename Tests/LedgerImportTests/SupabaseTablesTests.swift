@@ -195,6 +195,17 @@ import Testing
         #expect(accounts.flatMap { $0.federated.map(\.subject) } == ["g1"])
     }
 
+    @Test func `a file of identities without them is named`() throws {
+        let users = "COPY auth.users (id) FROM stdin;\nu1\n\\.\n"
+        #expect(throws: ImportFault.missingTable("auth.identities")) {
+            try Self.records(users, "user_id,provider,provider_id\nu1,google,g1\n")
+        }
+        #expect(throws: ImportFault.missingColumn("user_id")) {
+            try Self.records("id\nu1\n", users)
+        }
+        #expect(try Self.accounts(Self.records(users)).map(\.id) == ["u1"])
+    }
+
     @Test func `a second factor of a dump is a loss`() throws {
         let accounts = Self.accounts(
             try Self.records(

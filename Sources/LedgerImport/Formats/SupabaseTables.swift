@@ -93,6 +93,9 @@ struct SupabaseTables {
         isDump = ["--", "CO", "SE"].contains { start.starts(with: $0.utf8) }
         if isDump {
             identityRows = try UserRows(of: "identities", path: paths.last ?? "")
+            guard identityRows != nil || paths.count == 1 else {
+                throw .missingTable("auth.identities")
+            }
             factorRows = try UserRows(of: "mfa_factors", path: paths.first ?? "")
             guard let found = try Self.rows(of: "users", path: paths.first ?? "") else {
                 throw .missingTable("auth.users")
