@@ -58,6 +58,8 @@ import Testing
           profile: 1
           unknown_provider: 1
           unverified_address: 1
+        identities at providers that the tenant lacks, by their names in the file:
+          steam: 1
 
         """
 

@@ -218,6 +218,7 @@ struct AccountImporter: Sendable {
                     note(ImportProblem(RecordFlaw.noID.rawValue), of: read, &totals)
                     continue
                 }
+                for name in mapped.unknownProviders { totals.add(unknownProvider: name) }
                 guard let command = mapped.command else {
                     totals.refused += 1
                     note(mapped.losses, of: read, &totals)
