@@ -177,7 +177,7 @@ struct SupabaseTables {
     }
 
     private mutating func record(_ row: [String?]) throws(ImportFault) -> SourceRecord {
-        // What a row lacks at its end may be a block or a deletion.
+        // The end that a shorter row lacks may be a block or a deletion.
         guard row.count == columns.count else { return .flaw(.malformed) }
         guard let id = columns.text("id", row) else { return .flaw(.noID) }
         guard Self.times.allSatisfy({ columns.text($0, row).map(Self.isTime) ?? true }) else {
