@@ -2,8 +2,8 @@
 ///
 /// Literal segments are compared byte by byte without decoding, and have priority over captures. A
 /// captured segment is percent-decoded once; it does not match when it is empty, malformed, not UTF-8,
-/// or contains a NUL, or an encoded slash where the route does not allow it. The handler for GET serves HEAD. OPTIONS is left to the
-/// owner; its target `*` has the methods of all routes.
+/// or contains a NUL, or an encoded slash where the route does not allow it. The handler for GET serves
+/// HEAD. OPTIONS is left to the owner; its target `*` has the methods of all routes.
 package struct Router<Handler: Sendable>: Sendable {
     private var tree = RouteTree()
     private var handlers: [Handler] = []
