@@ -128,6 +128,19 @@ import Testing
         #expect(unverified.command == nil && unverified.losses == [.unverifiedAddress])
     }
 
+    @Test(arguments: [
+        "$argon2id$v=19$m=64,t=2,p=1$c29tZXNhbHQ$FqGkmHNGCd0BRW2kBt6fPZ2pPmyGwwChL8FGUhTOSSI",
+        "$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==",
+    ])
+    func `hashes of users that were imported into Supabase are taken`(hash: String) throws {
+        let accounts = Self.accounts(
+            try Self.records(
+                "id,email,encrypted_password,email_confirmed_at\nu1,a@x.test,\"\(hash)\",\(Self.time)\n"
+            ))
+        let mapped = try Self.mapped(accounts.first, providers: [("password", .password)])
+        #expect(mapped.losses == [] && mapped.command?.addresses.count == 1)
+    }
+
     @Test func `an unverified address with a hash is a claim where addresses are confirmed later`()
         throws
     {
