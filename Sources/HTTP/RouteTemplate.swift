@@ -7,11 +7,14 @@ struct RouteTemplate: Sendable {
 
     let text: String
     let segments: [Segment]
+    /// The capture that may contain an encoded slash.
+    private let slashCapture: String?
 
     /// Parses a template; a malformed one is a programming error and ends the program.
-    init(_ text: String) {
+    init(_ text: String, slashesIn capture: String? = nil) {
         precondition(text.utf8.first == ASCII.slash, "a template starts with a slash: \(text)")
         self.text = text
+        slashCapture = capture
         segments = Self.split(text).map { part in
             guard part.hasPrefix("{"), part.hasSuffix("}") else { return .literal(String(part)) }
             let name = part.dropFirst().dropLast()
@@ -39,13 +42,13 @@ struct RouteTemplate: Sendable {
         return segments
     }
 
-    /// Decodes the captured segments; nil when one is empty, malformed or contains an encoded slash.
+    /// Decodes the captured segments; nil when one is empty, malformed or contains a slash that it may not have.
     func captures(of path: [Substring]) -> RouteCaptures? {
         var captures: RouteCaptures = [:]
         for (segment, part) in zip(segments, path) {
             guard case .capture(let name) = segment else { continue }
             guard let value = PercentEncoding.decode(part), !value.isEmpty else { return nil }
-            guard !value.utf8.contains(ASCII.slash) else { return nil }
+            guard name == slashCapture || !value.utf8.contains(ASCII.slash) else { return nil }
             captures.add(value, named: name)
         }
         return captures

@@ -2,8 +2,8 @@
 ///
 /// Literal segments are compared byte by byte without decoding, and have priority over captures. A
 /// captured segment is percent-decoded once; it does not match when it is empty, malformed, not UTF-8,
-/// or contains a NUL or an encoded slash. The handler for GET serves HEAD. OPTIONS is left to the
-/// owner; its target `*` has the methods of all routes.
+/// or contains a NUL, or an encoded slash where the route does not allow it. The handler for GET serves
+/// HEAD. OPTIONS is left to the owner; its target `*` has the methods of all routes.
 package struct Router<Handler: Sendable>: Sendable {
     private var tree = RouteTree()
     private var handlers: [Handler] = []
@@ -20,8 +20,13 @@ package struct Router<Handler: Sendable>: Sendable {
     ///   - method: The method in capitals.
     ///   - template: The path, with `{name}` for a segment to capture.
     ///   - handler: The handler.
-    package mutating func add(_ method: String, _ template: String, _ handler: Handler) {
-        tree.add(method, RouteTemplate(template), number: handlers.count)
+    ///   - slashCapture: The capture that may contain an encoded slash; nil for none.
+    package mutating func add(
+        _ method: String, _ template: String, _ handler: Handler,
+        slashesIn slashCapture: String? = nil
+    ) {
+        tree.add(
+            method, RouteTemplate(template, slashesIn: slashCapture), number: handlers.count)
         handlers.append(handler)
     }
 

@@ -58,6 +58,8 @@ import Testing
           profile: 1
           unknown_provider: 1
           unverified_address: 1
+        identities at providers that the tenant lacks, by their names in the file:
+          steam: 1
 
         """
 
@@ -312,6 +314,24 @@ import Testing
             await session.close()
             let verified = try await deployment.tool.run(["verify"])
             #expect(verified.status == 0, "\(verified)")
+        }
+    }
+
+    @Test func `progress is shown on a terminal alone`() async throws {
+        try await with { deployment, _ in
+            let path = try deployment.write(Self.auth0, to: "auth0.json")
+            let words = ["import", "auth0", path, "--dry-run"]
+            let plain = try await deployment.tool.run(words)
+            #expect(plain.status == 1 && !plain.errors.contains("so far"), "\(plain)")
+            let command = ([CommandLineTool.executable] + words).map { "'\($0)'" }
+            let process = try RunningProcess(
+                executable: "/usr/bin/script",
+                arguments: [
+                    "--quiet", "--return", "--command", command.joined(separator: " "), "/dev/null",
+                ], environment: deployment.tool.environment)
+            #expect(try await process.exitStatus(within: .seconds(60)) == 1)
+            let shown = process.output.text
+            #expect(shown.contains(": 9 records so far"), "\(shown)")
         }
     }
 

@@ -10,6 +10,7 @@ struct RouterTests {
         router.add("DELETE", "/v1/auth/link/{provider}", "unlink")
         router.add("POST", "/v1/auth/link/batch", "batch")
         router.add("GET", "/t/{tenant}/v1/accounts/{account}", "tenant account")
+        router.add("GET", "/t/{tenant}/v1/names/{name}", "name", slashesIn: "name")
         return router
     }()
 
@@ -46,6 +47,7 @@ struct RouterTests {
             ("POST", "/v1/auth/link/batch", "batch", [:]),
             ("DELETE", "/v1/auth/link/batch", "unlink", ["provider": "batch"]),
             ("GET", "/t/a/v1/accounts/b", "tenant account", ["tenant": "a", "account": "b"]),
+            ("GET", "/t/a/v1/names/%2Fb%2fc%2F", "name", ["tenant": "a", "name": "/b/c/"]),
         ] as [(String, String, String, RouteCaptures)])
     func `a path finds its handler`(
         method: String, path: String, handler: String, captures: RouteCaptures
@@ -64,6 +66,7 @@ struct RouterTests {
         "/v1/auth/link", "/v1/auth/link/a/b", "/v1/%61ccount",
         // Captures that are not plain text
         "/v1/auth/link/", "/v1/auth/link/a%2Fb", "/v1/auth/link/a%2fb", "/v1/auth/link/%",
+        "/t/a%2Fb/v1/names/c", "/t/a/v1/names/b/c", "/t/a/v1/names/%00",
         "/v1/auth/link/%4", "/v1/auth/link/%xx", "/v1/auth/link/%FF", "/v1/auth/link/%00",
     ])
     func `a path without a route is not found`(path: String) {

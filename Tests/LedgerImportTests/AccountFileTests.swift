@@ -21,13 +21,20 @@ import Testing
     /// Writes the texts to files during the body.
     @discardableResult
     static func with<Value>(_ texts: [String], _ body: ([String]) throws -> Value) throws -> Value {
+        try with(texts.map { Data($0.utf8) }, body)
+    }
+
+    /// Writes the contents to files during the body.
+    static func with<Value>(
+        _ contents: [Data], _ body: ([String]) throws -> Value
+    ) throws -> Value {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "import-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let paths = try texts.enumerated().map { index, text in
+        let paths = try contents.enumerated().map { index, content in
             let url = folder.appending(path: "\(index)")
-            try Data(text.utf8).write(to: url)
+            try content.write(to: url)
             return url.path
         }
         return try body(paths)
@@ -332,39 +339,5 @@ import Testing
             return
         }
         #expect(account.federated.map(\.subject) == ["g"] && account.email == nil)
-    }
-
-    @Test(arguments: [
-        (
-            ImportFormat.auth0,
-            [#"{"user_id":"google-oauth2|1"}"#, #"{"_id":{"$oid":"1"},"passwordHash":"x"}"#]
-        ),
-        (.auth0, [#"[{"user_id":"google-oauth2|1"}]"#]),
-        (.firebase, [#"{"users":[{"localId":"1"}]}"#]),
-        (.firebase, ["1,a@x.test,true" + String(repeating: ",", count: 26)]),
-        (.keycloak, [#"{"users":[{"id":"1"}]}"#]),
-        (.supabase, ["id\nu1\n", "user_id,provider,provider_id\nu2,apple,a\nu1,google,g1\n"]),
-        (.supabase, ["COPY auth.users (id) FROM stdin;\nu1\n\\.\n"]),
-    ])
-    func `a byte order mark is no part of a file`(format: ImportFormat, texts: [String]) throws {
-        func accounts(_ mark: String) throws -> [SourceAccount] {
-            try Self.records(format, texts.map { mark + $0 }).compactMap { _, record in
-                if case .account(let account) = record { account } else { nil }
-            }
-        }
-        let plain = try accounts("")
-        #expect(try plain.count == 1 && accounts("\u{FEFF}") == plain)
-    }
-
-    @Test func `files that are not there or lack a column are named`() {
-        #expect(throws: ImportFault.unreadable("/nowhere/x")) {
-            try AccountFile(.auth0, paths: ["/nowhere/x"], hashing: nil, now: Timestamp(seconds: 0))
-        }
-        #expect(throws: ImportFault.missingColumn("id")) {
-            try Self.records(.supabase, ["email\na@x.test\n"])
-        }
-        #expect(throws: ImportFault.missingColumn("user_id")) {
-            try Self.records(.supabase, ["id\nu1\n", "provider\ngoogle\n"])
-        }
     }
 }

@@ -90,6 +90,23 @@ import Testing
         #expect(account.losses == losses)
     }
 
+    @Test func `a hash that the exporter may not read is not in the file`() throws {
+        let redacted = "UkVEQUNURUQ="
+        let commas = String(repeating: ",", count: 24)
+        for text in [
+            #"{"users":[{"localId":"a","email":"a@x.test","passwordHash":"\#(redacted)"}]}"#,
+            "a,a@x.test,false,\(redacted),\(commas)\n",
+        ] {
+            let records = try AccountFileTests.records(.firebase, [text]).map(\.record)
+            guard case .account(let account)? = records.first else {
+                Issue.record("\(text) is no account")
+                continue
+            }
+            #expect(account.hasPassword && account.hash == nil && account.losses == [])
+            #expect(account.email?.text == "a@x.test")
+        }
+    }
+
     @Test func `a number that stands in an identity alone is the person's, without a password`() {
         let user =
             #"{"localId":"1","passwordHash":"JDJiJDEwJGFi","providerUserInfo":[{"providerId":"phone","rawId":"+4930123456"}]}"#

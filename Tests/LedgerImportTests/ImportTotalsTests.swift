@@ -21,4 +21,17 @@ import Testing
 
                 """))
     }
+
+    @Test func `unknown providers are listed by their names, as far as these can be shown`() {
+        var totals = ImportTotals()
+        for name in ["steam", "sso:1", "steam", "", "a b", "\u{1B}[2J", "é"] {
+            totals.add(unknownProvider: name)
+        }
+        totals.add(unknownProvider: String(repeating: "x", count: 65))
+        let text = totals.text(isPreview: true)
+        #expect(text.hasSuffix("in the file:\n  sso:1: 1\n  steam: 2\n"), "\(text)")
+        for number in 0..<200 { totals.add(unknownProvider: "p\(number)") }
+        totals.add(unknownProvider: "steam")
+        #expect(totals.unknownProviders.count == 100 && totals.unknownProviders["steam"] == 3)
+    }
 }

@@ -34,6 +34,23 @@ import Testing
         #expect(!isOwn || account.hasCodes)
     }
 
+    @Test(arguments: [
+        #""realmRoles":["admin"]"#, #""clientRoles":{"app":["editor"]}"#, #""groups":["/staff"]"#,
+        #""requiredActions":["UPDATE_PASSWORD"]"#, #""attributes":{"a":["b"]}"#,
+    ])
+    func `what the ledger does not keep is a loss`(member: String) throws {
+        #expect(try Self.account(#","credentials":[],\#(member)"#).losses == [.profile])
+        let name = member.prefix { $0 != ":" }
+        #expect(try Self.account(#","credentials":[],\#(name):[]"#).losses == [])
+    }
+
+    @Test func `the password of a person from LDAP is not in the file`() throws {
+        let link = #","credentials":[],"federationLink":"0b8a6a3c-3a1c-4f0e-9d51-2f6f3f1b7a10""#
+        #expect(try Self.account(link).losses == [.passwordNotInFile])
+        #expect(try Self.account(link).hasCodes)
+        #expect(try Self.account(#","credentials":[],"federationLink":null"#).losses == [])
+    }
+
     @Test func `a second factor is a loss also without its credential`() throws {
         let credentials = #","credentials":[]"#
         #expect(try Self.account(credentials + #","totp":true"#).losses == [.secondFactors])

@@ -58,6 +58,28 @@ import Testing
         }
     }
 
+    @Test func `a row that was cut off is no account, and no account without a block`() throws {
+        let row = "u1,a@x.test,\(Self.time),2999-01-01 00:00:00+00,\(Self.time)"
+        let header = "id,email,email_confirmed_at,banned_until,deleted_at"
+        let dump = "COPY auth.users (\(header)) FROM stdin;\nROW\n\\.\n"
+        let cut = String(row.prefix { $0 != " " })
+        for rest in [cut, cut + " 00:00:00+00", "u1,a@x.te", row + ","] {
+            for text in [
+                "\(header)\n\(rest)", dump.replacing("ROW", with: rest.replacing(",", with: "\t")),
+            ] {
+                guard case .flaw(.malformed)? = try Self.records(text).first else {
+                    Issue.record("\(text)")
+                    continue
+                }
+            }
+        }
+        for rest in ["g1,u1,goo", "g1,u1,google,x,y"] {
+            #expect(throws: ImportFault.malformedIdentity(line: 2)) {
+                try Self.records("id\nu1\n", "provider_id,user_id,provider,id\n\(rest)\n")
+            }
+        }
+    }
+
     @Test func `a ban without an end is one`() throws {
         let accounts = Self.accounts(
             try Self.records("id,banned_until\nu1,infinity\nu2,-infinity\n"))
@@ -104,6 +126,19 @@ import Testing
         }
         let unverified = try Self.mapped(accounts.last, providers: both)
         #expect(unverified.command == nil && unverified.losses == [.unverifiedAddress])
+    }
+
+    @Test(arguments: [
+        "$argon2id$v=19$m=64,t=2,p=1$c29tZXNhbHQ$FqGkmHNGCd0BRW2kBt6fPZ2pPmyGwwChL8FGUhTOSSI",
+        "$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==",
+    ])
+    func `hashes of users that were imported into Supabase are taken`(hash: String) throws {
+        let accounts = Self.accounts(
+            try Self.records(
+                "id,email,encrypted_password,email_confirmed_at\nu1,a@x.test,\"\(hash)\",\(Self.time)\n"
+            ))
+        let mapped = try Self.mapped(accounts.first, providers: [("password", .password)])
+        #expect(mapped.losses == [] && mapped.command?.addresses.count == 1)
     }
 
     @Test func `an unverified address with a hash is a claim where addresses are confirmed later`()
@@ -171,6 +206,37 @@ import Testing
                 """))
         #expect(accounts.map(\.id) == ["u1"])
         #expect(accounts.flatMap { $0.federated.map(\.subject) } == ["g1"])
+    }
+
+    @Test func `a file of identities without them is named`() throws {
+        let users = "COPY auth.users (id) FROM stdin;\nu1\n\\.\n"
+        #expect(throws: ImportFault.missingTable("auth.identities")) {
+            try Self.records(users, "user_id,provider,provider_id\nu1,google,g1\n")
+        }
+        #expect(throws: ImportFault.missingColumn("user_id")) {
+            try Self.records("id\nu1\n", users)
+        }
+        #expect(try Self.accounts(Self.records(users)).map(\.id) == ["u1"])
+    }
+
+    @Test func `a second factor of a dump is a loss`() throws {
+        let accounts = Self.accounts(
+            try Self.records(
+                """
+                COPY auth.mfa_factors (id, user_id, friendly_name, status, secret) FROM stdin;
+                f1\tu1\t\\N\tunverified\ts
+                f2\tu2\tphone\tunverified\ts
+                f3\tu2\t\\N\tverified\ts
+                \\.
+
+                COPY auth.users (id, email) FROM stdin;
+                u1\ta@x.test
+                u2\tb@x.test
+                u3\tc@x.test
+                \\.
+
+                """))
+        #expect(accounts.map(\.losses) == [[], [.secondFactors], []])
     }
 
     @Test func `rows of another table are not taken for the tables of a dump`() throws {

@@ -31,6 +31,13 @@ import Testing
                 == ["1 a|b|c", "2 1|x, \"y\"\nz|NULL", "4 |2|3"])
     }
 
+    @Test(arguments: [1, 4096])
+    func `an empty line of CSV is no row`(part: Int) throws {
+        #expect(
+            try Self.rows(Array("\n\r\na,b\n\n1,\n\"\"\n\n".utf8), .csv, partBytes: part)
+                == ["3 a|b", "5 1|NULL", "6 "])
+    }
+
     @Test func `misplaced quotes and other encodings are flaws of their row alone`() throws {
         let text = Array("a\nx\"y\",1\n\"a\"b\n".utf8) + [0xFF, 0x0A] + Array("ok,\"\"\n".utf8)
         #expect(

@@ -14,7 +14,9 @@ package struct API: Sendable {
         var router = Router<any Route>()
         for type in surface.routes {
             let route = type.init()
-            for path in surface.paths(of: type) { router.add(type.method, path, route) }
+            for path in surface.paths(of: type) {
+                router.add(type.method, path, route, slashesIn: type.slashParameter)
+            }
         }
         self.router = router
     }

@@ -6,6 +6,8 @@ protocol Route: Sendable {
     static var method: String { get }
     /// The path in the surface, with parameters in braces.
     static var path: String { get }
+    /// The parameter of the path that may contain a slash, as `%2F`; nil for none.
+    static var slashParameter: String? { get }
     /// Whether the path exists for each tenant, and not once for the whole service.
     static var isTenantScoped: Bool { get }
     /// Whether requests are refused while the tenant is served elsewhere; false for routes that read nothing of it.
@@ -21,6 +23,7 @@ protocol Route: Sendable {
 }
 
 extension Route {
+    static var slashParameter: String? { nil }
     static var isTenantScoped: Bool { true }
     static var requiresServedTenant: Bool { isTenantScoped }
 }

@@ -9,6 +9,8 @@ package struct AccountMapper: Sendable {
         /// Nil when the account has nothing to sign in with.
         package let command: ImportAccount?
         package let losses: [Loss]
+        /// The names in the file of the providers that the tenant lacks.
+        package let unknownProviders: [String]
     }
 
     private let format: ImportFormat
@@ -100,10 +102,12 @@ package struct AccountMapper: Sendable {
         guard let name = ExternalName(source: format.source, id: account.id) else { return nil }
         var account = account
         var identities: [ImportAccount.Identity] = []
+        var unknownProviders: [String] = []
         account.lose(.tooManyIdentities, if: account.federated.count > SourceAccount.identitiesMax)
         for federated in account.federated.prefix(SourceAccount.identitiesMax) {
             guard let provider = provider(federated) else {
                 account.lose(.unknownProvider)
+                unknownProviders.append(federated.provider)
                 continue
             }
             guard let subject = Subject(provider: provider, providerID: federated.subject) else {
@@ -125,14 +129,15 @@ package struct AccountMapper: Sendable {
             addresses += address(phone, .phone, ways ?? [], of: &account, at: now, newID: newID)
         }
         guard !identities.isEmpty || !addresses.isEmpty else {
-            return Mapped(command: nil, losses: account.losses)
+            return Mapped(
+                command: nil, losses: account.losses, unknownProviders: unknownProviders)
         }
         return Mapped(
             command: ImportAccount(
                 name, identities: identities, addresses: addresses, actor: .system,
                 newAccount: AccountID(at: now, random: newID()),
                 disabledReason: account.isDisabled ? disabledReason : nil, isPreview: isPreview),
-            losses: account.losses)
+            losses: account.losses, unknownProviders: unknownProviders)
     }
 
     /// Returns the e-mail address that the account gets or claims, if it has one.

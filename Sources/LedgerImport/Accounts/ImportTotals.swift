@@ -48,6 +48,11 @@ package struct ImportTotals: Sendable {
     package private(set) var problems: [String: Int] = [:]
     /// The same of accounts that were in the ledger.
     package private(set) var keptProblems: [String: Int] = [:]
+    /// The numbers of identities at providers that the tenant lacks, by the providers' names in the file.
+    package private(set) var unknownProviders: [String: Int] = [:]
+
+    /// A file of another form may have any text in the place of names.
+    private static let unknownProvidersMax = 100
 
     /// Starts with nothing.
     package init() {}
@@ -60,6 +65,15 @@ package struct ImportTotals: Sendable {
         } else {
             problems[kind, default: 0] += 1
         }
+    }
+
+    /// Counts an identity at a provider that the tenant lacks, if the name can be shown.
+    package mutating func add(unknownProvider name: String) {
+        let isShown = name.utf8.count <= 64 && name.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        guard isShown, !name.isEmpty,
+            unknownProviders[name] != nil || unknownProviders.count < Self.unknownProvidersMax
+        else { return }
+        unknownProviders[name, default: 0] += 1
     }
 
     /// The numbers for the operator.
@@ -79,6 +93,10 @@ package struct ImportTotals: Sendable {
         for (title, counts) in [
             ("left out, by kind:", problems),
             ("left out of those in the ledger, by kind:", keptProblems),
+            (
+                "identities at providers that the tenant lacks, by their names in the file:",
+                unknownProviders
+            ),
         ] where !counts.isEmpty {
             lines.append(title)
             lines += counts.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }

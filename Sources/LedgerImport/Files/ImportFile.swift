@@ -7,6 +7,13 @@ package struct ImportFile {
     /// The bytes with which some programs begin a text in UTF-8, and which are no part of it.
     package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
+    /// The first bytes of files in other forms, in which exports are handed out or programs save them.
+    private static let otherForms: [(start: [UInt8], name: String)] = [
+        ([0x1F, 0x8B], "compressed by gzip"), (Array("PK\u{03}\u{04}".utf8), "a ZIP archive"),
+        ([0xFF, 0xFE], "UTF-16"), ([0xFE, 0xFF], "UTF-16"),
+        (Array("PGDMP".utf8), "a dump that pg_restore --file=- writes as text"),
+    ]
+
     private let file: FileHandle
     /// The length of the byte order mark, if the file begins with one: offsets are those of the text after it.
     private var markBytes: UInt64 = 0
@@ -15,11 +22,15 @@ package struct ImportFile {
 
     /// Opens a file.
     ///
-    /// - Throws: `ImportFault.unreadable`.
+    /// - Throws: `ImportFault.unreadable`, or `noText` when it is in another form.
     package init(path: String) throws(ImportFault) {
         guard let file = FileHandle(forReadingAtPath: path) else { throw .unreadable(path) }
         self.file = file
-        if try bytes(from: 0, count: Self.byteOrderMark.count) == Self.byteOrderMark {
+        let start = try bytes(from: 0, count: 8)
+        if let form = Self.otherForms.first(where: { start.starts(with: $0.start) }) {
+            throw .noText(path, form: form.name)
+        }
+        if start.starts(with: Self.byteOrderMark) {
             markBytes = UInt64(Self.byteOrderMark.count)
         }
         try rewind()
@@ -72,9 +83,11 @@ package struct ImportFile {
 /// The reasons why an import can't go on; without personal data.
 package enum ImportFault: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(String)
+    /// The file is in another form than text in UTF-8.
+    case noText(String, form: String)
     /// The text is not of the format from this line on.
     case malformed(line: Int)
-    /// The row of an identity or a hash can't be read, which is known before anything is imported.
+    /// The row of an identity, a factor or a hash can't be read, which is known before anything is imported.
     case malformedIdentity(line: Int)
     /// The first row lacks a column.
     case missingColumn(String)
@@ -90,10 +103,11 @@ package enum ImportFault: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadable(let path): "\(path) can't be read"
+        case .noText(let path, let form): "\(path) has to be text in UTF-8, and is \(form)"
         case .malformed(let line):
             "the file is not of the format from line \(line) on, where the import ended"
         case .malformedIdentity(let line):
-            "the identity or hash in line \(line) can't be read; nothing is imported"
+            "the identity, factor or hash in line \(line) can't be read; nothing is imported"
         case .missingColumn(let name): "the file has no column \(name)"
         case .missingTable(let name): "the file has no COPY of \(name)"
         case .noUsers: "the file has no users"

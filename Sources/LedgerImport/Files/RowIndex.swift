@@ -33,7 +33,7 @@ struct RowIndex {
             case .row(let row):
                 if form == .copyText, row.fields == ["."] { break reading }
                 // An empty line.
-                if form != .copyText, row.fields == [nil] { continue }
+                if form == .lines, row.fields == [nil] { continue }
                 guard let value = key(row.fields) else { throw .malformedIdentity(line: row.line) }
                 entries.append(Entry(hash: value.hashValue, offset: row.offset))
             }

@@ -1,6 +1,6 @@
 /// The rows of a table in a text: CSV (RFC 4180), the text format of Postgres' COPY, or lines.
 ///
-/// A CSV row ends at a line end outside of quotes, so its fields may contain line ends.
+/// A CSV row ends at a line end outside of quotes, so its fields may contain line ends. An empty line is no row.
 package struct TextRows {
     /// The form of a row.
     package enum Form: Sendable {
@@ -12,7 +12,7 @@ package struct TextRows {
 
     /// A row.
     package struct Row: Sendable {
-        /// The values; nil for NULL, which in CSV is an empty field without quotes, and for an empty line.
+        /// The values; nil for NULL, which in CSV is an empty field without quotes, and for an empty line of text.
         package let fields: [String?]
         /// The line, from 1, in which it begins.
         package let line: Int
@@ -55,8 +55,13 @@ package struct TextRows {
     ///
     /// - Throws: `ImportFault` when the text can't be read, or ends inside of quotes.
     package mutating func next() throws(ImportFault) -> Step {
-        let start = (line: line, offset: offset)
-        guard let bytes = try rowBytes() else { return .end }
+        var start = (line: line, offset: offset)
+        var next = try rowBytes()
+        while form == .csv, next?.isEmpty == true {
+            start = (line: line, offset: offset)
+            next = try rowBytes()
+        }
+        guard let bytes = next else { return .end }
         guard bytes.count <= Self.rowBytesMax else {
             return .flaw(.tooLong, line: start.line)
         }

@@ -16,6 +16,9 @@ struct FirebaseUser {
     /// A comma at the end of a row, as the command line writes it, is one more.
     private static let columnCounts: Set<Int> = [27, 28, 29, 52, 53]
 
+    /// The Base64 of `REDACTED`, in the place of hashes that the exporter may not read.
+    private static let redacted = "UkVEQUNURUQ="
+
     private let id: String
     private var email: String?
     private var isEmailVerified = false
@@ -115,6 +118,7 @@ struct FirebaseUser {
 
     private func account(_ hashing: FirebaseHashing?) -> SourceAccount {
         var account = SourceAccount(id: id)
+        let hasPassword = hasPassword || hash != nil
         account.federated = federated
         account.isDisabled = isDisabled
         account.lose(.profile, if: hasProfile)
@@ -127,15 +131,15 @@ struct FirebaseUser {
         }
         guard let email else { return account }
         // Otherwise the e-mail is that of a provider, which may have changed there.
-        guard hash != nil || hasPassword || federated.isEmpty else {
+        guard hasPassword || federated.isEmpty else {
             let isKnown = federated.contains { $0.email?.lowercased() == email.lowercased() }
             account.lose(.furtherAddress, if: !isKnown)
             return account
         }
         account.email = SourceAccount.Own(text: email, isVerified: isEmailVerified)
-        account.hasPassword = hash != nil || hasPassword
-        account.hasCodes = !account.hasPassword
-        guard let hash else { return account }
+        account.hasPassword = hasPassword
+        account.hasCodes = !hasPassword
+        guard let hash, hash != Self.redacted else { return account }
         if let bcrypt = Self.bcrypt(hash) {
             account.hash = bcrypt
         } else if let hashing, let salt {

@@ -20,8 +20,11 @@ enum KeycloakUser {
         account.isDisabled = user.flag("enabled") == false
         let email = user.text("email")
         account.lose(.username, if: user.text("username").map { $0 != email } ?? false)
-        account.lose(
-            .profile, if: ["firstName", "lastName", "attributes"].contains(where: user.has))
+        let profile = [
+            "firstName", "lastName", "attributes", "groups", "realmRoles", "clientRoles",
+            "requiredActions",
+        ]
+        account.lose(.profile, if: profile.contains(where: user.has))
         account.lose(.secondFactors, if: user.isTrue("totp"))
         // A realm's export has the credentials of each user, and identities only where there are some; the list of users
         // of the administration's interface has neither.
@@ -43,6 +46,8 @@ enum KeycloakUser {
             account.hash = hash(credential)
             account.lose(.unsupportedHash, if: account.hash == nil)
         }
+        // LDAP, or another storage of the person's account, has the password.
+        account.lose(.passwordNotInFile, if: user.has("federationLink") && !hasPassword)
         // Otherwise the e-mail is that of a provider, or may be.
         if let email, hasPassword || hasIdentities && account.federated.isEmpty {
             account.email = SourceAccount.Own(

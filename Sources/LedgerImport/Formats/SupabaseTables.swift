@@ -3,14 +3,17 @@ internal import JSON
 
 /// The tables `auth.users` and `auth.identities` of Supabase: CSV files with a header, or a dump with their COPY.
 ///
-/// The identities of a user are found by an index of 16 bytes for each; a file with a column `identities`,
+/// The identities and factors of a user are found by an index of 16 bytes for each; a file with a column `identities`,
 /// a JSON array of their rows, needs none.
 struct SupabaseTables {
     /// The columns of a table, by their names.
     private struct Columns {
+        /// The number of fields of each row: one with fewer is the rest of a file that was cut off.
+        let count: Int
         private let indexes: [String: Int]
 
         init(_ names: [String]) {
+            count = names.count
             indexes = Dictionary(
                 names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         }
@@ -24,6 +27,35 @@ struct SupabaseTables {
         }
 
         func has(_ name: String) -> Bool { indexes[name] != nil }
+    }
+
+    /// A table whose rows are found by their user.
+    private struct UserRows {
+        let columns: Columns
+        private let index: RowIndex
+
+        init(
+            _ rows: inout TextRows, _ names: [String], _ form: TextRows.Form, path: String
+        ) throws(ImportFault) {
+            guard let column = names.firstIndex(of: "user_id") else {
+                throw .missingColumn("user_id")
+            }
+            columns = Columns(names)
+            let count = names.count
+            index = try RowIndex(&rows, form, path: path) {
+                $0.count == count ? $0[column] : nil
+            }
+        }
+
+        /// Opens a table of a dump; nil when the dump has none.
+        init?(of table: String, path: String) throws(ImportFault) {
+            guard var found = try SupabaseTables.rows(of: table, path: path) else { return nil }
+            try self.init(&found.rows, found.columns, .copyText, path: path)
+        }
+
+        func rows(of user: String) throws(ImportFault) -> [[String?]] {
+            try index.rows(of: user)
+        }
     }
 
     /// An identity: a row of the table, or an object with the same members.
@@ -40,8 +72,9 @@ struct SupabaseTables {
 
     private var users: TextRows
     private let columns: Columns
-    private var index: RowIndex?
-    private let identityColumns: Columns?
+    private let identityRows: UserRows?
+    /// The second factors, which only a dump has.
+    private let factorRows: UserRows?
     private let isDump: Bool
     /// Whether the table of users has ended; what follows in a dump is of other tables.
     private var isAtEnd = false
@@ -59,14 +92,11 @@ struct SupabaseTables {
         let start = try first.firstBytes(2)
         isDump = ["--", "CO", "SE"].contains { start.starts(with: $0.utf8) }
         if isDump {
-            if let (found, names) = try Self.rows(of: "identities", path: paths.last ?? "") {
-                var rows = found
-                identityColumns = Columns(names)
-                index = try Self.index(&rows, names, .copyText, path: paths.last ?? "")
-            } else {
-                identityColumns = nil
-                index = nil
+            identityRows = try UserRows(of: "identities", path: paths.last ?? "")
+            guard identityRows != nil || paths.count == 1 else {
+                throw .missingTable("auth.identities")
             }
+            factorRows = try UserRows(of: "mfa_factors", path: paths.first ?? "")
             guard let found = try Self.rows(of: "users", path: paths.first ?? "") else {
                 throw .missingTable("auth.users")
             }
@@ -75,24 +105,16 @@ struct SupabaseTables {
         } else {
             (users, columns) = try Self.csv(first)
             guard columns.has("id") else { throw .missingColumn("id") }
+            factorRows = nil
             guard paths.count > 1 else {
-                index = nil
-                identityColumns = nil
+                identityRows = nil
                 return
             }
             let (found, names) = try Self.csv(try ImportFile(path: paths[1]), named: true)
             var rows = found
-            identityColumns = Columns(names)
-            index = try Self.index(&rows, names, .csv, path: paths[1])
+            identityRows = try UserRows(&rows, names, .csv, path: paths[1])
         }
         guard columns.has("id") else { throw .missingColumn("id") }
-    }
-
-    private static func index(
-        _ rows: inout TextRows, _ names: [String], _ form: TextRows.Form, path: String
-    ) throws(ImportFault) -> RowIndex {
-        guard let column = names.firstIndex(of: "user_id") else { throw .missingColumn("user_id") }
-        return try RowIndex(&rows, form, path: path) { $0.count > column ? $0[column] : nil }
     }
 
     private static func csv(_ file: ImportFile) throws(ImportFault) -> (TextRows, Columns) {
@@ -155,6 +177,8 @@ struct SupabaseTables {
     }
 
     private mutating func record(_ row: [String?]) throws(ImportFault) -> SourceRecord {
+        // The end that a shorter row lacks may be a block or a deletion.
+        guard row.count == columns.count else { return .flaw(.malformed) }
         guard let id = columns.text("id", row) else { return .flaw(.noID) }
         guard Self.times.allSatisfy({ columns.text($0, row).map(Self.isTime) ?? true }) else {
             return .flaw(.malformed)
@@ -180,6 +204,7 @@ struct SupabaseTables {
             account.hasCodes = true
         }
         account.lose(.passwordOfPhone, if: hash != nil && account.email == nil)
+        account.lose(.secondFactors, if: try hasFactor(id))
         if let phone = columns.text("phone", row) {
             account.phone = SourceAccount.Own(
                 text: phone.hasPrefix("+") ? phone : "+" + phone,
@@ -232,6 +257,14 @@ struct SupabaseTables {
         return columns.text("confirmed_at", row) != nil && columns.text("phone", row) == nil
     }
 
+    /// Whether a user has a second factor that was verified: Supabase asks for no other one.
+    private func hasFactor(_ id: String) throws(ImportFault) -> Bool {
+        guard let factorRows else { return false }
+        return try factorRows.rows(of: id).contains {
+            factorRows.columns.text("status", $0) == "verified"
+        }
+    }
+
     /// Returns the identities of a user; nil when they can't be read.
     private mutating func identities(
         of id: String, _ row: [String?]
@@ -245,18 +278,15 @@ struct SupabaseTables {
                     providerID: member.id("provider_id"), id: member.id("id"))
             }
         }
-        guard let identityColumns else { return [] }
-        var found: [Identity] = []
-        for fields in try index?.rows(of: id) ?? [] {
-            let data = identityColumns.text("identity_data", fields)
+        guard let identityRows else { return [] }
+        let columns = identityRows.columns
+        return try identityRows.rows(of: id).map { fields in
+            let data = columns.text("identity_data", fields)
                 .flatMap { JSONValue(parsing: Array($0.utf8))?.members }
-            found.append(
-                Self.identity(
-                    data, provider: identityColumns.text("provider", fields),
-                    providerID: identityColumns.text("provider_id", fields),
-                    id: identityColumns.text("id", fields)))
+            return Self.identity(
+                data, provider: columns.text("provider", fields),
+                providerID: columns.text("provider_id", fields), id: columns.text("id", fields))
         }
-        return found
     }
 
     /// Describes an identity, whose subject was in `id` before the releases with `provider_id`, where it is a UUID.

@@ -122,10 +122,12 @@ struct AccountImporter: Sendable {
                     reads.isEmpty || inFlight.count >= Self.batchesInFlight
                 {
                     inFlight.removeFirst()
+                    let before = outcome.totals.records
                     // Batches in flight are counted also after a fault.
                     let failed = await finish(oldest, &seen, &outcome.totals)
                     fault = fault ?? failed
-                    progress(outcome.totals, began, isLast: inFlight.isEmpty && reads.isEmpty)
+                    let isLast = inFlight.isEmpty && reads.isEmpty
+                    progress(outcome.totals.records, after: before, began, isLast: isLast)
                 }
                 guard !reads.isEmpty else { break }
             }
@@ -216,6 +218,7 @@ struct AccountImporter: Sendable {
                     note(ImportProblem(RecordFlaw.noID.rawValue), of: read, &totals)
                     continue
                 }
+                for name in mapped.unknownProviders { totals.add(unknownProvider: name) }
                 guard let command = mapped.command else {
                     totals.refused += 1
                     note(mapped.losses, of: read, &totals)
@@ -300,11 +303,10 @@ struct AccountImporter: Sendable {
     }
 
     private func progress(
-        _ totals: ImportTotals, _ began: ContinuousClock.Instant, isLast: Bool
+        _ count: Int, after before: Int, _ began: ContinuousClock.Instant, isLast: Bool
     ) {
-        let count = totals.records
         guard Terminal.isTerminal,
-            isLast || count / Self.recordsPerLine != (count - Self.batchMax) / Self.recordsPerLine
+            isLast || count / Self.recordsPerLine != before / Self.recordsPerLine
         else { return }
         let seconds = Double((ContinuousClock.now - began).components.seconds)
         let rate = seconds > 0 ? ", \(Int(Double(count) / seconds)) a second" : ""

@@ -6,6 +6,8 @@ internal import Ledger
 struct ExternalIDRoute: Route {
     static let method = "GET"
     static let path = "/v1/accounts/by-external-id/{source}/{external_id}"
+    /// Ids of SAML and those that an app has chosen may contain one.
+    static let slashParameter: String? = "external_id"
     static let operation = Operation(
         id: "get_account_by_external_id", tag: .accounts,
         summary: "The account that had an id in another system",
