@@ -109,7 +109,8 @@ check_image() {
     )
     tar --extract --gzip --directory="$root" --file="$layout/blobs/sha256/$layer"
     IFS=: read -r uid gid < <(jq -r .config.User "$layout/blobs/sha256/$config")
-    [[ $uid -gt 0 && $gid -gt 0 ]] || fail "the image runs as root"
+    [[ $uid:$gid == "$image_login:$image_login" ]] ||
+        fail "the image runs as $uid:$gid, which could not read a volume of the former image"
     [[ $(find "$root" -xdev -perm /6000 -type f | wc -l) -eq 0 ]] || fail "the image has setuid files"
     start_throw_away_cluster image
     use_cluster "$cluster"
