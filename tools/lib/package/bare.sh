@@ -53,6 +53,21 @@ signed_in() { ask --data "{\"id_token\":\"$(id_token "$1" "$2")\"}" "http://127.
 
 settings() { sed -i "s|^#\?$1=.*|$1=$2|" "/etc/account-ledger/${3:-environment}"; }
 
+# Values that systemd reads in another way: it drops backslashes and joins what stands beside quotes.
+refuses_other_settings() {
+    local value
+    cp /etc/account-ledger/operator /root/operator
+    for value in 'a\b' '"a"b' '"a\"b"' '"a' "'a'b'"; do
+        printf 'LEDGER_SMTP_PASSWORD=%s\n' "$value" >>/etc/account-ledger/operator
+        refused account-ledgerctl help
+        grep -q 'LEDGER_SMTP_PASSWORD: put' /tmp/refused || fail "$value: $(cat /tmp/refused)"
+        cp /root/operator /etc/account-ledger/operator
+    done
+    printf "LEDGER_SMTP_PASSWORD='%s'\n" 'a\b"c' >>/etc/account-ledger/operator
+    account-ledgerctl help >/dev/null || fail "single quotes are refused"
+    cp /root/operator /etc/account-ledger/operator
+}
+
 install_former() {
     printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
     chmod 755 /usr/sbin/policy-rc.d
@@ -80,8 +95,9 @@ serve_former() {
     settings LEDGER_PROVIDERS ''
     settings LEDGER_SEALER_STATE /var/lib/account-ledger/sealer
     settings LEDGER_ORIGIN ledger.example.com/accounts
-    # Blanks at the end are no part of a setting for systemd, and so for account-ledgerctl.
-    echo 'LEDGER_MODE=development  ' >>/etc/account-ledger/environment
+    # Blanks around it are no part of a setting for systemd, and so for account-ledgerctl.
+    echo 'LEDGER_MODE= development  ' >>/etc/account-ledger/environment
+    refuses_other_settings
     refused account-ledgerctl serve
     account-ledgerctl migrate >&2
     start_server
