@@ -120,7 +120,10 @@ serve_former() {
 upgrade() {
     echo '# an edit of the operator' >>/etc/account-ledger/environment
     sha256sum /etc/account-ledger/* /var/lib/account-ledger/keys/* >/root/before
-    apt-get install -qq --no-install-recommends /new.deb >/tmp/apt.log 2>&1 || fail "$(tail -n 20 /tmp/apt.log)"
+    # Both releases and the operator have changed the file; without a terminal dpkg can't ask.
+    apt-get install -qq --no-install-recommends -o Dpkg::Options::=--force-confold /new.deb >/tmp/apt.log 2>&1 ||
+        fail "$(tail -n 20 /tmp/apt.log)"
+    expect_mode '600 root:root' /etc/account-ledger/environment.dpkg-dist
     grep -q 'Stop every server' /tmp/apt.log || fail "no word about the migration: $(cat /tmp/apt.log)"
     sha256sum --quiet --check /root/before || fail "the upgrade changed settings or keys"
     say "upgraded to $(dpkg-query --show account-ledger | tr '\t' ' ')"
@@ -184,11 +187,19 @@ completes() {
 remove() {
     apt-get remove -qq account-ledger >/tmp/apt.log 2>&1 || fail "$(cat /tmp/apt.log)"
     [[ ! -e /usr/bin/account-ledger && -e /etc/account-ledger/environment ]] || fail "remove left or took too much"
+    compgen -G '/var/lib/account-ledger/keys/*.key' >/dev/null || fail "there are no keys"
+    sha256sum /var/lib/account-ledger/keys/* >/root/keys
     apt-get purge -qq account-ledger >/tmp/apt.log 2>&1 || fail "$(cat /tmp/apt.log)"
-    [[ ! -e /etc/account-ledger/environment ]] || fail "purge left the settings"
-    compgen -G '/var/lib/account-ledger/keys/*.key' >/dev/null || fail "purge destroyed the keys"
+    [[ ! -e /etc/account-ledger ]] || fail "purge left $(find /etc/account-ledger)"
+    sha256sum --quiet --check /root/keys || fail "purge destroyed keys"
     grep -q 'has keys, and is kept' /tmp/apt.log || fail "no word about the keys: $(cat /tmp/apt.log)"
-    say "removed and purged; the keys are kept"
+    apt-get install -qq --no-install-recommends /new.deb >/tmp/apt.log 2>&1 || fail "$(tail -n 20 /tmp/apt.log)"
+    expect_mode '640 root:account-ledger' /etc/account-ledger/providers.json
+    expect_mode '700 account-ledger:account-ledger' /var/lib/account-ledger/keys
+    runuser -u account-ledger -- sha256sum --quiet --check - </root/keys ||
+        fail "the login of a second installation can't read the keys"
+    apt-get purge -qq account-ledger >/tmp/apt.log 2>&1 || fail "$(cat /tmp/apt.log)"
+    say "removed, purged and installed again; the keys are kept"
 }
 
 "$@"
