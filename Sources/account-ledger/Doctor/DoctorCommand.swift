@@ -21,9 +21,8 @@ enum DoctorCommand {
             require, the rules of tenants, the sealer's record, free space, whether the key sets of identity
             providers can be fetched and their other endpoints connected to, whether the mail server takes a
             session, and whether the SMS service can be connected to. Changes nothing, and sends no mail, SMS or
-            token. Prints a line
-            for each check and what to do; exits with 1 when there is a problem. Listening addresses and
-            receivers of webhooks are not tried.
+            token. Prints a line for each check and what to do; exits with 1 when there is a problem. Listening
+            addresses and receivers of webhooks are not tried.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {
