@@ -46,6 +46,22 @@ import Testing
         }
     }
 
+    @Test func `a machine whose clock is ahead erases nothing early`() async throws {
+        try await ScratchDatabase.with { database in
+            let policy = RandomCommands.policy(hasEveryType: true)
+            try await SequencerFixture.with(database, policy: policy) { fixture in
+                _ = try await fixture.signIn(subject("anonymous", "a"))
+                let worker = RetentionWorker(
+                    url: database.runtimeURL,
+                    tenants: [.default: configuration(retentionDays: 1)],
+                    commands: fixture.sequencer, log: Log(threshold: .error))
+                let opened = try #require(try await fixture.log().last).recorded.recordedAt
+                await worker.work(at: opened.adding(seconds: 400 * 86_400))
+                #expect(try await erased(fixture) == [])
+            }
+        }
+    }
+
     private func configuration(retentionDays days: Int?) -> TenantConfiguration {
         let settings = AnonymousSettings(
             budget: OpeningBudget(networkLimit: 1, tenantLimit: 1), retentionDays: days)

@@ -1,6 +1,7 @@
 import Foundation
 import LedgerTestSupport
 import LoopbackServers
+import Postgres
 import Testing
 
 /// `doctor`, beside a ledger with and without problems.
@@ -164,6 +165,38 @@ import Testing
             }
             let (_, offline) = try await diagnose(deployment, settings, ["--offline"])
             #expect(!offline.contains("mail server") && !offline.contains("SMS service"))
+        }
+    }
+
+    @Test func `a primary without its standby, and WAL that no archive takes, are named`()
+        async throws
+    {
+        let settings = ["archive_mode=on", "archive_command=false"]
+        try await PrivateCluster.with(settings: settings) { cluster in
+            try await Deployment.with(on: cluster) { deployment in
+                let operate = Session(url: cluster.url, applicationName: "operator")
+                func wait(for standby: String) async throws {
+                    try await operate.run { connection in
+                        try connection.execute(
+                            "ALTER SYSTEM SET synchronous_standby_names = '\(standby)'")
+                        try connection.execute("SELECT pg_reload_conf()")
+                    }
+                }
+                let standby = "problem  standby: none is connected, and commits wait for one\n"
+                let (_, before) = try await diagnose(deployment, [:], ["--offline"])
+                #expect(!before.contains(standby), "\(before)")
+                try await operate.run { try $0.execute("SELECT pg_switch_wal()") }
+                try await wait(for: "nobody")
+                let found = try? await eventually("both to be named") {
+                    let (_, text) = try await diagnose(deployment, [:], ["--offline"])
+                    let archive = "warning  archive: the last attempt to archive WAL failed, at 0"
+                    return text.contains(standby) && text.contains(archive) ? text : nil
+                }
+                // The end of the test drops databases, which would wait as well.
+                try await wait(for: "")
+                await operate.close()
+                #expect(found?.contains("docs/operating/failover.md") == true)
+            }
         }
     }
 

@@ -324,7 +324,7 @@ import Testing
     }
 
     /// A deployment whose log has one person and is sealed; nothing runs.
-    private func withSealedLog(
+    func withSealedLog(
         _ body: (Deployment, CommandLineTool) async throws -> Void
     ) async throws {
         try await Deployment.with { deployment in

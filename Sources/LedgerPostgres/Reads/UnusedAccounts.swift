@@ -36,6 +36,9 @@ package final class UnusedAccounts: Sendable {
         ORDER BY i.provider_id
         """)
 
+    private static let earlier = Statement(
+        "retention_time", "SELECT least($1::timestamptz, clock_timestamp()) AS now")
+
     private let session: Postgres.Session
     private let pageLimit: Int
 
@@ -83,6 +86,16 @@ package final class UnusedAccounts: Sendable {
                 page.last = try result.text(result.rowCount - 1, id)
             }
             return page
+        }
+    }
+
+    /// Returns the earlier one of a time and the database's: a machine whose clock is ahead erases nothing early.
+    ///
+    /// - Throws: `PostgresError`.
+    package func earlier(of time: Timestamp) async throws -> Timestamp {
+        try await session.run { connection in
+            let row = try connection.query(Self.earlier, [.timestamp(time.microseconds)])
+            return Timestamp(microseconds: try row.timestamp(0, row.column("now")))
         }
     }
 

@@ -22,7 +22,7 @@ package final class Machine: Sendable {
         static let sockets = "/var/run/postgresql"
         static let data = "/var/lib/postgresql/15/main"
         static let programs = "/usr/lib/postgresql/15/bin"
-        static let etcdData = "/var/lib/etcd/default"
+        static let etcdData = "/var/lib/etcd/account-ledger"
     }
 
     private static let templates = URL(fileURLWithPath: #filePath)

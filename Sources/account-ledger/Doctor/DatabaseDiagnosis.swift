@@ -21,6 +21,10 @@ struct DatabaseDiagnosis {
             current_setting('transaction_read_only') = 'on' AS is_read_only,
             current_setting('fsync') = 'on' AS has_fsync,
             current_setting('full_page_writes') = 'on' AS has_full_pages,
+            current_setting('synchronous_standby_names') <> '' AND NOT pg_is_in_recovery()
+                AND NOT EXISTS (SELECT FROM pg_stat_replication) AS is_alone,
+            (SELECT last_failed_wal FROM pg_stat_archiver
+                WHERE last_failed_time > coalesce(last_archived_time, '-infinity')) AS unarchived,
             clock_timestamp() AS now
         """)
 
@@ -89,6 +93,7 @@ struct DatabaseDiagnosis {
                     "durability", "\(name) is off: a crash can lose what was acknowledged",
                     "set \(name) = on"))
         }
+        found += try copies(row)
         let connections = try row.int8(0, row.column("connections"))
         if connections < connectionsMin {
             found.append(
@@ -98,6 +103,24 @@ struct DatabaseDiagnosis {
         }
         let now = Double(try row.timestamp(0, row.column("now"))) / 1_000_000
         found.append(clock(abs(now - local.timeIntervalSince1970)))
+        return found
+    }
+
+    /// Checks the copies on other machines: synchronous standbys, and the archive of WAL.
+    private static func copies(_ row: QueryResult) throws(PostgresError) -> [Diagnosis] {
+        var found: [Diagnosis] = []
+        if try row.bool(0, row.column("is_alone")) {
+            found.append(
+                .problem(
+                    "standby", "none is connected, and commits wait for one",
+                    "bring a standby back: docs/operating/failover.md#when-it-happens"))
+        }
+        if let file = try row.optionalText(0, row.column("unarchived")) {
+            found.append(
+                .warning(
+                    "archive", "the last attempt to archive WAL failed, at \(file)",
+                    "mend archive_command before WAL fills the disk: docs/operating/backup.md"))
+        }
         return found
     }
 

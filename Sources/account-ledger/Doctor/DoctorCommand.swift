@@ -17,12 +17,12 @@ enum DoctorCommand {
         settings: Setting.allCases.filter { $0 != .migrateURL },
         details: """
             Checks, with the environment of serve: the settings and the files they name, the database with its
-            version, durability, clock, schema, guards and projections, the keys that its logs require, the
-            rules of tenants, the sealer's record, free space, whether the key sets of identity providers can be
-            fetched and their other endpoints connected to, whether the mail server takes a session, and whether
-            the SMS service can be connected to. Changes nothing, and sends no mail, SMS or token. Prints a line
-            for each check and what to do; exits with 1 when there is a problem. Listening addresses and
-            receivers of webhooks are not tried.
+            version, durability, standbys, archive, clock, schema, guards and projections, the keys that its logs
+            require, the rules of tenants, the sealer's record, free space, whether the key sets of identity
+            providers can be fetched and their other endpoints connected to, whether the mail server takes a
+            session, and whether the SMS service can be connected to. Changes nothing, and sends no mail, SMS or
+            token. Prints a line for each check and what to do; exits with 1 when there is a problem. Listening
+            addresses and receivers of webhooks are not tried.
             """)
 
     static func run(_ arguments: Arguments, _ environment: Environment) async throws -> ExitCode {

@@ -41,11 +41,20 @@ struct RetentionWorker: Sendable {
     /// Works once an hour until the task is cancelled.
     func run() async {
         while !rules.isEmpty, !Task.isCancelled {
-            await eraseUnused(at: .now)
+            await work(at: .now)
             // A cancelled sleep ends the loop.
             try? await Task.sleep(for: Self.pause)
         }
         await unused.close()
+    }
+
+    /// Erases the accounts that are unused by this machine's clock and by the database's: an erasure has no way back.
+    func work(at local: Timestamp) async {
+        do {
+            await eraseUnused(at: try await unused.earlier(of: local))
+        } catch {
+            log.write(.warning, "retention fault", ["detail": .text("\(error)")])
+        }
     }
 
     /// Erases the accounts that are unused at a time, and logs their number by tenant.

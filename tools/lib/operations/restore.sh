@@ -2,7 +2,7 @@
 # Tries a restore to a moment: docs/operating/backup.md shows its commands and its output.
 
 try_restore() {
-    local archive backup moment lost before after erased later
+    local archive backup moment lost before after erased later former
     make_restorable_ledger
     archive=$cluster/archive backup=$cluster/backup
     start_server "$scratch/server.log"
@@ -58,6 +58,8 @@ SETTINGS
     report "$server_program" restore-check || fail "something still differs"
     start_server "$scratch/restored.log"
     report "$server_program" protect || fail "protect failed"
+    former=$("$server_program" keys list | awk -F '\t' '$1 == "mac" && $3 == "former" { print $2 }')
+    report "$server_program" keys remove mac "$former" || fail "the MAC key of the lost events is not removed"
     eventually 10 everything_is_signed
     report "$server_program" verify || fail "verify failed"
 

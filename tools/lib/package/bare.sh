@@ -53,6 +53,21 @@ signed_in() { ask --data "{\"id_token\":\"$(id_token "$1" "$2")\"}" "http://127.
 
 settings() { sed -i "s|^#\?$1=.*|$1=$2|" "/etc/account-ledger/${3:-environment}"; }
 
+# Values that systemd reads in another way: it drops backslashes and joins what stands beside quotes.
+refuses_other_settings() {
+    local value
+    cp /etc/account-ledger/operator /root/operator
+    for value in 'a\b' '"a"b' '"a\"b"' '"a' "'a'b'"; do
+        printf 'LEDGER_SMTP_PASSWORD=%s\n' "$value" >>/etc/account-ledger/operator
+        refused account-ledgerctl help
+        grep -q 'LEDGER_SMTP_PASSWORD: put' /tmp/refused || fail "$value: $(cat /tmp/refused)"
+        cp /root/operator /etc/account-ledger/operator
+    done
+    printf "LEDGER_SMTP_PASSWORD='%s'\n" 'a\b"c' >>/etc/account-ledger/operator
+    account-ledgerctl help >/dev/null || fail "single quotes are refused"
+    cp /root/operator /etc/account-ledger/operator
+}
+
 install_former() {
     printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
     chmod 755 /usr/sbin/policy-rc.d
@@ -80,8 +95,9 @@ serve_former() {
     settings LEDGER_PROVIDERS ''
     settings LEDGER_SEALER_STATE /var/lib/account-ledger/sealer
     settings LEDGER_ORIGIN ledger.example.com/accounts
-    # Blanks at the end are no part of a setting for systemd, and so for account-ledgerctl.
-    echo 'LEDGER_MODE=development  ' >>/etc/account-ledger/environment
+    # Blanks around it are no part of a setting for systemd, and so for account-ledgerctl.
+    echo 'LEDGER_MODE= development  ' >>/etc/account-ledger/environment
+    refuses_other_settings
     refused account-ledgerctl serve
     account-ledgerctl migrate >&2
     start_server
@@ -104,7 +120,10 @@ serve_former() {
 upgrade() {
     echo '# an edit of the operator' >>/etc/account-ledger/environment
     sha256sum /etc/account-ledger/* /var/lib/account-ledger/keys/* >/root/before
-    apt-get install -qq --no-install-recommends /new.deb >/tmp/apt.log 2>&1 || fail "$(tail -n 20 /tmp/apt.log)"
+    # Both releases and the operator have changed the file; without a terminal dpkg can't ask.
+    apt-get install -qq --no-install-recommends -o Dpkg::Options::=--force-confold /new.deb >/tmp/apt.log 2>&1 ||
+        fail "$(tail -n 20 /tmp/apt.log)"
+    expect_mode '600 root:root' /etc/account-ledger/environment.dpkg-dist
     grep -q 'Stop every server' /tmp/apt.log || fail "no word about the migration: $(cat /tmp/apt.log)"
     sha256sum --quiet --check /root/before || fail "the upgrade changed settings or keys"
     say "upgraded to $(dpkg-query --show account-ledger | tr '\t' ' ')"
@@ -168,11 +187,19 @@ completes() {
 remove() {
     apt-get remove -qq account-ledger >/tmp/apt.log 2>&1 || fail "$(cat /tmp/apt.log)"
     [[ ! -e /usr/bin/account-ledger && -e /etc/account-ledger/environment ]] || fail "remove left or took too much"
+    compgen -G '/var/lib/account-ledger/keys/*.key' >/dev/null || fail "there are no keys"
+    sha256sum /var/lib/account-ledger/keys/* >/root/keys
     apt-get purge -qq account-ledger >/tmp/apt.log 2>&1 || fail "$(cat /tmp/apt.log)"
-    [[ ! -e /etc/account-ledger/environment ]] || fail "purge left the settings"
-    compgen -G '/var/lib/account-ledger/keys/*.key' >/dev/null || fail "purge destroyed the keys"
+    [[ ! -e /etc/account-ledger ]] || fail "purge left $(find /etc/account-ledger)"
+    sha256sum --quiet --check /root/keys || fail "purge destroyed keys"
     grep -q 'has keys, and is kept' /tmp/apt.log || fail "no word about the keys: $(cat /tmp/apt.log)"
-    say "removed and purged; the keys are kept"
+    apt-get install -qq --no-install-recommends /new.deb >/tmp/apt.log 2>&1 || fail "$(tail -n 20 /tmp/apt.log)"
+    expect_mode '640 root:account-ledger' /etc/account-ledger/providers.json
+    expect_mode '700 account-ledger:account-ledger' /var/lib/account-ledger/keys
+    runuser -u account-ledger -- sha256sum --quiet --check - </root/keys ||
+        fail "the login of a second installation can't read the keys"
+    apt-get purge -qq account-ledger >/tmp/apt.log 2>&1 || fail "$(cat /tmp/apt.log)"
+    say "removed, purged and installed again; the keys are kept"
 }
 
 "$@"

@@ -74,6 +74,15 @@ in_root() {
             TMPDIR=/tmp LC_ALL=C.UTF-8 bash /bare.sh "${@:3}"' _ "$root" "$network" "$@"
 }
 
+# Changes a file of settings in a package, so that dpkg has to decide at an upgrade whose is kept.
+change_packaged_settings() {
+    local root="$scratch/changed"
+    dpkg-deb --raw-extract "$1" "$root"
+    echo '# A line of the former release.' >>"$root/etc/account-ledger/environment"
+    dpkg-deb --root-owner-group -Zxz -z1 --build "$root" "$1" >/dev/null
+    rm -rf "$root"
+}
+
 check_bare_root() {
     local deb=$1 root="$scratch/bare" suite
     # shellcheck source=/dev/null
@@ -84,6 +93,7 @@ check_bare_root() {
     cp /etc/resolv.conf "$root/etc/"
     cp "$repository/tools/lib/package/bare.sh" "$root/bare.sh"
     build_deb "${former:-$executable}" "$version~former" "$root/former.deb"
+    change_packaged_settings "$root/former.deb"
     cp "$deb" "$root/new.deb"
     run_interruptibly in_root "$root" shared install_former
     run_interruptibly in_root "$root" own serve_former
@@ -109,7 +119,8 @@ check_image() {
     )
     tar --extract --gzip --directory="$root" --file="$layout/blobs/sha256/$layer"
     IFS=: read -r uid gid < <(jq -r .config.User "$layout/blobs/sha256/$config")
-    [[ $uid -gt 0 && $gid -gt 0 ]] || fail "the image runs as root"
+    [[ $uid:$gid == "$image_login:$image_login" ]] ||
+        fail "the image runs as $uid:$gid, which could not read a volume of the former image"
     [[ $(find "$root" -xdev -perm /6000 -type f | wc -l) -eq 0 ]] || fail "the image has setuid files"
     start_throw_away_cluster image
     use_cluster "$cluster"

@@ -1,6 +1,10 @@
 # shellcheck shell=bash
 # Builds the container image: an OCI image layout in a tar file, without a daemon.
 
+# The number of the login in every image: the next free one depends on Debian's packages of the day, and another login
+# could not read the keys in the volume of the former image.
+readonly image_login=970
+
 # Builds the image with a package: build_image DEB NAME writes NAME.oci.tar and NAME.packages.
 build_image() {
     local deb=$1 name=$2 layout layer diff
@@ -69,6 +73,10 @@ build_root_file_system() {
         --aptopt='Acquire::Languages "none"' --dpkgopt='path-exclude=/usr/share/man/*' \
         --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/info/*' \
         --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
+        --customize-hook="chroot \"\$1\" groupadd --system --gid $image_login account-ledger" \
+        --customize-hook="chroot \"\$1\" useradd --system --uid $image_login --gid $image_login \
+            --comment AccountLedger --home-dir /var/lib/account-ledger --no-create-home \
+            --shell /usr/sbin/nologin account-ledger" \
         --customize-hook="cp '$deb' \"\$1/package.deb\"" \
         --customize-hook='chroot "$1" dpkg --install /package.deb >/dev/null' \
         --customize-hook='rm "$1/package.deb"' \
