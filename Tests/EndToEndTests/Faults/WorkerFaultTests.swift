@@ -100,6 +100,21 @@ import Testing
                 try connection.execute("ALTER SYSTEM RESET synchronous_standby_names")
             }
             await operate.close()
+            // The checkpointer reads the setting; commits before it wait for nothing.
+            let probe = Task {
+                let session = Session(url: worker.url, applicationName: "probe")
+                while !Task.isCancelled {
+                    try await session.run {
+                        try $0.execute("SELECT pg_logical_emit_message(true, 'probe', '')")
+                    }
+                }
+            }
+            defer { probe.cancel() }
+            try await eventually("commits to wait on the worker") {
+                try await worker.processes(
+                    where: "wait_event = 'SyncRep' AND application_name = 'probe'"
+                ).isEmpty ? nil : true
+            }
             let (token, access) = (google.token(subject: "ada"), ada.accessToken)
             let link: @Sendable () async throws -> WireClient.Answer = {
                 try await client.call(
@@ -113,6 +128,7 @@ import Testing
                 ).isEmpty ? nil : true
             }
             try await worker.kill()
+            await #expect(throws: (any Error).self) { try await probe.value }
             #expect(try await unknown.value.status == 503)
             try await worker.start()
             let repeated = try await eventually("the command to be answered") {
