@@ -149,6 +149,9 @@ struct FlowTests {
             ((401, #"{"error":"invalid_client"}"#), "temporarily_unavailable"),
             ((400, #"{"error":"invalid_client"}"#), "temporarily_unavailable"),
             ((400, #"{"error":{"code":100}}"#), "access_denied"), ((400, ""), "access_denied"),
+            // Facebook's words for a wrong secret, and for calls beyond its limit.
+            ((400, #"{"error":{"code":1}}"#), "temporarily_unavailable"),
+            ((400, #"{"error":{"code":4}}"#), "temporarily_unavailable"),
             ((200, #"{"error":"incorrect_client_credentials"}"#), "temporarily_unavailable"),
             ((503, ""), "temporarily_unavailable"), ((200, "<html>"), "temporarily_unavailable"),
         ] {
