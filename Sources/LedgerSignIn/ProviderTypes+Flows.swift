@@ -46,17 +46,8 @@ extension BrowserFlows {
         let (name, value): (String, String)
         do throws(Failure) {
             let code = try providerCode(answer, settings)
-            let counts = client.map { $0.codes.exchangeCounts(from: $0.network, in: tenant) } ?? []
-            try await client?.count(counts, in: tenant, at: now)
-            let proof: Proof
-            do throws(Failure) {
-                proof = try await self.proof(pending, code, settings, callback, at: now)
-            } catch {
-                // A provider that does not answer has refused nothing.
-                if error == .temporarilyUnavailable { await client?.uncount(counts, in: tenant) }
-                throw error
-            }
-            await client?.uncount(counts, in: tenant)
+            let proof = try await self.proof(
+                pending, code, settings, callback, from: client, in: tenant, at: now)
             name = "flow_code"
             value = self.code(flow, proof, in: tenant, at: now)
         } catch {
@@ -90,34 +81,50 @@ extension BrowserFlows {
 
     private func proof(
         _ pending: Pending, _ code: String, _ settings: ProviderSettings, _ callback: String,
-        at now: Timestamp
+        from client: CodeClient?, in tenant: TenantID, at now: Timestamp
     ) async throws(Failure) -> Proof {
-        do {
-            return try await settings.proof(
-                of: code, callback: callback, verifier: pending.verifier, nonce: pending.nonce,
-                at: pending.flow.provider, at: now)
-        } catch .unavailable {
-            throw .temporarilyUnavailable
+        do throws(Credential.Flaw) {
+            return try await client.asking(in: tenant, at: now) {
+                () async throws(Credential.Flaw) in
+                try await settings.proof(
+                    of: code, callback: callback, verifier: pending.verifier,
+                    nonce: pending.nonce, at: pending.flow.provider, at: now)
+            }
         } catch {
-            throw .accessDenied
+            switch error {
+            case .unavailable, .limited: throw .temporarilyUnavailable
+            default: throw .accessDenied
+            }
         }
     }
 }
 
-extension CodeClient {
-    fileprivate func count(
-        _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
-    ) async throws(BrowserFlows.Failure) {
+extension CodeClient? {
+    /// Asks a provider about a code or a token, unless it has refused too many of the client's network within an hour.
+    ///
+    /// Anyone can present made-up ones, and providers limit the calls of an app.
+    ///
+    /// - Throws: `limited` then; `unavailable` when the store fails; the flaw that the provider finds.
+    func asking<Value>(
+        in tenant: TenantID, at now: Timestamp,
+        _ ask: () async throws(Credential.Flaw) -> Value
+    ) async throws(Credential.Flaw) -> Value {
+        guard let client = self else { return try await ask() }
+        let counts = client.codes.exchangeCounts(from: client.network, in: tenant)
         let reached: ReachedCount?
-        do { reached = try await codes.count(counts, in: tenant, at: now) } catch {
-            throw .temporarilyUnavailable
+        do { reached = try await client.codes.count(counts, in: tenant, at: now) } catch {
+            throw .unavailable
         }
-        if reached != nil { throw .temporarilyUnavailable }
-    }
-
-    fileprivate func uncount(_ counts: [CodeCount], in tenant: TenantID) async {
+        if let reached { throw .limited(retryAfterSeconds: reached.waitSeconds) }
+        let value: Value
+        do throws(Credential.Flaw) { value = try await ask() } catch {
+            // A provider that does not answer has refused nothing.
+            if error == .unavailable { try? await client.codes.uncount(counts, in: tenant) }
+            throw error
+        }
         // A count that stays ends with its hour.
-        try? await codes.uncount(counts, in: tenant)
+        try? await client.codes.uncount(counts, in: tenant)
+        return value
     }
 }
 

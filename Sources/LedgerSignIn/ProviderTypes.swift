@@ -85,7 +85,7 @@ package enum ProviderSettings: Sendable {
                 .prove(body, for: purpose, at: now)
         case (.oauth2(let settings), .oauth2(let body)):
             return try await OAuth2Prover(provider: provider, settings: settings)
-                .prove(body, for: purpose, at: now)
+                .prove(body, by: client, in: tenant, for: purpose, at: now)
         case (.anonymous, .anonymous(let body)):
             return try AnonymousProver(provider: provider)
                 .prove(body, of: tenant, for: purpose, at: now)

@@ -82,6 +82,37 @@ import Testing
         }
     }
 
+    @Test func `a network whose access tokens providers refuse calls no provider for an hour`()
+        async throws
+    {
+        let settings = [
+            "LEDGER_MODE": "development", "LEDGER_PROVIDERS": "",
+            "LEDGER_TRUSTED_PROXIES": "127.0.0.1",
+        ]
+        try await Deployment.with(settings: settings) { deployment in
+            let client = try await deployment.serve().client
+            func signIn(_ token: String, from network: String) async throws -> WireClient.Answer {
+                try await client.call(
+                    "POST", "/v1/auth/sign-in/github", ["access_token": token],
+                    headers: ["X-Forwarded-For": network])
+            }
+            let minted = try await client.call("GET", "/dev/idp/github/token?name=ada")
+            let token = try #require(minted.text("access_token"))
+            // Accepted ones use up nothing, and nor do those that no provider is asked about.
+            for _ in 0..<2 {
+                #expect(try await signIn(token, from: "203.0.113.7").status == 200)
+                #expect(try await signIn("a b", from: "203.0.113.7").status == 401)
+            }
+            for number in 0..<100 {
+                let refused = try await signIn("made-up-\(number)", from: "203.0.113.7")
+                #expect(refused.errorCode == "INVALID_PROVIDER_TOKEN")
+            }
+            let limited = try await signIn(token, from: "203.0.113.7")
+            #expect(limited.status == 429 && limited.header("Retry-After") != nil)
+            #expect(try await signIn(token, from: "203.0.113.8").status == 200)
+        }
+    }
+
     @Test func `an account is reached by access tokens of Facebook and GitHub`() async throws {
         try await Deployment.with(settings: ["LEDGER_MODE": "development", "LEDGER_PROVIDERS": ""])
         {

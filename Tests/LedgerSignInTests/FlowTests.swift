@@ -149,6 +149,9 @@ struct FlowTests {
             ((401, #"{"error":"invalid_client"}"#), "temporarily_unavailable"),
             ((400, #"{"error":"invalid_client"}"#), "temporarily_unavailable"),
             ((400, #"{"error":{"code":100}}"#), "access_denied"), ((400, ""), "access_denied"),
+            // Facebook's words for a wrong secret, and for calls beyond its limit.
+            ((400, #"{"error":{"code":1}}"#), "temporarily_unavailable"),
+            ((400, #"{"error":{"code":4}}"#), "temporarily_unavailable"),
             ((200, #"{"error":"incorrect_client_credentials"}"#), "temporarily_unavailable"),
             ((503, ""), "temporarily_unavailable"), ((200, "<html>"), "temporarily_unavailable"),
         ] {
@@ -205,9 +208,11 @@ struct FlowTests {
                 cookie, state: state, in: tenant, at: Self.now.adding(seconds: seconds))
             #expect((found != nil) == isFound)
         }
-        let answer = BrowserFlows.Answer(state: "s", code: "c", error: nil, issuer: nil)
+        let code = String(repeating: "c", count: BrowserFlows.Answer.partBytesMax)
+        let answer = BrowserFlows.Answer(
+            state: one.state, code: code, error: nil, issuer: "https://login.example")
         let form = flows.keep(answer, in: .default, at: Self.now)
-        #expect(flows.kept(form, in: .default, at: Self.now.adding(seconds: 59))?.code == "c")
+        #expect(flows.kept(form, in: .default, at: Self.now.adding(seconds: 59))?.code == code)
         #expect(flows.kept(form, in: .default, at: Self.now.adding(seconds: 60)) == nil)
         #expect(flows.kept(form, in: acme, at: Self.now) == nil)
     }

@@ -128,12 +128,19 @@ struct OAuth2ProverTests {
         }
     }
 
-    @Test func `a profile that Facebook refuses proves nothing`() async throws {
-        try await ScriptedProvider.with({ $0.path == "/me" ? (400, "{}") : (200, Self.debug()) }) {
+    @Test(arguments: [
+        ("{}", Credential.Flaw.invalid), (#"{"error":{"code":190}}"#, .invalid),
+        // The person or the app calls too often, or Facebook fails.
+        (#"{"error":{"code":17}}"#, .unavailable), (#"{"error":{"code":4}}"#, .unavailable),
+        (#"{"error":{"code":2}}"#, .unavailable),
+        (#"{"error":{"code":190,"is_transient":true}}"#, .unavailable),
+    ])
+    func `a profile that Facebook refuses proves nothing, unless it is for a while`(
+        body: String, flaw: Credential.Flaw
+    ) async throws {
+        try await ScriptedProvider.with({ $0.path == "/me" ? (400, body) : (200, Self.debug()) }) {
             provider in
-            await #expect(throws: Credential.Flaw.invalid) {
-                try await prove(facebook(at: provider.url))
-            }
+            await #expect(throws: flaw) { try await prove(facebook(at: provider.url)) }
         }
     }
 

@@ -29,6 +29,12 @@ import Testing
             environment: ["REAUTHENTICATION_SECONDS": seconds])
     }
 
+    @Test func `a person whose password strangers have tried signs in with a code beside it`()
+        async throws
+    {
+        try await run(["tried"], settings: ["LEDGER_TRUSTED_PROXIES": "127.0.0.1"])
+    }
+
     @Test func `a person signs up, and confirms the address later`() async throws {
         try await run(["later"], confirmsLater: true)
     }

@@ -116,6 +116,26 @@ import Testing
         }
     }
 
+    @Test func `an Android app that the service lists uses its passkeys, and no other one`() throws
+    {
+        let apps = ["A", "E"].map { "android:apk-key-hash:" + String(repeating: $0, count: 43) }
+        var authenticator = SoftwareAuthenticator()
+        authenticator.members = #","androidPackageName":"com.example.app""#
+        for (origin, isListed) in [(apps[0], true), (apps[1], false)] {
+            authenticator.origin = origin
+            let party = try #require(
+                RelyingParty(
+                    id: "example.com", name: "Example",
+                    origins: [SoftwareAuthenticator.origin, apps[0]]))
+            let ceremony = try #require(
+                PasskeyCeremony(
+                    relyingParty: party, challenge: SoftwareAuthenticator.challenge,
+                    userVerification: .required))
+            let use = try? ceremony.verify(authenticator.assert(), of: authenticator.stored())
+            #expect((use != nil) == isListed)
+        }
+    }
+
     @Test func `a credential in an assertion is refused`() throws {
         let authenticator = SoftwareAuthenticator()
         let fixture = try Fixture("es256")

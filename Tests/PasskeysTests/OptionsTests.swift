@@ -88,6 +88,7 @@ import Testing
         ("xn--bcher-kva.example", ["https://xn--bcher-kva.example"]),
         ("localhost", ["http://localhost", "http://localhost:8080", "https://localhost"]),
         ("localhost", ["http://app.localhost:65535"]),
+        ("example.com", ["android:apk-key-hash:" + String(repeating: "A", count: 43)]),
     ])
     func `relying parties`(id: String, origins: [String]) {
         #expect(RelyingParty(id: id, name: "Example", origins: origins)?.origins == origins)
@@ -107,6 +108,12 @@ import Testing
         ("example.com", ["https://user@example.com"]), ("example.com", ["HTTPS://example.com"]),
         ("example.com", ["https://example.com", "null"]), ("example.com", ["example.com"]),
         ("localhost", ["http://localhost:80"]), ("localhost", ["http://127.0.0.1"]),
+        ("example.com", ["android:apk-key-hash:"]),
+        // The end of 32 bytes in base64url is one of 16 characters, and has no padding.
+        ("example.com", ["android:apk-key-hash:" + String(repeating: "B", count: 43)]),
+        ("example.com", ["android:apk-key-hash:" + String(repeating: "A", count: 43) + "="]),
+        ("example.com", ["android:apk-key-hash-sha256:" + String(repeating: "A", count: 43)]),
+        ("example.com", ["Android:apk-key-hash:" + String(repeating: "A", count: 43)]),
     ])
     func `other ids and origins are refused`(id: String, origins: [String]) {
         #expect(RelyingParty(id: id, name: "Example", origins: origins) == nil)

@@ -108,6 +108,15 @@ import Testing
         #expect(null.assertion == nil)
     }
 
+    @Test func `an empty user handle is none`() throws {
+        let fixture = try Fixture("es256")
+        let text = replaced(fixture.assertion, #""userHandle":""#, #""userHandle":"","x":""#)
+        let response = try AssertionResponse(parsing: text)
+        #expect(response.userHandle == nil)
+        let use = try fixture.request().verify(response, of: fixture.stored())
+        #expect(use.isUserVerified)
+    }
+
     @Test func `inputs beyond their limits are refused`() throws {
         func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
         func registration(_ id: Int, _ client: Int, _ object: Int) -> PasskeyFault? {

@@ -148,8 +148,8 @@ package struct FlowSettings: Sendable {
     /// Exchanges the code of an authorization for tokens (RFC 6749, section 4.1.3).
     ///
     /// - Returns: The members of the answer.
-    /// - Throws: `invalid` for a code that the provider refuses; `unavailable` without its answer, and for a refused
-    ///   client (RFC 6749, section 5.2).
+    /// - Throws: `invalid` for a code that the provider refuses; `unavailable` without its answer, for a refused
+    ///   client (RFC 6749, section 5.2), and for a temporary error.
     func exchange(
         _ code: String, callback: String, verifier: String, at now: Timestamp
     ) async throws(Credential.Flaw) -> JSONMembers {
@@ -171,8 +171,9 @@ package struct FlowSettings: Sendable {
             throw status == 400 ? .invalid : .unavailable
         }
         // GitHub answers with status 200 and `error`.
-        if let error = members["error"] {
-            throw Self.refusedClients.contains(error.string ?? "") ? .unavailable : .invalid
+        if let error = members.present("error") {
+            let isOfClient = Self.refusedClients.contains(error.string ?? "")
+            throw isOfClient || error.isTemporary ? .unavailable : .invalid
         }
         guard status == 200 else { throw .unavailable }
         return members

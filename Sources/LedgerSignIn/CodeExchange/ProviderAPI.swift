@@ -35,7 +35,8 @@ final class ProviderAPI: Sendable {
     ///   - path: The path after the base URL, with the query.
     ///   - authorization: The value of `Authorization`; nil without it.
     ///   - body: The bytes to POST with their media type; nil for a GET.
-    ///   - refusals: The statuses by which the provider says that the token is not valid.
+    ///   - refusals: The statuses by which the provider says that the token is not valid, unless the error is a
+    ///     temporary one.
     /// - Returns: The document of an answer with status 200.
     /// - Throws: `invalid` for one of `refusals`; `unavailable` for another answer, without one, and
     ///   beside too many other calls.
@@ -44,7 +45,9 @@ final class ProviderAPI: Sendable {
         refusals: Set<Int> = []
     ) async throws(Credential.Flaw) -> JSONValue {
         let (status, document) = try await exchange(path, authorization: authorization, body: body)
-        guard !refusals.contains(status) else { throw .invalid }
+        guard !refusals.contains(status) else {
+            throw document?.members?["error"]?.isTemporary == true ? .unavailable : .invalid
+        }
         guard status == 200, let document else { throw .unavailable }
         return document
     }
@@ -97,6 +100,16 @@ final class ProviderAPI: Sendable {
 }
 
 extension JSONValue {
+    /// The codes by which Facebook says with status 400 that it fails, or that the app or the person calls it too
+    /// often ("Handling Errors" of the Graph API).
+    private static let temporaryCodes: Set<Int64> = [1, 2, 4, 17, 341]
+
+    /// Whether the error of an answer, an object as that of Facebook, says nothing about the token or the code.
+    var isTemporary: Bool {
+        members?["code"]?.integer.map(Self.temporaryCodes.contains) ?? false
+            || members?["is_transient"] == .bool(true)
+    }
+
     private static let exactIntegerMax = 9_007_199_254_740_992.0
 
     /// The text of an identifier: a string, or an integer that a Double holds exactly.

@@ -18,6 +18,9 @@ package struct BrowserFlows: Sendable {
     /// The maximum length of a code, in bytes.
     package static let codeBytesMax = SealedTokens.bytesMax
 
+    /// The maximum length of the token of a kept answer, in bytes; the address that has it must fit in a request.
+    private static let answerBytesMax = 6_144
+
     private let tokens: SealedTokens
 
     /// Uses the secret that all processes of the ledger share.
@@ -40,6 +43,9 @@ package struct BrowserFlows: Sendable {
 
     /// The answer of a provider, as it came to the callback.
     package struct Answer: Sendable {
+        /// The maximum length of each part, in bytes: codes of Microsoft for organisations have more than 2,048.
+        package static let partBytesMax = 4_096
+
         package let state: String
         let code: String?
         let error: String?
@@ -109,7 +115,9 @@ package struct BrowserFlows: Sendable {
 
     /// Returns a kept answer; nil unless it was kept for the tenant within the last minute.
     package func kept(_ token: String, in tenant: TenantID, at now: Timestamp) -> Answer? {
-        guard let (members, _) = tokens.open(token, "form\0\(tenant)", at: now),
+        guard
+            let (members, _) = tokens.open(
+                token, "form\0\(tenant)", at: now, bytesMax: Self.answerBytesMax),
             let state = members["state"]?.string
         else { return nil }
         return Answer(

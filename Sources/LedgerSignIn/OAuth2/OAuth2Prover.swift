@@ -16,12 +16,16 @@ struct OAuth2Prover {
     /// Inspects an access token at the provider.
     ///
     /// - Throws: `invalid` for a token that proves nothing, `unavailable` without the provider's
-    ///   answer.
+    ///   answer, `limited` after too many refused ones.
     func prove(
-        _ body: OAuth2Body, for purpose: ProofPurpose, at now: Timestamp
+        _ body: OAuth2Body, by client: CodeClient?, in tenant: TenantID, for purpose: ProofPurpose,
+        at now: Timestamp
     ) async throws(Credential.Flaw) -> Proof {
         guard settings.inspector.comparesClient, body.isWellFormed else { throw .invalid }
-        let token = try await settings.inspector.inspect(body.accessToken, at: now.seconds)
+        let token = try await client.asking(in: tenant, at: now) {
+            () async throws(Credential.Flaw) in
+            try await settings.inspector.inspect(body.accessToken, at: now.seconds)
+        }
         guard isRecentEnough(token, for: purpose) else { throw .invalid }
         // Without any time the person may have authenticated long ago.
         return try proof(token, authenticatedAt: token.statedTime ?? 0, at: now)

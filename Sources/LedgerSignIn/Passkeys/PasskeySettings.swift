@@ -36,7 +36,7 @@ package struct PasskeySettings: Sendable {
         guard let party else {
             throw ProvidersFileFault(
                 object.location(of: "rp_id"),
-                "must be a domain, and origins https addresses of it or its subdomains")
+                "must be a domain, and origins of it, its subdomains or Android apps")
         }
         self.init(
             relyingParty: party,

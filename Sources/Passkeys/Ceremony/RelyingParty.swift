@@ -1,10 +1,12 @@
-/// The service that passkeys are made for: its id, which is a domain, and the origins of its pages.
+internal import Encodings
+
+/// The service that passkeys are made for: its id, which is a domain, and the origins of its pages and apps.
 package struct RelyingParty: Hashable, Sendable {
     /// The domain that authenticators bind credentials to, such as `example.com`.
     package let id: String
     /// The name that browsers show.
     package let name: String
-    /// The origins of the pages that may use the credentials, such as `https://login.example.com`.
+    /// The origins of the pages and apps that may use the credentials, such as `https://login.example.com`.
     package let origins: [String]
 
     /// Checks the id and the origins; nil when one of them is not of the form below.
@@ -13,7 +15,9 @@ package struct RelyingParty: Hashable, Sendable {
     ///   - id: a domain in lower case, international ones as A-labels.
     ///   - name: the name that browsers show.
     ///   - origins: at least one. Each is `https://` with the domain or a subdomain, or `http://` with
-    ///     `localhost` or a subdomain, for development. A port other than the scheme's own follows.
+    ///     `localhost` or a subdomain, for development. A port other than the scheme's own follows. Or it is that of an
+    ///     Android app, which the domain names in its `assetlinks.json`: `android:apk-key-hash:` and the base64url
+    ///     SHA-256 of the app's certificate.
     package init?(id: String, name: String, origins: [String]) {
         guard
             Self.isDomain(id[...]), !name.isEmpty, !origins.isEmpty,
@@ -23,6 +27,9 @@ package struct RelyingParty: Hashable, Sendable {
         self.name = name
         self.origins = origins
     }
+
+    private static let appPrefix = "android:apk-key-hash:"
+    private static let certificateHashBytes = 32
 
     private static func isDomain(_ text: Substring) -> Bool {
         let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -39,6 +46,10 @@ package struct RelyingParty: Hashable, Sendable {
     }
 
     private static func isOrigin(_ origin: String, below domain: String) -> Bool {
+        guard !origin.hasPrefix(appPrefix) else {
+            let hash = Base64URL.decode(origin.dropFirst(appPrefix.count))
+            return hash?.count == certificateHashBytes
+        }
         let isSecure = origin.hasPrefix("https://")
         guard isSecure || origin.hasPrefix("http://") else { return false }
         let authority = origin.dropFirst(isSecure ? 8 : 7)

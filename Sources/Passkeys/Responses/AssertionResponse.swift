@@ -51,13 +51,16 @@ package struct AssertionResponse: Hashable, Sendable {
 
     /// Reads a parsed `AuthenticationResponseJSON`; unknown members are ignored.
     ///
+    /// Some browsers have an empty user handle where an authenticator, such as a U2F security key, has stored none.
+    ///
     /// - Throws: `malformedResponse`, `tooLong`, `credentialIDLength`.
     package init(_ json: JSONValue) throws(PasskeyFault) {
         let members = try ResponseMembers(json)
         let response = members.response
         var userHandle: [UInt8]?
         if let handle = response.present("userHandle") {
-            userHandle = try ResponseMembers.bytes(handle, max: PasskeyLimits.userHandleBytesMax)
+            let bytes = try ResponseMembers.bytes(handle, max: PasskeyLimits.userHandleBytesMax)
+            userHandle = bytes.isEmpty ? nil : bytes
         }
         try self.init(
             credentialID: members.credentialID,

@@ -97,12 +97,10 @@ struct FlowFormRoute: Route {
 }
 
 extension BrowserFlows.Answer {
-    private static let bytesMax = 2_048
-
     /// Reads the parameters of a provider; nil without a state, and for longer ones than providers send.
     fileprivate init?(_ fields: [String: String]) {
         guard let state = fields["state"],
-            fields.values.allSatisfy({ $0.utf8.count <= Self.bytesMax })
+            fields.values.allSatisfy({ $0.utf8.count <= Self.partBytesMax })
         else { return nil }
         self.init(
             state: state, code: fields["code"], error: fields["error"], issuer: fields["iss"])
