@@ -72,8 +72,20 @@ start_engine() {
     done
     stop_child "$server_process" "$stop_seconds_max"
     start_server "$local_directory/bench/server-$1.log"
+    look_up_keys "$1"
     servers[$1]="$server_process $server_address $cluster"
     nodes[$1]=${citus_clusters[*]}
+}
+
+# Has the server look up the keys of both issuers, which it serves itself: beside 640 connections it would not answer:
+# look_up_keys ENGINE.
+look_up_keys() {
+    local issuer
+    for issuer in apple google; do
+        mint_tokens "$issuer" "keys-$1" 128 "$scratch/keys.$issuer"
+        tenants=1 warm_up=0 sign_in_new_people \
+            "/t/bench-%d/v1/auth/sign-in/$issuer" "$scratch/keys.$issuer" "$scratch/keys" >/dev/null
+    done
 }
 
 # Makes the last cluster the coordinator of the others.
@@ -95,6 +107,7 @@ join_nodes() {
 launch_on_worker() {
     DATABASE_URL=$(cluster_url "${citus_clusters[0]}" "$application_login" "$database")
     start_server "$local_directory/bench/server-worker.log"
+    look_up_keys worker
     # The figures of the database are read from the coordinator.
     servers[worker]="$server_process $server_address $cluster"
     nodes[worker]=${nodes[citus]}
