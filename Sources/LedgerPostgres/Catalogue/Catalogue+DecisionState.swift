@@ -16,7 +16,7 @@ extension Catalogue {
                 .int8("disabled_position", [.auditor, .nullable, .verified]),
                 .uuids("second_factors", [.auditor, .nullable, .verified]),
                 .int8("handed_over_position", [.auditor, .nullable, .verified]),
-                .time("devices_ended_at", .nullable),
+                .time("devices_ended_at", [.auditor, .nullable]),
             ]),
         CatalogueTable(
             "identities", server: .upsert,

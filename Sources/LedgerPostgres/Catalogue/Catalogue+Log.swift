@@ -31,7 +31,7 @@ extension Catalogue {
                 .int8("protected_from", [.auditor, .sealer, .nullable, .mac]),
                 .int8("rules_version", [.auditor, .sealer, .nullable, .verified, .mac]),
                 .bytes("mac", [.auditor, .sealer, .nullable]),
-                .time("devices_ended_at", .nullable),
+                .time("devices_ended_at", [.auditor, .nullable]),
             ]),
         CatalogueTable(
             "disclosures", server: .append,

