@@ -96,11 +96,8 @@ import Testing
             try await operate.run { connection in
                 try connection.execute("ALTER SYSTEM SET synchronous_standby_names = 'none'")
                 try connection.execute("SELECT pg_reload_conf()")
-                // For the next start.
-                try connection.execute("ALTER SYSTEM RESET synchronous_standby_names")
             }
-            await operate.close()
-            // The checkpointer reads the setting; commits before it wait for nothing.
+            // Commits wait for nothing until the server has read the setting.
             let probe = Task {
                 let session = Session(url: worker.url, applicationName: "probe")
                 while !Task.isCancelled {
@@ -115,6 +112,11 @@ import Testing
                     where: "wait_event = 'SyncRep' AND application_name = 'probe'"
                 ).isEmpty ? nil : true
             }
+            // For the next start.
+            try await operate.run {
+                try $0.execute("ALTER SYSTEM RESET synchronous_standby_names")
+            }
+            await operate.close()
             let (token, access) = (google.token(subject: "ada"), ada.accessToken)
             let link: @Sendable () async throws -> WireClient.Answer = {
                 try await client.call(
