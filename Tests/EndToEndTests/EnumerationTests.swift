@@ -77,7 +77,8 @@ import Testing
         try await Deployment.with(settings: settings) { deployment in
             try deployment.configure(
                 providers: Deployment.addressProviders + #",{"name":"phone","type":"phone"}"#,
-                members: #""messages":{"sms_countries":["DE"],"sms_per_hour":10000},"#)
+                members: #""messages":{"product":"Example","sms_countries":["DE"],"#
+                    + #""sms_per_hour":10000},"#)
             let server = try await deployment.serve()
             let passwords = (0..<Self.addressCount).map { number in
                 let hash = number.isMultiple(of: 2) ? Self.bcrypt : Self.md5Crypt
