@@ -6,6 +6,8 @@ import Synchronization
 /// The number of rows that an event changes in `conflicts` has no bound, because any number of accounts may
 /// claim the same identity. It has its own lane, so that a slow page delays nothing that requests wait for.
 final class ProjectorLane: Sendable {
+    private static let contendedPause = Duration.milliseconds(10)
+
     private let configuration: ProjectorConfiguration
     /// The minimum time between two rounds while no request waits.
     private let pause: Duration
@@ -87,9 +89,11 @@ final class ProjectorLane: Sendable {
             _ = try? await Task.sleep(for: min(backoff, longest))
         } else if round.isContended {
             // Another process is folding the same tables; an immediate retry would only double its reads.
-            _ = try? await Task.sleep(for: max(pause, .milliseconds(10)))
+            await gather(for: max(pause, Self.contendedPause), atLeast: Self.contendedPause)
         } else if !round.hasFullPage {
-            if round.hasFolded { await gather(for: max(pause, took)) }
+            if round.hasFolded {
+                await gather(for: max(pause, took), atLeast: configuration.urgentPause)
+            }
             await signal.wait(atMost: configuration.poll)
         }
     }
@@ -98,9 +102,9 @@ final class ProjectorLane: Sendable {
     ///
     /// The wait is as long as the last round when that was longer: each of a hundred busy tenants has its own
     /// transaction, which then holds more of its events.
-    private func gather(for pause: Duration) async {
-        _ = try? await Task.sleep(for: configuration.urgentPause)
-        await urgency.wait(atMost: pause - configuration.urgentPause)
+    private func gather(for pause: Duration, atLeast least: Duration) async {
+        _ = try? await Task.sleep(for: least)
+        await urgency.wait(atMost: pause - least)
     }
 
     /// Returns the wait after the next failure.

@@ -31,9 +31,10 @@ enum TenantCreateCommand {
         if let fault = refused[tenant.description] {
             throw Fault("tenant \(tenant) can't be created: \(fault)")
         }
-        // A creation that was interrupted before the pepper was recorded is finished.
-        let isWhole = keys.announcedPepperID == nil || !book.keys(of: .pepper, in: tenant).isEmpty
-        guard !book.tenants.contains(tenant) || !isWhole else {
+        // A log from before the first pepper names it from then on.
+        let unnamed = book.keys(of: .pepper, in: tenant).isEmpty ? keys.announcedPepperID : nil
+        let exists = book.tenants.contains(tenant)
+        guard !exists || unnamed != nil else {
             Terminal.print("tenant \(tenant) already exists\n")
             return .success
         }
@@ -42,7 +43,12 @@ enum TenantCreateCommand {
             configuration: SequencerConfiguration(url: url), policy: { _ in nil },
             keyring: keys.wrapping, onCommit: { _ in }, onFault: { faults.note($0) })
         async let finished: Void = sequencer.run()
-        let result = await TenantOpening.open(tenant, mode: mode, keys: keys, on: sequencer)
+        let result =
+            if exists, let unnamed {
+                await TenantOpening.record(pepper: unnamed, of: tenant, on: sequencer)
+            } else {
+                await TenantOpening.open(tenant, mode: mode, keys: keys, on: sequencer)
+            }
         sequencer.close()
         await finished
         switch result {

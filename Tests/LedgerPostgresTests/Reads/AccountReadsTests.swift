@@ -2,6 +2,7 @@ import Ledger
 import LedgerEngine
 import LedgerPostgres
 import LedgerTestSupport
+import Postgres
 import Testing
 
 @Suite struct `Account reads` {
@@ -59,9 +60,42 @@ import Testing
 
     @Test func `a read of a lagging account does not wait for the projector's pause`() async throws
     {
+        try await withRestingProjector { _, reads, _, story in
+            var story = story
+            for name in ["ada", "bob", "eve"] {
+                let guest = try await story.signIn("apple", name)
+                let identities = try await reads.identities(of: guest.caller, in: .default)
+                #expect(try identities.get().count == 1)
+            }
+        }
+    }
+
+    @Test func `nor for the pause after another process has had the tables`() async throws {
+        try await withRestingProjector { database, reads, behind, story in
+            var story = story
+            let locker = try Connection(url: database.runtimeURL, applicationName: "test")
+            let ada = try await story.signIn("apple", "ada").caller
+            #expect(try await reads.identities(of: ada, in: .default).get().count == 1)
+            try locker.execute("BEGIN; SELECT FROM projections FOR UPDATE")
+            let bob = try await story.signIn("apple", "bob").caller
+            let before = behind.count
+            async let identities = reads.identities(of: bob, in: .default)
+            // It wakes the projector each time, which finds the tables locked.
+            try await eventually("the read is behind") { behind.count >= before + 8 }
+            try locker.execute("COMMIT")
+            locker.close()
+            #expect(try await identities.get().count == 1)
+        }
+    }
+
+    /// Runs a body beside a projector that rests for a minute after each round, with a signal of each time that a read
+    /// finds it behind.
+    private func withRestingProjector(
+        _ body: @Sendable (ScratchDatabase, AccountReads, AdvanceSignal, Story) async throws -> Void
+    ) async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
-                let advances = AdvanceSignal()
+                let (advances, behind) = (AdvanceSignal(), AdvanceSignal())
                 var configuration = ProjectorConfiguration()
                 configuration.pause = .seconds(60)
                 let projector = Projector(
@@ -72,15 +106,12 @@ import Testing
                 try await eventually("the projector rests") {
                     try await projector.status().allSatisfy { $0.lag == 0 }
                 }
-                try await Self.read(
-                    database, advances: advances, onBehind: { projector.wakeUrgently() }
-                ) { reads in
-                    var story = Story(fixture.sequencer)
-                    for name in ["ada", "bob", "eve"] {
-                        let guest = try await story.signIn("apple", name)
-                        let identities = try await reads.identities(of: guest.caller, in: .default)
-                        #expect(try identities.get().count == 1)
-                    }
+                let wake: @Sendable () -> Void = {
+                    behind.raise()
+                    projector.wakeUrgently()
+                }
+                try await Self.read(database, advances: advances, onBehind: wake) { reads in
+                    try await body(database, reads, behind, Story(fixture.sequencer))
                 }
                 projecting.cancel()
                 await projecting.value

@@ -14,6 +14,23 @@ struct OperationTests {
         #expect(try scenario.when(open) == then(.opened))
     }
 
+    @Test func `a log that another process has opened gets no pepper`() throws {
+        func open(_ pepper: KeyRotated?) -> Command.Intent {
+            .openLedger(OpenLedger(Self.opening, pepper: pepper))
+        }
+        let peppers = ["1111111111111111", "2222222222222222"].map {
+            KeyRotated(kind: .pepper, key: $0, former: KeyRotated.noFormerKey)
+        }
+        var scenario = Scenario()
+        #expect(
+            try scenario.when(open(peppers[0]))
+                == then(.opened, .ledgerOpened(Self.opening), .keyRotated(peppers[0])))
+        #expect(try scenario.when(open(peppers[1])) == then(.opened))
+        var other = Scenario()
+        #expect(try other.when(open(nil)) == then(.opened, .ledgerOpened(Self.opening)))
+        #expect(try other.when(open(peppers[1])) == then(.opened))
+    }
+
     @Test func `keys and restores are recorded in a ledger that is open`() throws {
         var scenario = Scenario()
         let rotated = KeyRotated(
