@@ -30,6 +30,22 @@ import Testing
         return try #require(answer.text("device_token"))
     }
 
+    /// Changes the password of an account to the same one, by a device with a token.
+    ///
+    /// - Returns: The token of the answer.
+    private func change(
+        _ address: String, _ token: String, _ client: WireClient
+    ) async throws -> String {
+        let opened = try await client.call(
+            "POST", "/v1/auth/sign-in/password",
+            ["email": address, "password": Self.password, "device_token": token])
+        let answer = try await client.call(
+            "POST", "/v1/account/password", ["password": Self.password, "device_token": token],
+            token: try #require(opened.text("access_token")))
+        #expect(answer.status == 200, "\(answer)")
+        return try #require(answer.text("device_token"))
+    }
+
     @Test func `a device is known until all sessions of its account end, or a restore is accepted`()
         async throws
     {
@@ -47,8 +63,12 @@ import Testing
                 "--case", "T-6",
             ])
             #expect(ended.status == 0, "\(ended.errors)")
-            let renewed = try await signIn(Self.ada, ada, server.client)
-            #expect(renewed != ada)
+            let again = try await signIn(Self.ada, ada, server.client)
+            #expect(again != ada)
+            #expect(try await signIn(Self.ada, again, server.client) == again)
+            let renewed = try await change(Self.ada, again, server.client)
+            #expect(renewed != again)
+            #expect(try await signIn(Self.ada, again, server.client) != again)
             #expect(try await signIn(Self.ada, renewed, server.client) == renewed)
             #expect(try await signIn(Self.bob, bob, server.client) == bob)
             try await expectVerified(deployment)

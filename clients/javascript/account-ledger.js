@@ -62,8 +62,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * @property {boolean} is_new_user
  * @property {string[]} linked_providers
  * @property {string} [anonymous_secret]  Of an anonymous account that was opened. Keep it: it is returned only once.
- * @property {string} [device_token]  After a sign-in with a code, a password or a second factor. Keep it, and
- *   send it with later ones.
+ * @property {string} [device_token]  After a sign-in with a code, a password or a second factor, and a change of the
+ *   password or an address. Keep it, and send it with later ones.
  * @property {string} [challenge_id]  After a sign-up whose address is confirmed later, by `signIn` with the code.
  *
  * @typedef {object} Activity
@@ -606,7 +606,7 @@ export class AccountLedger {
   /**
    * Replaces the password, which ends all sessions and opens a new one.
    *
-   * @param {{ password: string, email?: string, current_password?: string }} change
+   * @param {{ password: string, email?: string, current_password?: string, device_token?: string }} change
    * @param {CallOptions} [options]
    * @returns {Promise<SignedIn>}
    */

@@ -173,6 +173,7 @@ extension AuthSession {
     ) async throws(LedgerError) -> SignIn {
         try await acting { keeper, shown throws(LedgerError) in
             var body: [String: BodyValue] = ["password": .text(password)]
+            body["device_token"] = await keeper.deviceToken()
             if let current {
                 body["email"] = .text(current.email)
                 body["current_password"] = .text(current.password)

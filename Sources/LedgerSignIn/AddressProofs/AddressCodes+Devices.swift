@@ -87,26 +87,28 @@ extension AddressCodes {
     /// again.
     package static let deviceTokenRenewalSeconds: Int64 = 86_400
 
-    /// Returns the token of a device that has just signed in: the presented one, or a new one.
+    /// Returns the token of a device that has just signed in, or stays known: the presented one, or a new one.
     ///
     /// - Parameters:
-    ///   - address: The address that the sign-in proved, if it did.
-    ///   - account: The account, if the sign-in included its second factor.
+    ///   - addresses: The address that the sign-in proved, if it did; at a change also those that the device is to stay
+    ///     known to.
+    ///   - account: The account, if the sign-in included its second factor, or the device is to stay known to it.
     ///   - token: The token that the client presented.
     ///   - tenant: The tenant.
     ///   - now: The time of the request.
     /// - Returns: nil without an address and an account.
     package func deviceToken(
-        for address: ProvedAddress?, _ account: AccountID?, presented token: String?,
+        for addresses: [ProvedAddress], _ account: AccountID?, presented token: String?,
         in tenant: TenantID, at now: Timestamp
     ) async -> String? {
-        let proved = [address.map { texts(of: $0.text, $0.kind) }, account.map { texts(of: $0) }]
-            .compactMap(\.self)
+        let proved =
+            addresses.map { texts(of: $0.text, $0.kind) }
+            + [account].compactMap { $0.map { texts(of: $0) } }
         guard !proved.isEmpty else { return nil }
         // The command may have ended former tokens, at a time of the database's clock: this one is not among them. It
         // is committed, so a fault of the store makes a token of the present time.
         let endedAt = try? await store.devicesEnded(
-            of: address?.names ?? [], account, in: tenant)
+            of: addresses.flatMap(\.names), account, in: tenant)
         let presented = token.flatMap { DeviceToken($0) }
         let isGood = proved.allSatisfy { texts in
             guard let presented, let found = mark(of: presented, for: texts, in: tenant) else {

@@ -78,11 +78,11 @@ package final class PasswordChecks: Sendable {
     }
 
     /// A password that is right.
-    struct Checked {
+    package struct Checked {
         /// The canonical form of its address.
-        let address: String
-        let names: [AddressName]
-        let stored: StoredPassword
+        package let address: String
+        package let names: [AddressName]
+        package let stored: StoredPassword
     }
 
     /// Counts an address that a client claims.
@@ -220,19 +220,18 @@ package final class PasswordChecks: Sendable {
         }
     }
 
-    /// Returns the version of a password that is right.
+    /// Checks the password of a holder.
     ///
     /// That of another account is wrong, so that its tries need no limit of the address, which strangers could use up.
     ///
     /// - Throws: As for a sign-in.
-    package func version(
-        of typed: String, _ password: Password, at provider: ProviderName, by holder: Holder,
+    package func check(
+        _ typed: String, _ password: Password, at provider: ProviderName, by holder: Holder,
         in tenant: TenantID, from network: String, at now: Timestamp
-    ) async throws(CodeFailure) -> PasswordVersion {
+    ) async throws(CodeFailure) -> Checked {
         try await check(
             typed, password, of: provider, by: holder, in: tenant, from: network, knownAs: nil,
-            at: now
-        ).stored.version
+            at: now)
     }
 
     /// Returns the present version of the password that the code of a reset or of a claim was sent for.

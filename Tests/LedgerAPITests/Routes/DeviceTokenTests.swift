@@ -159,6 +159,61 @@ import Testing
         #expect(try await !isKnown(token))
     }
 
+    /// Changes Ada's password in a session.
+    private func change(_ ada: Person, device: String?, _ rest: String = "") async throws -> Answer
+    {
+        let answer = try await service.send(
+            "POST", "/v1/account/password",
+            "{\(member(device))\"password\":\"\(Self.other)\"\(rest)}", token: ada.accessToken)
+        #expect(answer.status == 200, "\(answer.body)")
+        return answer
+    }
+
+    @Test(arguments: [false, true])
+    func `a device that changes the password stays known`(withPassword: Bool) async throws {
+        let token = try await signUp(device: try await signUp(Self.bob))
+        #expect(try await isKnown(token))
+        let ada = try Person(await signIn(device: token))
+        let current =
+            ",\"email\":\"\(Self.ada)\",\"current_password\":\"\(Self.password)\""
+        let changed = try await change(ada, device: token, withPassword ? current : "")
+        let renewed = try #require(changed.text("device_token"))
+        #expect(renewed != token)
+        #expect(try await isKnown(renewed))
+        #expect(try await isKnown(renewed, to: Self.bob))
+        #expect(try await !isKnown(token))
+        let again = try await signIn(Self.other, device: renewed)
+        #expect(again.text("device_token") == renewed)
+        guard case .signedIn(let fact)? = service.ledger.events().last else {
+            Issue.record("no sign-in")
+            return
+        }
+        #expect(fact.device == nil)
+    }
+
+    @Test func `a change without the password makes no stranger known`() async throws {
+        let token = try await signUp()
+        let stranger = try await signUp(Self.bob)
+        let ada = try Person(await signIn(device: token))
+        service.clock.advance(seconds: 1)
+        let changed = try await change(ada, device: stranger)
+        #expect(changed.text("device_token") == nil)
+        let again = try await change(try Person(changed), device: token)
+        #expect(again.text("device_token") == nil)
+    }
+
+    @Test func `a device that changes the password is known to the address that it proves`()
+        async throws
+    {
+        _ = try await signUp()
+        let ada = try Person(await signIn())
+        let changed = try await change(
+            ada, device: nil,
+            ",\"email\":\"\(Self.ada)\",\"current_password\":\"\(Self.password)\"")
+        let token = try #require(changed.text("device_token"))
+        #expect(try await isKnown(token))
+    }
+
     @Test func `a device that has not signed in for 400 days is a stranger`() async throws {
         let token = try await signUp()
         // Each look takes a window and a second.

@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import LedgerSignIn
 import LedgerTestSupport
+import Passwords
 import Testing
 
 /// The limits of wrong second factors: guesses are bounded, and strangers don't lock the holder out.
@@ -20,6 +21,7 @@ import Testing
         init() async throws {
             service = try TestService {
                 $0.codes = [.email, .phone]
+                $0.passwords = PasswordRule(lengthMin: 8)
                 $0.proxies = "127.0.0.1"
             }
             holder = try await service.enrol(try await service.signIn("google", "ada"))
@@ -90,6 +92,39 @@ import Testing
         let answer = try await scene.attempt(
             scene.code, from: "192.0.2.1", ",\"device_token\":\"\(known)\"")
         #expect(answer.status == 429, "\(answer.body)")
+    }
+
+    @Test func `a device that changes the password stays known to the factor`() async throws {
+        let scene = try await Scene()
+        let service = scene.service
+        let signedIn = try await scene.attempt(scene.code)
+        let known = try #require(signedIn.text("device_token"))
+        service.clock.advance(seconds: 30)
+        let ada = try Person(signedIn)
+        let sent = try await service.send(
+            "POST", "/v1/account/codes/password", "{\"address\":\"ada@example.com\"}",
+            token: ada.accessToken)
+        let challenge = try #require(sent.text("challenge_id"), "\(sent.body)")
+        let code = try #require(service.challenges.sent.last).message.code
+        let linked = try await service.send(
+            "POST", "/v1/auth/link/password",
+            "{\"challenge_id\":\"\(challenge)\",\"code\":\"\(code)\",\"password\":\"a good password\"}",
+            token: ada.accessToken)
+        #expect(linked.status == 200, "\(linked.body)")
+        let changed = try await service.send(
+            "POST", "/v1/account/password",
+            "{\"password\":\"another good password\",\"device_token\":\"\(known)\"}",
+            token: ada.accessToken)
+        let renewed = try #require(changed.text("device_token"), "\(changed.body)")
+        #expect(renewed != known)
+        try await scene.guess(from: "192.0.2.1")
+        func attempt(_ token: String) async throws -> Int {
+            try await scene.attempt(
+                scene.code, from: "192.0.2.1", ",\"device_token\":\"\(token)\""
+            ).status
+        }
+        #expect(try await attempt(known) == 429)
+        #expect(try await attempt(renewed) == 200)
     }
 
     @Test func `a device token from before the enrolment is one of a stranger`() async throws {

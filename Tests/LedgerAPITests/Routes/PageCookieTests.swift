@@ -239,6 +239,41 @@ import Testing
         #expect(try device() == .new)
     }
 
+    @Test func `a browser that has changed the password is a known device`() async throws {
+        let service = try TestService {
+            $0.passwords = PasswordRule(lengthMin: 8, blocklist: .empty)
+        }
+        var page = try await Page(service)
+        let sent = try await page.post("/v1/auth/sign-up/password", Self.credential)
+        let challenge = try #require(sent.text("challenge_id"))
+        let code = try #require(service.challenges.sent.last).message.code
+        _ = try await page.post(
+            "/v1/auth/sign-in/password",
+            "{\"challenge_id\":\"\(challenge)\",\"code\":\"\(code)\"}")
+        let former = try #require(page.cookies["__Host-ledger-device"])
+        service.clock.advance(seconds: 1)
+        page = try await page.again()
+        let changed = try await page.post(
+            "/v1/account/password", #"{"password":"another battery"}"#)
+        #expect(changed.status == 201 && changed.text("device_token") == nil, "\(changed.body)")
+        let known = try #require(page.cookies["__Host-ledger-device"])
+        #expect(known != former)
+        let expected: [(cookie: String, device: SignedIn.Device?)] = [(known, nil), (former, .new)]
+        for (cookie, device) in expected {
+            var other = try await Page(service)
+            other.cookies["__Host-ledger-device"] = cookie
+            let answer = try await other.post(
+                "/v1/auth/sign-in/password",
+                #"{"email":"ada@example.com","password":"another battery"}"#)
+            #expect(answer.status == 201, "\(answer.body)")
+            guard case .signedIn(let fact)? = service.ledger.events().last else {
+                Issue.record("no sign-in")
+                return
+            }
+            #expect(fact.device == device)
+        }
+    }
+
     @Test func `a browser that has reset a password is a known device`() async throws {
         let service = try TestService {
             $0.passwords = PasswordRule(lengthMin: 8, blocklist: .empty)

@@ -106,6 +106,12 @@ import Testing
         let again = try await signIn(service, credential())
         #expect(try Person(again).userID == ada.userID)
         #expect(again.text("device_token") == nil)
+        let changed = try await service.send(
+            "POST", "/v1/account/password",
+            "{\"password\":\"\(Self.password)\",\"email\":\"\(Self.ada)\","
+                + "\"current_password\":\"\(Self.password)\"}", token: try Person(again).accessToken
+        )
+        #expect(changed.status == 200 && changed.text("device_token") == nil, "\(changed.body)")
         let count = service.challenges.sent.count
         let reset = try await service.send(
             "POST", "/v1/auth/password-resets/password", "{\"email\":\"\(Self.ada)\"}")

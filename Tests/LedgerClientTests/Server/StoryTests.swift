@@ -120,7 +120,9 @@ import Testing
             #expect(await store.load()?.deviceToken != nil)
             try await app.signIn(at: "password", with: .password(email: email, password: newer))
             let former = try await app.accessToken()
+            let device = await store.load()?.deviceToken
             try await app.changePassword(to: password, current: (email, newer))
+            #expect(await store.load()?.deviceToken != device)
             #expect(try await app.accessToken() != former && app.state.profile?.userID == user)
 
             let code = try await app.sendLinkCode(to: "ada2@example.com", by: "email")

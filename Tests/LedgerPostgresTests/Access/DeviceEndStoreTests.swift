@@ -50,7 +50,7 @@ import Testing
         ) async throws -> String {
             try #require(
                 await codes.deviceToken(
-                    for: proved(text), account, presented: presented, in: .default, at: now))
+                    for: [proved(text)], account, presented: presented, in: .default, at: now))
         }
 
         func isKnown(

@@ -27,16 +27,21 @@ struct ChangeAddressRoute: Route {
             try IdempotencyHeader.refuse(call)
             return try Request(call, by: caller)
         }
-        let version = try await call.version(of: request.password, by: request.caller)
+        let agreement = try await call.agreement(
+            of: request.caller, by: request.password, knownAs: request.device)
         let proof = try await call.proof(of: request.code, for: .change, by: request.caller)
-        let (renewal, token) = try call.renewal(of: request.caller, password: version)
+        let (renewal, token) = try call.renewal(
+            of: request.caller, password: agreement.password)
         let grant = try await call.submit(
             ChangeAddress(
                 renewal, from: request.present, to: proof, newFormer: call.services.newID()))
+        // What the device has of the former address stays as it is.
+        let kept = agreement.addresses.filter { $0.names != request.present }
         return await call.session(
             grant, refreshToken: token, isNewUser: false,
             deviceToken: await call.services.codes.deviceToken(
-                for: proof.address, nil, presented: request.device, in: call.tenant, at: call.now))
+                for: [proof.address].compactMap(\.self) + kept, agreement.account,
+                presented: request.device, in: call.tenant, at: call.now))
     }
 
     private struct Request {

@@ -198,11 +198,16 @@ struct ChangePasswordRoute: Route {
                     password: try text.password(ChangePasswordBody.currentPassword))
             )
         }
-        let version = try await call.version(of: current, by: caller)
+        let device = try call.body().deviceToken()
+        let agreement = try await call.agreement(of: caller, by: current, knownAs: device)
         let hash = try await call.hashed(new)
-        let (renewal, token) = try call.renewal(of: caller, password: version)
+        let (renewal, token) = try call.renewal(of: caller, password: agreement.password)
         let grant = try await call.submit(ChangePassword(renewal, to: hash))
-        return await call.session(grant, refreshToken: token, isNewUser: false)
+        return await call.session(
+            grant, refreshToken: token, isNewUser: false,
+            deviceToken: await call.services.codes.deviceToken(
+                for: agreement.addresses, agreement.account, presented: device, in: call.tenant,
+                at: call.now))
     }
 }
 
@@ -236,7 +241,7 @@ enum ChangePasswordBody: BodyForm {
         about: "The current password, with its `email`; required when the sign-in is older",
         example: ExampleValue.password)
     static let members: [any BodyMember] = [
-        RequiredText.newPassword, currentPassword, OptionalText.email,
+        RequiredText.newPassword, currentPassword, OptionalText.email, OptionalText.deviceToken,
     ]
 }
 

@@ -38,7 +38,7 @@ extension RouteCall {
         _ providers: [ProviderName], by proof: Proof, presented token: String?
     ) async -> HTTPResponse {
         let token = await services.codes.deviceToken(
-            for: proof.address, nil, presented: token, in: tenant, at: now)
+            for: [proof.address].compactMap(\.self), nil, presented: token, in: tenant, at: now)
         let names = providers.map(\.description)
         guard page != nil else {
             return .json(RecoveryAnswer(linkedProviders: names, deviceToken: token))

@@ -158,8 +158,8 @@ extension RouteCall {
             opened.grant, refreshToken: token, isNewUser: opened.isNewUser,
             anonymousSecret: newSecret,
             deviceToken: await services.codes.deviceToken(
-                for: proof.knownAddress, secondFactor?.account, presented: device, in: tenant,
-                at: now),
+                for: [proof.knownAddress].compactMap(\.self), secondFactor?.account,
+                presented: device, in: tenant, at: now),
             challenge: await challenge(of: confirmation), isBeside: isBeside,
             status: confirmation == nil ? 200 : 201)
     }
