@@ -57,13 +57,17 @@ import Testing
         }
     }
 
-    @Test func `a read of a lagging account does not wait for the projector's pause`() async throws
-    {
+    /// Nor for the next look over all tenants, on Citus, even if the tenant has no checkpoint yet.
+    @Test(arguments: [Duration.zero, .seconds(3_600)])
+    func `a read of a lagging account does not wait for the projector's pause`(
+        search: Duration
+    ) async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let advances = AdvanceSignal()
                 var configuration = ProjectorConfiguration()
                 configuration.pause = .seconds(60)
+                configuration.search = search
                 let projector = Projector(
                     url: database.runtimeURL, configuration: configuration,
                     keyring: SequencerFixture.keyring,
@@ -73,7 +77,8 @@ import Testing
                     try await projector.status().allSatisfy { $0.lag == 0 }
                 }
                 try await Self.read(
-                    database, advances: advances, onBehind: { projector.wakeUrgently() }
+                    database, advances: advances,
+                    onBehind: { projector.wakeUrgently(for: $0, from: $1) }
                 ) { reads in
                     var story = Story(fixture.sequencer)
                     for name in ["ada", "bob", "eve"] {
@@ -81,6 +86,12 @@ import Testing
                         let identities = try await reads.identities(of: guest.caller, in: .default)
                         #expect(try identities.get().count == 1)
                     }
+                    let acme = tenant("acme")
+                    try await fixture.open(acme)
+                    var other = Story(fixture.sequencer, tenant: acme, seed: 2)
+                    let guest = try await other.signIn("apple", "ada")
+                    let identities = try await reads.identities(of: guest.caller, in: acme)
+                    #expect(try identities.get().count == 1)
                 }
                 projecting.cancel()
                 await projecting.value
@@ -91,7 +102,7 @@ import Testing
     /// Runs a reader while the body runs.
     static func read<Value: Sendable>(
         _ database: ScratchDatabase, advances: AdvanceSignal = AdvanceSignal(),
-        onBehind: @escaping @Sendable () -> Void = {},
+        onBehind: @escaping @Sendable (TenantID, LogPosition?) -> Void = { _, _ in },
         _ body: (AccountReads) async throws -> Value
     ) async throws -> Value {
         let reads = AccountReads(
