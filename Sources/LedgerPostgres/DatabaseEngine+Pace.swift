@@ -12,6 +12,7 @@ extension DatabaseEngine {
         var configuration = ProjectorConfiguration()
         if self == .citus {
             configuration.poll = Self.citusPoll
+            configuration.search = Self.citusSearch
             // A page is a transaction for each tenant, whatever the number of its events.
             configuration.pause = .milliseconds(500)
             configuration.conflictsPause = .seconds(2)

@@ -82,6 +82,17 @@ package final class TenantNodes: Sendable {
         state.withLock { $0.failures[lane] = .now }
     }
 
+    /// Records that a statement about one tenant failed: until the node has recovered, statements over all tenants
+    /// would fail as well.
+    func noteFailure(toReach tenant: TenantID) {
+        noteFailureOfAll()
+        let lane = lane(of: tenant)
+        if lane > 0 { noteFailure(of: lane) }
+    }
+
+    /// Whether the node of a tenant has not failed lately, as far as it is known.
+    func isReachable(_ tenant: TenantID) -> Bool { !hasFailed(lane(of: tenant)) }
+
     /// Returns the known tenants of each node that has not failed lately.
     func reachable() -> [(lane: Int, tenants: [TenantID])] {
         let known = state.withLock { $0.nodes.mapValues(\.lane) }

@@ -50,6 +50,7 @@ package struct SequencerFixture: Sendable {
         batchLimit: Int = 256, isProtected: Bool = false, keyring: WrappingKeyring? = nil,
         opensLedger: Bool = true, noticeLanguage: MessageLanguage? = nil,
         noticeTextsMax: Int = .max,
+        onCommit: @escaping @Sendable ([TenantRecordings]) -> Void = { _ in },
         _ body: (SequencerFixture) async throws -> Value
     ) async throws -> Value {
         let faults = FaultList()
@@ -63,7 +64,7 @@ package struct SequencerFixture: Sendable {
         let sequencer = Sequencer(
             configuration: configuration, policy: { _ in policy },
             keyring: keyring ?? (isProtected ? strictKeyring : Self.keyring),
-            onCommit: { _ in }, onFault: { faults.add($0) })
+            onCommit: onCommit, onFault: { faults.add($0) })
         let fixture = SequencerFixture(
             sequencer: sequencer, database: database, faults: faults, isProtected: isProtected)
         let running = Task { await sequencer.run() }

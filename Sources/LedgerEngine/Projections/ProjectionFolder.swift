@@ -9,10 +9,11 @@ package struct ProjectionFolder: Sendable {
     package struct Round: Sendable {
         /// Whether a checkpoint moved.
         package var hasFolded = false
-        /// Whether a page was full, so that more events are likely to follow.
+        /// Whether a page was full, so that more events are likely to follow, or only a look over all tenants can
+        /// tell what follows.
         package var hasFullPage = false
-        /// Whether another process held a checkpoint.
-        package var isContended = false
+        /// The tenants of which another process held a checkpoint, or one is missing.
+        package var contended: Set<NewEvents> = []
         /// Whether the store refused something that is to be retried.
         package var hasFaults = false
     }
@@ -47,28 +48,47 @@ package struct ProjectionFolder: Sendable {
 
     /// Folds one page for each table of each tenant; ends early when the task is cancelled.
     ///
-    /// Calls `beat` before each page, as a sign of life.
+    /// - Parameters:
+    ///   - named: the tenants to fold, from positions that may be before or after their checkpoints; nil for all
+    ///     tenants that are behind.
+    ///   - beat: called before each page, as a sign of life.
+    /// - Returns: what was done and what is left.
     /// - Throws: the store's errors other than a refusal or a delay, when it cannot be reached.
-    package func round(beat: () -> Void = {}) async throws -> Round {
+    package func round(
+        of named: [NewEvents]? = nil, beat: () -> Void = {}
+    ) async throws -> Round {
         var round = Round()
-        for backlog in try await store.backlogs(of: projections) {
+        guard named?.isEmpty != true else { return round }
+        let backlogs =
+            if let named {
+                try await store.backlogs(of: projections, from: named)
+            } else {
+                try await store.backlogs(of: projections)
+            }
+        for backlog in backlogs {
             var tables = backlog.tables[...]
             while let first = tables.first, !Task.isCancelled {
                 beat()
                 var taken = 1
+                var earlier: [ProjectionBacklog.Behind] = []
                 do {
                     let page = try await store.page(
                         of: backlog.tenant, from: first.position, limit: batch)
                     let sharing = tables.prefix { page.covers($0.position) }
                     taken = max(1, sharing.count)
                     if page.events.count >= batch { round.hasFullPage = true }
-                    try await advance(
+                    if named != nil, page.events.isEmpty {
+                        // The log may end before the event, after a failover: that is no damage.
+                        round.hasFullPage = true
+                        break
+                    }
+                    earlier = try await advance(
                         Array(sharing), of: backlog.tenant, with: page, round: &round)
                 } catch let delay as ProjectionDelay {
                     round.hasFaults = true
                     onFault("\(first.table) of tenant \(backlog.tenant) waits: \(delay.reason)")
                 }
-                tables = tables.dropFirst(taken)
+                tables = earlier[...] + tables.dropFirst(taken)
             }
         }
         return round
@@ -77,61 +97,72 @@ package struct ProjectionFolder: Sendable {
     /// Folds a page into tables; after a refusal each is folded alone, with half as many events each time.
     ///
     /// Thus the events before the refused one are folded, and that one is named.
+    /// - Returns: the tables whose checkpoints are before the page, with these.
     private func advance(
         _ tables: [ProjectionBacklog.Behind], of tenant: TenantID, with page: LogPage,
         round: inout Round
-    ) async throws {
+    ) async throws -> [ProjectionBacklog.Behind] {
         var limit = page.events.count
         while true {
             do {
-                try await fold(tables, of: tenant, page: page, limit: limit, round: &round)
-                return
+                return try await fold(tables, of: tenant, page: page, limit: limit, round: &round)
             } catch let refusal as ProjectionRefusal {
                 if tables.count > 1 {
+                    var earlier: [ProjectionBacklog.Behind] = []
                     for table in tables {
-                        try await advance([table], of: tenant, with: page, round: &round)
+                        earlier += try await advance(
+                            [table], of: tenant, with: page, round: &round)
                     }
-                    return
+                    return earlier.sorted { $0.position < $1.position }
                 }
                 if limit > 1 {
                     limit /= 2
                     round.hasFullPage = true
                     continue
                 }
-                guard let table = tables.first else { return }
+                guard let table = tables.first else { return [] }
                 try await stop(table, of: tenant, because: refusal.reason, round: &round)
-                return
+                return []
             }
         }
     }
 
     /// Runs one transaction: locks and loads, folds, writes, moves the checkpoints and commits.
+    ///
+    /// - Returns: the tables whose checkpoints are before the page, with these.
     private func fold(
         _ tables: [ProjectionBacklog.Behind], of tenant: TenantID, page: LogPage, limit: Int,
         round: inout Round
-    ) async throws {
-        guard let first = tables.first else { return }
+    ) async throws -> [ProjectionBacklog.Behind] {
+        guard let first = tables.first else { return [] }
         let guess = page.events(from: first.position, limit: limit)
         let held = try await store.open(tables.map(\.table), of: tenant, for: guess)
-        if held.count < tables.count { round.isContended = true }
+        let events = NewEvents(tenant: tenant, from: first.position)
+        if held.count < tables.count { round.contended.insert(events) }
         let steps = held.compactMap { checkpoint in
             step(from: checkpoint, guess: guess, page: page)
         }
+        let earlier = held.filter { $0.isFolded && $0.position < page.from }
+            .map { ProjectionBacklog.Behind(table: $0.table, position: $0.position) }
+            .sorted { $0.position < $1.position }
         guard !steps.isEmpty else {
-            round.isContended = true
-            return await store.abandon()
+            // A table that has stopped, or that another process has folded beyond the page, is done.
+            if held.contains(where: { $0.isFolded && page.covers($0.position) }) {
+                round.contended.insert(events)
+            }
+            await store.abandon()
+            return earlier
         }
         try await store.commit(steps, of: tenant)
         conclude(steps, of: tenant, round: &round)
+        return earlier
     }
 
     /// Returns the step of a table; nil when another process has folded beyond the page or stopped the table.
     private func step(
         from held: HeldCheckpoint, guess: ArraySlice<DisclosedEvent>, page: LogPage
     ) -> ProjectionStep? {
-        guard held.failure == nil, held.version == held.table.version,
-            page.covers(held.position)
-        else { return nil }
+        guard held.isFolded, page.covers(held.position) else { return nil }
         // Another process may have moved the checkpoint since it was read; the locked row is current. Only
         // events with loaded state are folded.
         let events = guess.drop { $0.position < held.position }
@@ -155,7 +186,7 @@ package struct ProjectionFolder: Sendable {
     ) async throws {
         let held = try await store.open([behind.table], of: tenant, for: [])
         guard let checkpoint = held.first, checkpoint.position == behind.position else {
-            round.isContended = true
+            round.contended.insert(NewEvents(tenant: tenant, from: behind.position))
             return await store.abandon()
         }
         let damage = LogDamage(position: checkpoint.position, fault: reason)

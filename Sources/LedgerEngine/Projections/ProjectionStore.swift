@@ -13,6 +13,14 @@ package protocol ProjectionStore: Sendable {
     /// at 0.
     func backlogs(of projections: Set<ProjectionName>) async throws -> [ProjectionBacklog]
 
+    /// Returns the tables of the projections for each of these tenants, in order, as if all were behind from its
+    /// position on: their checkpoints are not read, and may be missing.
+    ///
+    /// Tenants that the store cannot reach at the moment are left out.
+    func backlogs(
+        of projections: Set<ProjectionName>, from named: [NewEvents]
+    ) async throws -> [ProjectionBacklog]
+
     /// Returns a page of the log from a position below the head; needs no transaction, because events never
     /// change.
     func page(of tenant: TenantID, from: LogPosition, limit: Int) async throws -> LogPage
@@ -41,7 +49,7 @@ package protocol ProjectionStore: Sendable {
 
 /// The events that one tenant's tables have to fold.
 package struct ProjectionBacklog: Sendable {
-    /// A table and its checkpoint as it was read without a lock.
+    /// A table and its checkpoint as it was read without a lock, or as it may be.
     package struct Behind: Sendable {
         package let table: ProjectionTable
         package let position: LogPosition
@@ -76,6 +84,9 @@ package struct HeldCheckpoint: Sendable {
     package let historyStates: [AccountID: AccountAuditFold.HistoryState]
     /// For `conflicts`: those that the events can change.
     package let conflicts: [Conflict]
+
+    /// Whether this program may fold into the table, which has not stopped.
+    var isFolded: Bool { failure == nil && version == table.version }
 
     /// Creates a locked checkpoint.
     package init(

@@ -68,18 +68,28 @@ package final class Projector: Sendable {
         }
     }
 
-    /// Starts a round of the projector soon; never blocks.
-    ///
-    /// To be called after each commit.
+    /// Starts a round over all tenants soon; never blocks.
     package func wake() {
-        for lane in lanes { lane.wake() }
+        for lane in lanes { lane.wake(for: nil) }
     }
 
-    /// Starts a round even while commits gather; never blocks.
+    /// Starts a round over the tenants of a commit soon; never blocks.
     ///
-    /// To be called for a request that waits for an event that is not folded yet.
-    package func wakeUrgently() {
-        first.wakeUrgently()
+    /// To be called after each commit.
+    package func wake(for appended: [TenantRecordings]) {
+        for events in appended {
+            guard let first = events.recordings.first?.recorded.position else { continue }
+            let new = NewEvents(tenant: events.tenant, from: first)
+            for lane in lanes { lane.wake(for: new) }
+        }
+    }
+
+    /// Starts a round over a tenant even while commits gather; never blocks.
+    ///
+    /// To be called for a request that waits for an event that is not folded yet; `checkpoint` is that of the
+    /// table that it reads, or nil without one, which a look over all tenants creates.
+    package func wakeUrgently(for tenant: TenantID, from checkpoint: LogPosition?) {
+        first.wakeUrgently(for: checkpoint.map { NewEvents(tenant: tenant, from: $0) })
     }
 
     /// Whether the loop that requests wait for ran within a time; an outage of the database does not stop it.

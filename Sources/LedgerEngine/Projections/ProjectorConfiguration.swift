@@ -6,6 +6,9 @@ package struct ProjectorConfiguration: Sendable {
     package var batch = 4_000
     /// The time after which a round starts without a wake-up, for events that other processes append.
     package var poll = Duration.milliseconds(100)
+    /// The time between two looks over all tenants, if rounds in between fold the tenants that this process names;
+    /// zero for a look in every round, which is cheap on one node.
+    package var search = Duration.zero
     /// The minimum time between two rounds while no request waits: under load, commits gather into one page,
     /// which costs little more than a page of one event.
     package var pause = Duration.milliseconds(20)
@@ -25,4 +28,16 @@ package struct ProjectionAdvance: Hashable, Sendable {
     package let table: ProjectionTable
     /// The next position that the projection folds.
     package let position: LogPosition
+}
+
+/// A tenant's events from a position on, which a projector has to fold.
+package struct NewEvents: Hashable, Sendable {
+    package let tenant: TenantID
+    package let from: LogPosition
+
+    /// Names a tenant with new events.
+    package init(tenant: TenantID, from: LogPosition) {
+        self.tenant = tenant
+        self.from = from
+    }
 }

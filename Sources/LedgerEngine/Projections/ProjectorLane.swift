@@ -14,6 +14,7 @@ final class ProjectorLane: Sendable {
     private let store: any ProjectionStore
     private let folder: ProjectionFolder
     private let onFault: @Sendable (String) -> Void
+    private let queue: TenantQueue
     private let signal = WakeSignal()
     private let urgency = WakeSignal()
     private let lastBeat = Mutex(ContinuousClock.now)
@@ -29,6 +30,7 @@ final class ProjectorLane: Sendable {
         self.pause = pause
         self.onFault = onFault
         self.store = store
+        queue = TenantQueue(pause: pause, search: configuration.search)
         folder = ProjectionFolder(
             store: store, of: projections, batch: min(configuration.batch, LogPage.eventsMax),
             onAdvance: onAdvance, onFault: onFault)
@@ -46,11 +48,14 @@ final class ProjectorLane: Sendable {
         while !Task.isCancelled {
             do {
                 let start = ContinuousClock.now
-                let round = try await folder.round(beat: beat)
+                let named = queue.next(at: start)
+                let round = try await folder.round(of: named, beat: beat)
+                queue.conclude(round, of: named, at: .now)
                 backoff = round.hasFaults ? Self.next(backoff) : .zero
                 await rest(after: round, took: ContinuousClock.now - start, backoff: backoff)
             } catch {
                 onFault("the projector cannot reach its tables: \(error)")
+                queue.lookAtAll()
                 backoff = Self.next(backoff)
                 _ = try? await Task.sleep(for: backoff)
             }
@@ -63,15 +68,21 @@ final class ProjectorLane: Sendable {
         lastBeat.withLock { $0 = .now }
     }
 
-    /// Starts a round soon; never blocks.
-    func wake() {
+    /// Starts a round over a tenant soon, over all without one; never blocks.
+    func wake(for events: NewEvents?) {
+        add(events, isUrgent: false)
         signal.raise()
     }
 
-    /// Starts a round even while commits gather; never blocks.
-    func wakeUrgently() {
+    /// Starts a round over a tenant, or all, even while commits gather; never blocks.
+    func wakeUrgently(for events: NewEvents?) {
+        add(events, isUrgent: true)
         urgency.raise()
         signal.raise()
+    }
+
+    private func add(_ events: NewEvents?, isUrgent: Bool) {
+        if let events { queue.add(events, isUrgent: isUrgent) } else { queue.lookAtAll() }
     }
 
     /// Whether the loop ran within a time.
@@ -87,7 +98,12 @@ final class ProjectorLane: Sendable {
             // A tenant that works does not wait long because of one that fails.
             let longest = round.hasFolded ? configuration.poll : backoff
             _ = try? await Task.sleep(for: min(backoff, longest))
-        } else if round.isContended {
+        } else if queue.isNaming {
+            if round.hasFolded { _ = try? await Task.sleep(for: configuration.urgentPause) }
+            // While no tenant is named, any wake-up starts a round; otherwise only that of a request.
+            let signal = queue.isEmpty ? signal : urgency
+            await signal.wait(atMost: queue.pause(at: .now))
+        } else if !round.contended.isEmpty {
             // Another process is folding the same tables; an immediate retry would only double its reads.
             await gather(for: max(pause, Self.contendedPause), atLeast: Self.contendedPause)
         } else if !round.hasFullPage {

@@ -14,8 +14,8 @@ struct PostgresProjectionStore: ProjectionStore {
         + ConnectionSettings.limits(idle: 2, lock: 2, statement: 10)
         + ConnectionSettings.lookups
 
-    /// The time to list what is behind, while nodes of Citus are known.
-    private static let listingMax = Duration.seconds(3)
+    /// The time to list what is behind, or to open a transaction, while nodes of Citus are known.
+    private static let nodeMax = Duration.seconds(3)
 
     private let session: Postgres.Session
     private let disclosures: DisclosureReader
@@ -63,7 +63,7 @@ struct PostgresProjectionStore: ProjectionStore {
         }
         if !nodes.allFailed {
             do {
-                return try await backlogs(of: projections, in: nil, within: Self.listingMax)
+                return try await backlogs(of: projections, in: nil, within: Self.nodeMax)
             } catch let error where Self.mayBeOfNode(error) {
                 nodes.noteFailureOfAll()
             }
@@ -72,12 +72,31 @@ struct PostgresProjectionStore: ProjectionStore {
         for (lane, tenants) in nodes.reachable() {
             do {
                 found += try await backlogs(
-                    of: projections, in: tenants, within: Self.listingMax)
+                    of: projections, in: tenants, within: Self.nodeMax)
             } catch let error where Self.mayBeOfNode(error) {
                 nodes.noteFailure(of: lane)
             }
         }
         return found
+    }
+
+    /// Returns the live tables for each of the tenants whose node has not failed lately; asks no shard.
+    func backlogs(
+        of projections: Set<ProjectionName>, from named: [NewEvents]
+    ) async throws -> [ProjectionBacklog] {
+        let live = try await session.step { connection in
+            try Self.mappingErrors { () throws(PostgresError) in
+                try ProjectionTables.live(on: connection).map(\.table)
+            }
+        }
+        let tables = live.filter { projections.contains($0.projection) && $0.isKnown }
+        return named.filter { nodes?.isReachable($0.tenant) ?? true }.map { events in
+            ProjectionBacklog(
+                tenant: events.tenant,
+                tables: tables.map {
+                    ProjectionBacklog.Behind(table: $0, position: events.from)
+                })
+        }
     }
 
     /// Whether a node may be the reason of an error: the coordinator was reached.
@@ -117,10 +136,15 @@ struct PostgresProjectionStore: ProjectionStore {
     func open(
         _ tables: [ProjectionTable], of tenant: TenantID, for events: ArraySlice<DisclosedEvent>
     ) async throws -> [HeldCheckpoint] {
-        try await session.step { connection in
-            try Self.mappingErrors { () throws(PostgresError) in
-                try self.open(tables, of: tenant, for: events, on: connection)
+        do {
+            return try await session.step(within: nodes.map { _ in Self.nodeMax }) { connection in
+                try Self.mappingErrors { () throws(PostgresError) in
+                    try self.open(tables, of: tenant, for: events, on: connection)
+                }
             }
+        } catch PostgresError.timedOut {
+            nodes?.noteFailure(toReach: tenant)
+            throw PostgresError.timedOut
         }
     }
 

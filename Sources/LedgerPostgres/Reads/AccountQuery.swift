@@ -25,7 +25,7 @@ final class AccountQuery: Sendable {
     private static let list: SelectList = [
         "k.n", "coalesce(p.is_whole OR p.position > a.last_position, false) AS is_folded",
         "u.identity_id", "u.provider", "u.email", "u.linked_at", "u.linked_position",
-        "u.email_verified", "d.unlink_due", "f.removal_due",
+        "u.email_verified", "d.unlink_due", "f.removal_due", "p.position AS checkpoint",
     ]
     private static let columns = Columns()
 
@@ -40,6 +40,7 @@ final class AccountQuery: Sendable {
         let isVerified = list["u.email_verified"]
         let unlinkDue = list["d.unlink_due"]
         let removalDue = list["f.removal_due"]
+        let checkpoint = list["checkpoint"]
     }
 
     // The checkpoint of each tenant is read once and first: `MATERIALIZED`. If it is at the log's
@@ -165,6 +166,8 @@ final class AccountQuery: Sendable {
         /// A caller without a row has no live session, or no account.
         private var hasSession = false
         private var isFolded = true
+        /// The projection's checkpoint, if it is behind.
+        private var checkpoint: LogPosition?
         private var isDamaged = false
         private var hasPlannedRemoval = false
         private var identities: [LinkedIdentity] = []
@@ -174,6 +177,10 @@ final class AccountQuery: Sendable {
         mutating func add(_ result: QueryResult, _ row: Int) throws {
             hasSession = true
             isFolded = try result.bool(row, columns.isFolded)
+            if !isFolded {
+                checkpoint = try result.optionalInt8(row, columns.checkpoint)
+                    .map { LogPosition($0) }
+            }
             hasPlannedRemoval = try !result.isNull(row, columns.removalDue)
             guard let id = try result.optionalUUID(row, columns.identity) else { return }
             guard let provider = ProviderName(try result.text(row, columns.provider)) else {
@@ -198,7 +205,7 @@ final class AccountQuery: Sendable {
 
         var answer: AccountReads.Answer {
             guard hasSession else { return .sessionEnded }
-            guard isFolded else { return .behind }
+            guard isFolded else { return .behind(checkpoint) }
             return isDamaged
                 ? .damaged
                 : .account(

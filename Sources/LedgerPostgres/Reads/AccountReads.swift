@@ -18,8 +18,8 @@ package final class AccountReads: AccountReader {
     enum Answer: Sendable {
         case account(LinkedAccount)
         case sessionEnded
-        /// The projection has not folded the account's last event yet.
-        case behind
+        /// The projection has not folded the account's last event yet; nil without a checkpoint.
+        case behind(LogPosition?)
         /// A row of the account that no version of this program wrote.
         case damaged
     }
@@ -42,7 +42,7 @@ package final class AccountReads: AccountReader {
     private let query = AccountQuery()
     private let fence: SchemaFence
     private let delivery = BlockingExecutor(label: "account-ledger reads")
-    private let onBehind: @Sendable () -> Void
+    private let onBehind: @Sendable (TenantID, LogPosition?) -> Void
     private let onFault: @Sendable (String) -> Void
 
     /// Creates a reader, which works while ``run()`` runs.
@@ -54,12 +54,13 @@ package final class AccountReads: AccountReader {
     ///   - nodes: The nodes of the tenants on Citus; nil on Postgres alone.
     ///   - advances: Raised after each commit that moved the checkpoint of `user_providers`: reads
     ///     that wait for the projection are retried then.
-    ///   - onBehind: Called when a read has to wait for the projection; must not block.
+    ///   - onBehind: Called when a read has to wait for the projection of a tenant, with its checkpoint, nil
+    ///     without one; must not block.
     ///   - onFault: Called with one line, free of personal data, for each failed query.
     package init(
         url: String, queueLimit: Int = 4096, fence: SchemaFence = SchemaFence(),
         nodes: TenantNodes? = nil, advances: AdvanceSignal = AdvanceSignal(),
-        onBehind: @escaping @Sendable () -> Void = {},
+        onBehind: @escaping @Sendable (TenantID, LogPosition?) -> Void = { _, _ in },
         onFault: @escaping @Sendable (String) -> Void
     ) {
         self.nodes = nodes
@@ -93,9 +94,9 @@ package final class AccountReads: AccountReader {
             case .damaged:
                 onFault("a row of user_providers is unreadable")
                 throw .internalFailure
-            case .behind:
+            case .behind(let checkpoint):
                 guard ContinuousClock.now - start < Self.patience else { throw .unavailable }
-                onBehind()
+                onBehind(tenant, checkpoint)
                 await advances.wait(since: seen, atMost: Self.pause)
             }
         }

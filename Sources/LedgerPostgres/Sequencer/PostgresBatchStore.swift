@@ -20,6 +20,8 @@ package final class PostgresBatchStore: BatchStore {
     private let signInWindowSeconds: @Sendable (TenantID) -> Int64
     /// Whether the connection reaches Citus, as found when it was opened.
     private let isSharded = SharedFlag()
+    /// Of the connection, used on Citus.
+    private let protected = ProtectedLogs()
     private let tenantCalls = TenantCalls()
     private let nodes: TenantNodes?
 
@@ -44,7 +46,8 @@ package final class PostgresBatchStore: BatchStore {
             url: url, applicationName: LockHolderName.sequencer.rawValue,
             connectTimeout: .seconds(2),
             runDeadline: AnswerTime.transactionMax
-        ) { [isSharded] in
+        ) { [isSharded, protected] in
+            protected.forget()
             try $0.execute(Self.settings)
             isSharded.set(try DatabaseEngine(of: $0) == .citus)
         }
@@ -117,7 +120,7 @@ package final class PostgresBatchStore: BatchStore {
         }
         var load = BatchLoad(
             keys: keys, signInWindowSeconds: signInWindowSeconds, keyring: keyring, fence: fence,
-            rules: rules)
+            rules: rules, protected: isSharded.value ? protected : nil)
         try load.read(try connection.pipeline(form(load.calls)))
         try RulesLoad.loadSoleProviders(for: keys.rules, into: load.tenants, on: connection)
         try RulesLoad.loadLostFactorDomains(for: keys.rules, into: load.tenants, on: connection)

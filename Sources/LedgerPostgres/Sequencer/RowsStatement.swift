@@ -15,10 +15,12 @@ struct RowsStatement: Sendable {
     ///   - name: The statement's name.
     ///   - columns: The columns' names and SQL types; their values are the first parameters.
     ///   - ordinal: The name of a last column that numbers the rows from 1; nil for none.
+    ///   - single: A text for a single row that names its values, `$1` and so on, where that is faster; nil for the
+    ///     same text.
     ///   - text: Builds the text from the rows, which appear in its FROM clause under the alias `k`.
     init(
         _ name: String, _ columns: KeyValuePairs<String, String>, ordinal: String? = nil,
-        _ text: (_ rows: String) -> String
+        single: String? = nil, _ text: (_ rows: String) -> String
     ) {
         let names = columns.map(\.key) + (ordinal.map { [$0] } ?? [])
         var values = columns.enumerated().map { "$\($0.offset + 1)::\($0.element.value)" }
@@ -26,11 +28,12 @@ struct RowsStatement: Sendable {
         many = Statement(name, text("\(ArrayRows.sql(columns, ordinal: ordinal)) AS k"))
         one = Statement(
             "\(name)_one",
-            text(
-                """
-                (VALUES (\(values.joined(separator: ", "))))
-                    AS k (\(names.joined(separator: ", ")))
-                """))
+            single
+                ?? text(
+                    """
+                    (VALUES (\(values.joined(separator: ", "))))
+                        AS k (\(names.joined(separator: ", ")))
+                    """))
     }
 
     /// Creates a call with columns of this many rows, followed by other parameters.

@@ -100,7 +100,7 @@ struct Workers: Sendable {
                     if events.hasErasure { erasure.wake() }
                     if events.hasNotice { messages.wake() }
                 }
-                projector.wake()
+                projector.wake(for: appended)
                 sealer?.wake()
                 commits.raise()
                 webhooks.wake()
@@ -113,7 +113,7 @@ struct Workers: Sendable {
             })
         reads = AccountReads(
             url: url, fence: fence, nodes: nodes, advances: advances,
-            onBehind: { projector.wakeUrgently() },
+            onBehind: { projector.wakeUrgently(for: $0, from: $1) },
             onFault: { log.write(.error, "reader fault", ["detail": .text($0)]) })
         sweeper = Sweeper(url: url) { text in
             log.write(.warning, "sweeper fault", ["detail": .text(text)])

@@ -58,21 +58,33 @@ import Testing
         }
     }
 
-    @Test func `a read of a lagging account does not wait for the projector's pause`() async throws
-    {
-        try await withRestingProjector { _, reads, _, story in
-            var story = story
+    /// Nor for the next look over all tenants, on Citus, even if the tenant has no checkpoint yet.
+    @Test(arguments: [Duration.zero, .seconds(3_600)])
+    func `a read of a lagging account does not wait for the projector's pause`(
+        search: Duration
+    ) async throws {
+        try await withRestingProjector(search: search) { _, reads, _, fixture in
+            var story = Story(fixture.sequencer)
             for name in ["ada", "bob", "eve"] {
                 let guest = try await story.signIn("apple", name)
                 let identities = try await reads.identities(of: guest.caller, in: .default)
                 #expect(try identities.get().count == 1)
             }
+            let acme = tenant("acme")
+            try await fixture.open(acme)
+            var other = Story(fixture.sequencer, tenant: acme, seed: 2)
+            let guest = try await other.signIn("apple", "ada")
+            let identities = try await reads.identities(of: guest.caller, in: acme)
+            #expect(try identities.get().count == 1)
         }
     }
 
-    @Test func `nor for the pause after another process has had the tables`() async throws {
-        try await withRestingProjector { database, reads, behind, story in
-            var story = story
+    @Test(arguments: [Duration.zero, .seconds(3_600)])
+    func `nor for the pause after another process has had the tables`(
+        search: Duration
+    ) async throws {
+        try await withRestingProjector(search: search) { database, reads, behind, fixture in
+            var story = Story(fixture.sequencer)
             let locker = try Connection(url: database.runtimeURL, applicationName: "test")
             let ada = try await story.signIn("apple", "ada").caller
             #expect(try await reads.identities(of: ada, in: .default).get().count == 1)
@@ -91,13 +103,17 @@ import Testing
     /// Runs a body beside a projector that rests for a minute after each round, with a signal of each time that a read
     /// finds it behind.
     private func withRestingProjector(
-        _ body: @Sendable (ScratchDatabase, AccountReads, AdvanceSignal, Story) async throws -> Void
+        search: Duration,
+        _ body:
+            @Sendable (ScratchDatabase, AccountReads, AdvanceSignal, SequencerFixture)
+            async throws -> Void
     ) async throws {
         try await ScratchDatabase.with { database in
             try await SequencerFixture.with(database) { fixture in
                 let (advances, behind) = (AdvanceSignal(), AdvanceSignal())
                 var configuration = ProjectorConfiguration()
                 configuration.pause = .seconds(60)
+                configuration.search = search
                 let projector = Projector(
                     url: database.runtimeURL, configuration: configuration,
                     keyring: SequencerFixture.keyring,
@@ -106,12 +122,12 @@ import Testing
                 try await eventually("the projector rests") {
                     try await projector.status().allSatisfy { $0.lag == 0 }
                 }
-                let wake: @Sendable () -> Void = {
+                let wake: @Sendable (TenantID, LogPosition?) -> Void = { tenant, checkpoint in
                     behind.raise()
-                    projector.wakeUrgently()
+                    projector.wakeUrgently(for: tenant, from: checkpoint)
                 }
                 try await Self.read(database, advances: advances, onBehind: wake) { reads in
-                    try await body(database, reads, behind, Story(fixture.sequencer))
+                    try await body(database, reads, behind, fixture)
                 }
                 projecting.cancel()
                 await projecting.value
@@ -122,7 +138,7 @@ import Testing
     /// Runs a reader while the body runs.
     static func read<Value: Sendable>(
         _ database: ScratchDatabase, advances: AdvanceSignal = AdvanceSignal(),
-        onBehind: @escaping @Sendable () -> Void = {},
+        onBehind: @escaping @Sendable (TenantID, LogPosition?) -> Void = { _, _ in },
         _ body: (AccountReads) async throws -> Value
     ) async throws -> Value {
         let reads = AccountReads(

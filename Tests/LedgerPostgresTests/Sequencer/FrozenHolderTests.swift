@@ -88,7 +88,8 @@ import Testing
                 let projector = database.projector()
                 let projecting = Task { await projector.run() }
                 let reads = AccountReads(
-                    url: database.runtimeURL, onBehind: { projector.wakeUrgently() },
+                    url: database.runtimeURL,
+                    onBehind: { projector.wakeUrgently(for: $0, from: $1) },
                     onFault: { _ in })
                 let reading = Task { await reads.run() }
                 try await watched(database) {

@@ -73,6 +73,23 @@ import Testing
                 """)
     }
 
+    @Test func `a row with a text of its own is written by that text on both engines`() {
+        let text = "UPDATE names SET n = $3::bigint WHERE tenant_id = $1::text AND id = $2::uuid"
+        let statement = RowsStatement(
+            "a_test", ["tenant_id": "text", "id": "uuid", "n": "bigint"], single: text
+        ) { rows in
+            "UPDATE names t SET n = k.n FROM \(rows) WHERE t.tenant_id = k.tenant_id AND t.id = k.id"
+        }
+        let one = statement.call(rows: 1, [.texts(["default"]), .uuids([1]), .int8s([7])])
+        #expect(one.statement.sql == text)
+        #expect(one.parameters == [.text("default"), .uuid(1), .int8(7)])
+        #expect(TenantCalls().calls([one], of: Self.tenant).map(\.statement) == [one.statement])
+        let two = statement.call(
+            rows: 2, [.texts(["default", "acme"]), .uuids([1, 2]), .int8s([7, 8])])
+        #expect(two.statement.sql.contains("FROM (SELECT unnest($1::text[])"))
+        #expect(two.statement.name != one.statement.name)
+    }
+
     @Test func `a few rows are inserted one by one, and more by one statement`() {
         let statement = RowsStatement("a_test", ["tenant_id": "text", "n": "bigint"]) { rows in
             "INSERT INTO names (tenant_id, n, at) SELECT *, $3::timestamptz FROM \(rows)"

@@ -34,6 +34,20 @@ final class MemoryProjectionStore: ProjectionStore {
         }
     }
 
+    func backlogs(
+        of projections: Set<ProjectionName>, from named: [NewEvents]
+    ) async throws -> [ProjectionBacklog] {
+        try await travel("lists its tables")
+        let wanted = MemoryProjections.tables.filter { projections.contains($0.projection) }
+        return named.map { events in
+            ProjectionBacklog(
+                tenant: events.tenant,
+                tables: wanted.map {
+                    ProjectionBacklog.Behind(table: $0, position: events.from)
+                })
+        }
+    }
+
     func page(of tenant: TenantID, from: LogPosition, limit: Int) async throws -> LogPage {
         if let page = process.recent.page(of: tenant, from: from, limit: limit) { return page }
         try await travel("reads a page")

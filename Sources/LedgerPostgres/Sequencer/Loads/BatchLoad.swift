@@ -8,6 +8,7 @@ struct BatchLoad {
     private let keyring: WrappingKeyring
     private let fence: SchemaFence
     private let rules: RulesCache
+    private let protected: ProtectedLogs?
     private let steps: [Step]
     /// The loaded tenants; a tenant without a head row does not exist.
     private(set) var tenants: [TenantID: TenantBatch] = [:]
@@ -16,13 +17,14 @@ struct BatchLoad {
 
     init(
         keys: BatchKeys, signInWindowSeconds: (TenantID) -> Int64,
-        keyring: WrappingKeyring, fence: SchemaFence, rules: RulesCache
+        keyring: WrappingKeyring, fence: SchemaFence, rules: RulesCache, protected: ProtectedLogs?
     ) {
         self.rules = rules
+        self.protected = protected
         self.keyring = keyring
         self.fence = fence
         self.keys = keys
-        steps = Self.steps(keys, signInWindowSeconds)
+        steps = Self.steps(keys, signInWindowSeconds, protected)
     }
 
     /// A statement with the reader of its result.
@@ -60,15 +62,17 @@ struct BatchLoad {
     private var clockIndex: Int { keys.newTenants.isEmpty ? 2 : 3 }
 
     private static func steps(
-        _ keys: BatchKeys, _ signInWindowSeconds: (TenantID) -> Int64
+        _ keys: BatchKeys, _ signInWindowSeconds: (TenantID) -> Int64,
+        _ protected: ProtectedLogs?
     ) -> [Step] {
         var steps = [Step(call: Call(begin)) { _, _ in }]
         if !keys.newTenants.isEmpty {
             steps.append(Step(call: HeadLoad.make(keys.newTenants)) { _, _ in })
         }
         steps.append(
-            Step(call: HeadLoad.lock(keys.tenants)) { load, result in
-                try HeadLoad.read(result, into: &load.tenants, keyring: load.keyring)
+            Step(call: HeadLoad.lock(keys.tenants, protected: protected)) { load, result in
+                try HeadLoad.read(
+                    result, into: &load.tenants, keyring: load.keyring, protected: load.protected)
                 for tenant in load.keys.subjectTenants {
                     load.tenants[tenant]?.findsLinksBySubject = true
                 }

@@ -75,6 +75,14 @@ package enum HeadLoad {
         WHERE tenant_id = $1::text FOR UPDATE
         """)
 
+    // The log was found to be protected before: a head that says otherwise is damaged.
+    private static let lockProtectedHead = Statement(
+        "lock_protected_head",
+        """
+        SELECT \((head + ["true AS is_said_protected"]).sql) FROM ledger_head h
+        WHERE tenant_id = $1::text FOR UPDATE
+        """)
+
     // Sorted before it is locked, so that two processes never deadlock.
     private static let lockHeads = Statement(
         "lock_heads",
@@ -97,15 +105,19 @@ package enum HeadLoad {
         Call(makeHeads, [.texts(tenants.sorted().map { $0.description })])
     }
 
-    static func lock(_ tenants: Set<TenantID>) -> Call {
+    /// Locks heads; `protected` are the logs that need no look for a sign of protection.
+    static func lock(_ tenants: Set<TenantID>, protected: ProtectedLogs? = nil) -> Call {
         if tenants.count == 1, let tenant = tenants.first {
-            return Call(lockHead, [.text(tenant.description)])
+            let isProtected = protected?.contains(tenant) ?? false
+            return Call(
+                isProtected ? lockProtectedHead : lockHead, [.text(tenant.description)])
         }
         return Call(lockHeads, [.texts(tenants.sorted().map { $0.description })])
     }
 
     static func read(
-        _ result: QueryResult, into tenants: inout [TenantID: TenantBatch], keyring: WrappingKeyring
+        _ result: QueryResult, into tenants: inout [TenantID: TenantBatch],
+        keyring: WrappingKeyring, protected: ProtectedLogs? = nil
     ) throws {
         for row in 0..<result.rowCount {
             guard let tenant = TenantID(try result.text(row, columns.tenant)) else {
@@ -118,6 +130,7 @@ package enum HeadLoad {
                     microseconds: try result.timestamp(row, columns.recordedAt)),
                 keyring: keyring)
             batch.macs = try readMACs(result, row, of: tenant, keys: keyring.macs)
+            if try !result.isNull(row, columns.protectedFrom) { protected?.insert(tenant) }
             tenants[tenant] = batch
         }
     }
