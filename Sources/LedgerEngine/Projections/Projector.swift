@@ -1,4 +1,4 @@
-import Ledger
+package import Ledger
 
 /// Folds the log into the read models from their checkpoints, exactly once.
 ///
