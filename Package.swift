@@ -185,6 +185,7 @@ let package = Package(
             dependencies: [
                 "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON",
                 "Ledger", "LedgerMessages", "OneTimePasswords", "OpenID", "Passkeys", "Passwords",
+                "StandardWebhooks",
             ]),
         .target(
             name: "LedgerImport",
@@ -354,7 +355,7 @@ let package = Package(
                 "BlockingCalls", "Cryptography", "Encodings", "HTTP", "JSON", "Ledger", "LedgerAPI",
                 "LedgerClient", "LedgerMessages", "LedgerSignIn", "LedgerTestSupport",
                 "LedgerWire", "OpenID", "Passkeys", "Passwords", "SoftwareAuthenticators",
-                "Sockets", "TransparencyLog",
+                "Sockets", "StandardWebhooks", "TransparencyLog",
             ]),
         .testTarget(
             name: "EndToEndTests",

@@ -100,7 +100,8 @@ extension BrowserFlows {
 }
 
 extension CodeClient? {
-    /// Asks a provider about a code or a token, unless it has refused too many of the client's network within an hour.
+    /// Asks a provider about a code or a token, or the operator's service about an attestation, unless too many of the
+    /// client's network were refused within an hour.
     ///
     /// Anyone can present made-up ones, and providers limit the calls of an app.
     ///
@@ -138,10 +139,14 @@ extension ProviderSettings {
         }
     }
 
-    /// The addresses at which the service asks the provider, besides that of its key set.
+    /// The addresses that the ledger calls to check credentials and attestations, besides that of a key set.
     package var endpoints: [String] {
         let inspection: String? =
-            if case .oauth2(let settings) = self { settings.inspector.api.base } else { nil }
+            switch self {
+            case .oauth2(let settings): settings.inspector.api.base
+            case .anonymous(let settings): settings.attestation?.url
+            case .oidc, .code, .password, .passkey: nil
+            }
         return [inspection, flow?.tokenURL].compactMap(\.self)
     }
 

@@ -124,26 +124,29 @@ import Testing
     {
         try await Deployment.with { deployment in
             let (sink, graph) = (try MailSink(), try LoopbackServer(answer: []))
+            let secret = "whsec_\(Data(repeating: 7, count: 32).base64EncodedString())"
             try deployment.configure(
                 providers: """
                     {"name":"facebook","type":"oauth2","preset":"facebook","client_id":"1",
                      "client_secret":"f3c1","api_url":"http://127.0.0.1:\(graph.port)"},
                     {"name":"other","type":"oauth2","client_id":"1","client_secret":"f3c2",
-                     "issuer":"other","introspection_url":"http://127.0.0.1:1/introspect"}
+                     "issuer":"other","introspection_url":"http://127.0.0.1:1/introspect"},
+                    {"name":"anonymous","type":"anonymous","attestation":
+                     {"url":"http://127.0.0.1:\(graph.port)/a","secret":"\(secret)"}}
                     """)
             var settings = [
                 "LEDGER_SMTP_URL": "smtp://127.0.0.1:\(sink.port)",
                 "LEDGER_MAIL_FROM": "noreply@example.com",
                 "LEDGER_SMS_HOOK_URL": "http://127.0.0.1:\(graph.port)/sms",
-                "LEDGER_SMS_HOOK_SECRET_FILE": try deployment.write(
-                    "whsec_\(Data(repeating: 7, count: 32).base64EncodedString())", to: "sms"),
+                "LEDGER_SMS_HOOK_SECRET_FILE": try deployment.write(secret, to: "sms"),
             ]
             let host = "127.0.0.1:\(graph.port) can be connected to"
             let (_, text) = try await diagnose(deployment, settings)
             for line in [
                 "ok       provider: facebook of default: \(host)",
                 "problem  provider: other of default: 127.0.0.1:1 can't be connected to",
-                "-> check api_url, introspection_url or token_url",
+                "-> check api_url, introspection_url, token_url or attestation.url",
+                "ok       provider: anonymous of default: \(host)",
                 "ok       mail server: takes a session", "ok       SMS service: \(host)",
             ] {
                 #expect(text.contains(line), "\(line) in\n\(text)")
@@ -151,7 +154,7 @@ import Testing
             #expect(sink.mails.isEmpty && !sink.commands.contains { $0.hasPrefix("MAIL") })
             let heads = graph.requestHeads.filter { !$0.isEmpty }
             #expect(heads.isEmpty)
-            #expect(!text.contains("f3c"))
+            #expect(!text.contains("f3c") && !text.contains("whsec_"))
             sink.stop()
             settings["LEDGER_SMS_HOOK_URL"] = "http://127.0.0.1:1/sms"
             let (status, refused) = try await diagnose(deployment, settings)

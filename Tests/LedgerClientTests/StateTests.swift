@@ -164,6 +164,18 @@ import Testing
         }
     }
 
+    @Test func `an attestation is sent to open an anonymous account, and no more with its secret`()
+        async throws
+    {
+        let transport = TestTransport { _, number in .answer(.session(number)) }
+        let session = try app(transport, time: time)
+        try await session.signIn(at: "anonymous", with: .anonymous(attestation: "a"))
+        try await session.signIn(
+            at: "anonymous", with: .anonymous(secret: "s", attestation: "a"))
+        #expect(transport.requests.map { $0.text("attestation") } == ["a", nil])
+        #expect(transport.requests.map { $0.text("anonymous_secret") } == [nil, "s"])
+    }
+
     @Test func `a second step that is given up leaves the former state`() async throws {
         let details = #"{"sign_in_token":"t","expires_in":300,"factors":[]}"#
         let session = try app(

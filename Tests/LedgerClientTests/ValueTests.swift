@@ -79,7 +79,8 @@ struct ValueTests {
             .idToken("SECRET", nonce: "SECRET"), .accessToken("SECRET"),
             .password(email: "SECRET", password: "SECRET"), .code(sent, "SECRET"),
             .passwordWithCode(email: "SECRET", password: "SECRET", sent, code: "SECRET"),
-            .newPassword(sent, code: "SECRET", password: "SECRET"), .anonymous(secret: "SECRET"),
+            .newPassword(sent, code: "SECRET", password: "SECRET"),
+            .anonymous(secret: "SECRET"), .anonymous(attestation: "SECRET"),
             .flow(code: "SECRET", verifier: "SECRET"), .passkey(passkey),
         ]
         let secret = AuthenticatorAppSecret(

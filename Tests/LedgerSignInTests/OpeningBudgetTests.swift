@@ -24,6 +24,18 @@ struct OpeningBudgetTests {
         for _ in 0..<2 { #expect(budget.take(for: "3", at: later) == nil) }
     }
 
+    @Test func `an account that is not opened after all leaves both limits as they were`() {
+        let budget = OpeningBudget(networkLimit: 2, tenantLimit: 3)
+        for _ in 0..<9 {
+            #expect(budget.take(for: "1", at: Self.start) == nil)
+            budget.giveBack(to: "1")
+        }
+        for _ in 0..<2 { #expect(budget.take(for: "1", at: Self.start) == nil) }
+        #expect(budget.take(for: "1", at: Self.start) == 1800)
+        #expect(budget.take(for: "2", at: Self.start) == nil)
+        #expect(budget.take(for: "3", at: Self.start) == 1200)
+    }
+
     @Test func `after a clock was set back the wait is at most the window`() {
         let budget = OpeningBudget(networkLimit: 1, tenantLimit: 1)
         #expect(budget.take(for: "a", at: Self.start) == nil)

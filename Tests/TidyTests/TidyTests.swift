@@ -58,6 +58,7 @@ import Testing
         "LedgerSignIn": [
             "Addresses", "BlockingCalls", "Cryptography", "Encodings", "HTTPClient", "JSON",
             "Ledger", "LedgerMessages", "OneTimePasswords", "OpenID", "Passkeys", "Passwords",
+            "StandardWebhooks",
         ],
         "LedgerImport": ["Encodings", "JSON", "Ledger", "LedgerSignIn", "Passwords"],
         "LedgerAPI": [

@@ -347,10 +347,11 @@ export class AccountLedger {
 
   /**
    * Opens a session, and an account unless `create_account` is false. Never repeated by itself, because the second
-   * answer would not tell that the account is new.
+   * answer would not tell that the account is new. `attestation` is for an anonymous account to be opened, where the
+   * operator asks for one.
    *
    * @param {string} provider
-   * @param {Proof & { create_account?: boolean }} proof
+   * @param {Proof & { create_account?: boolean, attestation?: string }} proof
    * @param {CallOptions} [options]
    * @returns {Promise<SignedIn>}
    */

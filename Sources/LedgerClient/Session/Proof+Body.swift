@@ -19,8 +19,9 @@ extension Proof {
                 "challenge_id": .text(sent.challengeID), "code": .text(code),
                 "password": .text(password),
             ]
-        case .anonymous(let secret?): ["anonymous_secret": .text(secret)]
-        case .anonymous(nil): [:]
+        case .anonymous(let secret?, _): ["anonymous_secret": .text(secret)]
+        case .anonymous(nil, let attestation?): ["attestation": .text(attestation)]
+        case .anonymous(nil, nil): [:]
         case .flow(let code, let verifier):
             ["flow_code": .text(code), "code_verifier": .text(verifier)]
         case .passkey(let credential): credential.body

@@ -15,8 +15,10 @@ public enum Proof: Sendable {
     case code(SentCode, String)
     /// The code that was sent to link an address with a password, and the new password.
     case newPassword(SentCode, code: String, password: String)
-    /// The secret of an anonymous account; nil opens one.
-    case anonymous(secret: String? = nil)
+    /// The secret of an anonymous account; nil opens one, with the attestation that the operator asks for.
+    ///
+    /// The attestation is what the app got from App Attest, for example, in the form that the operator's service reads.
+    case anonymous(secret: String? = nil, attestation: String? = nil)
     /// The code of a browser flow with the verifier of the client that began it.
     case flow(code: String, verifier: String)
     /// The response of an authenticator of passkeys.

@@ -218,7 +218,7 @@ extension AddressCodes {
         ].compactMap { $0 }
     }
 
-    /// Returns the count of the codes of browser flows and the access tokens that a provider refuses.
+    /// Returns the count of the codes of browser flows, the access tokens and the attestations that are refused.
     func exchangeCounts(from network: String, in tenant: TenantID) -> [CodeCount] {
         [counted("flow by", .zero, network, Self.exchangesPerNetwork, tenant)].compactMap { $0 }
     }

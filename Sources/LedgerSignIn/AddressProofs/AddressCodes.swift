@@ -42,7 +42,8 @@ package final class AddressCodes: Sendable {
     /// holder of one account, and by all networks or all such accounts.
     package static let triesPerNetwork = 10
     package static let triesPerAddress = 20
-    /// The codes of browser flows and the access tokens that providers may refuse to one client network within an hour.
+    /// The codes of browser flows, the access tokens and the attestations that may be refused to one client network
+    /// within an hour.
     package static let exchangesPerNetwork = 100
 
     /// The wrong codes of one second factor within 90 days, by one known device and by all others: each guess of a

@@ -10,17 +10,21 @@ package struct AnonymousBody: Sendable {
     package let secret: String
     /// Whether the secret is a new one, of an account that is to be opened.
     package let isNew: Bool
+    /// The text by which the operator's service decides whether the account is opened; nil without such a service.
+    let attestation: String?
 
     /// Describes a secret that a client presents.
     package init(secret: String) {
         self.secret = secret
         isNew = false
+        attestation = nil
     }
 
     /// Makes the secret of a new account: 256 random bits as base64url.
-    package init() {
+    package init(attestation: String? = nil) {
         secret = Base64URL.encode(SecureRandom.bytes(Self.byteCount))
         isNew = true
+        self.attestation = attestation
     }
 
     /// SHA-256 of the secret.

@@ -4,9 +4,9 @@ internal import JSON
 internal import Ledger
 internal import Synchronization
 
-/// The HTTP interface of a provider, as one of its clients calls it.
+/// The HTTP interface of a provider, or of a service of the operator, as one of its clients calls it.
 ///
-/// Anyone can make the service call a provider by sending tokens, so the calls at one time are limited,
+/// Anyone can make the ledger call it by sending tokens, so the calls at one time are limited,
 /// and so are the time and the size of each.
 final class ProviderAPI: Sendable {
     /// The limits of calls.
@@ -59,18 +59,25 @@ final class ProviderAPI: Sendable {
     func exchange(
         _ path: String, authorization: String?, body: (bytes: [UInt8], type: String)?
     ) async throws(Credential.Flaw) -> (status: Int, document: JSONValue?) {
-        guard begin() else { throw .unavailable }
-        defer { end() }
         var fields = [ClientRequest.Field(name: "Accept", value: "application/json")]
         if let authorization {
             fields.append(ClientRequest.Field(name: "Authorization", value: authorization))
         }
         if let body { fields.append(ClientRequest.Field(name: "Content-Type", value: body.type)) }
+        return try await exchange(path, fields: fields, body: body?.bytes)
+    }
+
+    /// Calls the interface with header fields, as ``exchange(_:authorization:body:)``.
+    func exchange(
+        _ path: String, fields: [ClientRequest.Field], body: [UInt8]?
+    ) async throws(Credential.Flaw) -> (status: Int, document: JSONValue?) {
+        guard begin() else { throw .unavailable }
+        defer { end() }
         let answer: ClientAnswer
         do throws(TransferFault) {
             answer = try await HTTPClient.shared.send(
                 ClientRequest(
-                    url: base + path, fields: fields, body: body?.bytes,
+                    url: base + path, fields: fields, body: body,
                     answerBody: .kept(bytesMax: Self.answerBytesMax, of: [200, 400])),
                 within: limits.time)
         } catch {

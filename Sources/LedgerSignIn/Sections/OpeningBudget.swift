@@ -74,13 +74,24 @@ package final class OpeningBudget: Sendable {
         }
     }
 
+    /// Removes the count of an account that was not opened after all.
+    package func giveBack(to network: String) {
+        state.withLock { state in
+            state.networks[network]? -= Self.interval(networkLimit)
+            state.tenant -= Self.interval(tenantLimit)
+        }
+    }
+
+    /// Returns the time in which a limit refills by one account, in microseconds.
+    private static func interval(_ limit: Int) -> Int64 { windowMicroseconds / Int64(limit) }
+
     /// Returns the time at which a limit is full again after one more account, and the time to wait for it.
     private static func next(
         _ full: Int64?, _ limit: Int, _ now: Int64
     ) -> (full: Int64, wait: Int64) {
         // A time after a clock was set back would be further in the future than a limit can be.
         let from = min(max(full ?? 0, now), now + windowMicroseconds)
-        let next = from + windowMicroseconds / Int64(limit)
+        let next = from + interval(limit)
         return (full: next, wait: next - now - windowMicroseconds)
     }
 

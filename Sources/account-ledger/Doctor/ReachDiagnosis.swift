@@ -32,7 +32,7 @@ enum ReachDiagnosis {
                     checks.append {
                         await endpoint(
                             url, "provider", "\(label): \(host(of: url))",
-                            named: "api_url, introspection_url or token_url")
+                            named: "api_url, introspection_url, token_url or attestation.url")
                     }
                 }
             }

@@ -92,9 +92,8 @@ struct ExampleTests {
         let example = content["example"]?.members ?? [:]
         // The members of other types' credentials are ignored.
         let others = [
-            "access_token", "anonymous_secret", "challenge_id", "code", "credential",
-            "device_token",
-            "email", "password",
+            "access_token", "anonymous_secret", "attestation", "challenge_id", "code",
+            "credential", "device_token", "email", "password",
         ]
         for (name, property) in schema["properties"]?.members ?? [:]
         where !others.contains(name) || stated.contains(name) {

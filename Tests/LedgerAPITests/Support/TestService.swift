@@ -46,6 +46,8 @@ struct TestService {
         var providers: [TestIdentityProvider]?
         /// The anonymous accounts that may be opened; nil for a tenant without any.
         var anonymous: OpeningBudget?
+        /// The service that decides which of them are opened; nil for any.
+        var attestation: AttestationHook?
         /// The kinds of addresses that codes are sent to.
         var codes: [AddressKind] = []
         var smsCountries: Set<String> = ["DE"]
@@ -144,7 +146,8 @@ struct TestService {
         let anonymous = try options.anonymous.map {
             ProviderConfiguration(
                 name: try #require(ProviderName("anonymous")),
-                settings: .anonymous(AnonymousSettings(budget: $0)))
+                settings: .anonymous(
+                    AnonymousSettings(budget: $0, attestation: options.attestation)))
         }
         let passwords = try options.passwords.map {
             ProviderConfiguration(

@@ -91,16 +91,19 @@ extension RequestBody {
             deviceToken: try deviceToken(), code: hasCode ? try code() : nil)
     }
 
-    /// Reads a credential, which for an anonymous account may be absent: then a new secret takes its place.
+    /// Reads a credential, which for an anonymous account may be absent: then a new secret takes its place, with the
+    /// attestation for a sign-in where the provider asks for one.
     ///
     /// - Throws: 400 for a missing or malformed member.
     func credentialOrNewSecret(
         for provider: ProviderConfiguration?, isForSignIn: Bool = false
     ) throws(APIError) -> CredentialBody {
-        if provider?.settings.type == .anonymous,
+        if case .anonymous(let settings)? = provider?.settings,
             try text(OptionalText.anonymousSecret) == nil
         {
-            return .anonymous(AnonymousBody())
+            let isAttested = isForSignIn && settings.attestation != nil
+            return .anonymous(
+                AnonymousBody(attestation: isAttested ? try required(.attestation) : nil))
         }
         return try credential(for: provider, isForSignIn: isForSignIn)
     }
@@ -131,6 +134,13 @@ extension OptionalText {
         name: "anonymous_secret", bytesMax: RequestBody.anonymousSecretBytesMax,
         about: "The secret of an anonymous account; for a provider of type `anonymous`",
         example: ExampleValue.anonymousSecret)
+    static let attestation = OptionalText(
+        name: "attestation", bytesMax: RequestBody.attestationBytesMax,
+        about:
+            "The text by which the operator's service decides whether the account is opened;"
+            + " required for a provider of type `anonymous` with such a service, without"
+            + " `anonymous_secret`",
+        example: "o2NmbXRvYXBwbGUtYXBwYXR0ZXN0")
     static let challengeID = OptionalText(
         name: "challenge_id", bytesMax: PasskeyChecks.challengeBytesMax,
         about: "The id of the challenge; required for types `email`, `phone` and `passkey`",

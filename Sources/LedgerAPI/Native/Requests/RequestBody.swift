@@ -10,6 +10,8 @@ struct RequestBody {
     static let accessTokenBytesMax = 4096
     /// The maximum length of an anonymous account's secret in a body, in bytes.
     static let anonymousSecretBytesMax = 64
+    /// The maximum length of an attestation in a body, in bytes: those of App Attest have about 8,000.
+    static let attestationBytesMax = 16_384
     /// The maximum length of a challenge's id and of a code in a body, in bytes.
     static let challengeBytesMax = 64
     /// The maximum length of a nonce in a body, in bytes.

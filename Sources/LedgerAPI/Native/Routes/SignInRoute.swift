@@ -11,7 +11,8 @@ struct SignInRoute: Route {
     static let operation = Operation(
         id: "sign_in", tag: .signIn, summary: "Open a session with a provider's credential",
         about: "Opens an account for an unknown identity unless `create_account` is false. Without"
-            + " `anonymous_secret`, a provider of type `anonymous` always opens one. After a"
+            + " `anonymous_secret`, a provider of type `anonymous` always opens one, for which it"
+            + " may ask for an `attestation`. After a"
             + " refusal whose `details.needs` is `code`, a code to the address is sent beside its password.",
         access: .anyone, parameters: [IdempotencyHeader.refused], body: SignInBody.self,
         answers: .json(SessionAnswer.schema),
@@ -46,7 +47,7 @@ struct SignInRoute: Route {
             }
             throw .refused(error.refusal)
         }
-        let newSecret = try newSecret(presented, of: provider, createAccount, call)
+        let newSecret = try await newSecret(presented, of: provider, createAccount, call)
         if case .passkey(let settings) = provider.settings, createAccount,
             proof.passkey?.registered != nil
         {
@@ -57,17 +58,22 @@ struct SignInRoute: Route {
             knownAs: presented.deviceToken, newSecret: newSecret)
     }
 
-    /// Returns the secret of the anonymous account to be opened, which counts against the budget; nil for
-    /// any other sign-in.
+    /// Returns the secret of the anonymous account to be opened, which the settings must admit; nil for any
+    /// other sign-in.
     private func newSecret(
         _ presented: CredentialBody, of provider: ProviderConfiguration, _ createAccount: Bool,
         _ call: RouteCall
-    ) throws(APIError) -> String? {
+    ) async throws(APIError) -> String? {
         guard case .anonymous(let body) = presented, body.isNew,
             case .anonymous(let settings) = provider.settings
         else { return nil }
         guard createAccount else { throw .refused(.accountNotFound) }
-        try call.take(settings.budget)
+        do throws(Credential.Flaw) {
+            try await settings.admit(
+                body, by: call.codeClient(nil), at: provider.name, in: call.tenant, at: call.now)
+        } catch {
+            throw .refused(error.refusal)
+        }
         return body.secret
     }
 
@@ -107,7 +113,7 @@ private enum SignInBody: BodyForm {
         name: "create_account",
         about: "Whether an account is opened for an unknown identity; true by default",
         example: true)
-    static let members: [any BodyMember] = .credential + [createAccount]
+    static let members: [any BodyMember] = .credential + [OptionalText.attestation, createAccount]
 }
 
 extension [APIError] {
