@@ -10,7 +10,8 @@ struct FlowBrowser {
         var page: String { String(decoding: answer.body, as: UTF8.self) }
     }
 
-    let client: WireClient
+    /// The server, which gets the requests to every host: another process has another port.
+    var client: WireClient
     var cookies: [String: String] = [:]
     /// Sent with every request.
     var headers: [String: String] = [:]
@@ -67,7 +68,7 @@ struct FlowBrowser {
             }.joined(separator: "&")
             body = Data(text.utf8)
         }
-        let path = address.replacing(client.base, with: "")
+        let path = address.replacing(/^https?:\/\/[^\/]*/, with: "")
         let answer = try await client.send(method, path, headers: headers, body: body)
         if let cookie = answer.header("Set-Cookie")?.split(separator: ";").first {
             let parts = cookie.split(separator: "=", maxSplits: 1)
@@ -93,7 +94,8 @@ struct FlowBrowser {
         return Dictionary(found.map { (String($0.1), unescaped($0.2)) }) { first, _ in first }
     }
 
-    private static func action(of page: WireClient.Answer) throws -> String {
+    /// Returns the address to which a page's form leads.
+    static func action(of page: WireClient.Answer) throws -> String {
         let text = String(decoding: page.body, as: UTF8.self)
         guard let found = text.firstMatch(of: /action="([^"]*)"/) else { throw Lost(answer: page) }
         return unescaped(found.1)
