@@ -17,7 +17,7 @@ public enum Proof: Sendable {
     case newPassword(SentCode, code: String, password: String)
     /// The secret of an anonymous account; nil opens one, with the attestation that the operator asks for.
     ///
-    /// The attestation is what the app got from App Attest, for example, in the form that the operator's service reads.
+    /// The attestation comes from App Attest, for example, in the form that the operator's service reads.
     case anonymous(secret: String? = nil, attestation: String? = nil)
     /// The code of a browser flow with the verifier of the client that began it.
     case flow(code: String, verifier: String)
