@@ -15,14 +15,15 @@ package protocol BatchStore: Sendable {
     /// Executes one batch in one transaction.
     ///
     /// Locks the heads of the tenants in the keys, then reads the clock and loads the rows of the
-    /// keys, passes them to `decide`, writes the changes that `decide` left in the tenants'
-    /// batches, and commits.
+    /// keys, passes them to `decide` with each range of the commands in turn, writes the changes that
+    /// `decide` left in the tenants' batches, and commits. The events of a range may be written before
+    /// the next one is decided.
     ///
-    /// - Returns: The result of `decide`, once the transaction is committed.
+    /// - Returns: The results of `decide`, once the transaction is committed.
     /// - Throws: The reason for which nothing is known to be committed.
     func transact(
         _ keys: BatchKeys,
-        _ decide: @escaping @Sendable (LoadedBatch) throws(BatchFault) -> BatchOutcome
+        _ decide: @escaping @Sendable (LoadedBatch, Range<Int>) throws(BatchFault) -> BatchOutcome
     ) async throws(BatchFault) -> BatchOutcome
 
     /// Releases the store's resources; it is not used again.
@@ -49,8 +50,19 @@ package struct LoadedBatch {
 
 /// The answers to a batch's commands, in order.
 package struct BatchOutcome: Sendable {
-    package let answers: [Sequencer.Answer]
-    package let recordings: [TenantRecordings]
+    package fileprivate(set) var answers: [Sequencer.Answer]
+    package fileprivate(set) var recordings: [TenantRecordings]
+}
+
+extension BatchOutcome {
+    /// Creates the outcome of no command.
+    package init() { self.init(answers: [], recordings: []) }
+
+    /// Adds the outcome of the batch's next commands, whose recordings are those of all so far.
+    package mutating func add(_ next: BatchOutcome) {
+        answers += next.answers
+        recordings = next.recordings
+    }
 }
 
 /// The events that a batch appends to one tenant's log, in order.

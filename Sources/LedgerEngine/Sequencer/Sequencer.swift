@@ -151,8 +151,8 @@ package final class Sequencer: CommandQueue {
         let commands = batch.map { $0.element.command }
         do throws(BatchFault) {
             let outcome = try await lane.store.transact(BatchKeys(commands)) {
-                [decider] loaded throws(BatchFault) in
-                try decider.decide(commands, in: loaded)
+                [decider] loaded, part throws(BatchFault) in
+                try decider.decide(Array(commands[part]), in: loaded)
             }
             counters.committed(
                 commands: batch.count,

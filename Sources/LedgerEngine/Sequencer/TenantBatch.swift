@@ -29,6 +29,8 @@ package final class TenantBatch {
 
     private var hasConfiguredRules: Bool?
     package private(set) var recordings: [Recording] = []
+    /// The number of recordings that the store has taken.
+    private var takenCount = 0
     /// The traces of requests, each with the positions of its events.
     package private(set) var traces: [(positions: ClosedRange<LogPosition>, trace: TraceContext)] =
         []
@@ -82,6 +84,13 @@ package final class TenantBatch {
         let answer = recorded != nil && recorded == configured
         hasConfiguredRules = answer
         return answer
+    }
+
+    /// Returns the recordings since the last call: a store may write those of some commands before the next ones are
+    /// decided.
+    package func takeRecordings() -> ArraySlice<Recording> {
+        defer { takenCount = recordings.count }
+        return recordings[takenCount...]
     }
 
     /// Adds the events and changes of one command, with the trace of its request.

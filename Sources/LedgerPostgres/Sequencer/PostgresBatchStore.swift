@@ -10,6 +10,9 @@ import Postgres
 /// The first locks and loads, the second writes and commits. After the lock come separate
 /// statements, so that under READ COMMITTED each sees every earlier commit.
 package final class PostgresBatchStore: BatchStore {
+    /// The commands of a large batch that are decided while Postgres inserts the events of those before them.
+    package static let partCommands = 64
+
     private let session: Postgres.Session
     private let delivery = BlockingExecutor(label: "account-ledger answers")
     private let keyring: WrappingKeyring
@@ -79,7 +82,7 @@ package final class PostgresBatchStore: BatchStore {
     /// - Throws: The reason for which nothing is known to be committed.
     package func transact(
         _ keys: BatchKeys,
-        _ decide: @escaping @Sendable (LoadedBatch) throws(BatchFault) -> BatchOutcome
+        _ decide: @escaping @Sendable (LoadedBatch, Range<Int>) throws(BatchFault) -> BatchOutcome
     ) async throws(BatchFault) -> BatchOutcome {
         do {
             return try await session.run { connection in
@@ -105,7 +108,7 @@ package final class PostgresBatchStore: BatchStore {
     ///   open: the sequencer then splits the batch.
     private func transact(
         _ keys: BatchKeys, on connection: Connection,
-        _ decide: (LoadedBatch) throws(BatchFault) -> BatchOutcome
+        _ decide: @escaping (LoadedBatch, Range<Int>) throws(BatchFault) -> BatchOutcome
     ) throws -> BatchOutcome {
         let tenant = keys.tenants.count == 1 ? keys.tenants.first : nil
         if isSharded.value, tenant == nil {
@@ -125,27 +128,47 @@ package final class PostgresBatchStore: BatchStore {
         try RulesLoad.loadSoleProviders(for: keys.rules, into: load.tenants, on: connection)
         try RulesLoad.loadLostFactorDomains(for: keys.rules, into: load.tenants, on: connection)
         let batches = load.tenants.values.sorted { $0.tenant < $1.tenant }
-        let outcome: BatchOutcome
-        do {
-            outcome = try decide(LoadedBatch(now: load.now, tenants: load.tenants))
-        } catch {
-            // A forged row may be the reason, and is then the fault to report.
+        let loaded = LoadedBatch(now: load.now, tenants: load.tenants)
+        let engine: DatabaseEngine = isSharded.value ? .citus : .postgres
+        var outcome = BatchOutcome()
+        var isChecked = false
+        // Before the MACs of the first events: one of them may begin the log's protection.
+        func checkLoadedRows() throws(BatchFault) {
+            guard !isChecked else { return }
+            isChecked = true
             for batch in batches { try batch.checkLoadedRows() }
-            throw error
         }
-        // Postgres works on each part while the next one is encoded, authenticated and encrypted. A
+        func decision(_ part: Range<Int>) throws -> [Call] {
+            do throws(BatchFault) {
+                outcome.add(try decide(loaded, part))
+            } catch {
+                // A forged row may be the reason, and is then the fault to report.
+                try checkLoadedRows()
+                throw error
+            }
+            guard part.upperBound < keys.commandCount else {
+                return AccountWrites.calls(for: batches)
+            }
+            try checkLoadedRows()
+            return try EventWrites.insertions(for: batches, on: engine)
+        }
+        let decided = isSharded.value ? [0..<keys.commandCount] : Self.parts(keys.commandCount)
+        var others = otherWrites(of: batches, at: load.now)
+        if !isSharded.value { others.append { [Call(.commit)] } }
+        // Postgres works on each part while the next one is decided, encoded, authenticated and encrypted. A
         // transaction without writes must end too, to release its lock.
-        let commit = isSharded.value ? [] : [Call(.commit)]
-        _ = try connection.pipeline(parts: [
-            { form(AccountWrites.calls(for: batches)) },
-            {
-                for batch in batches { try batch.checkLoadedRows() }
-                return form(
-                    try EventWrites.calls(
-                        for: batches, on: self.isSharded.value ? .citus : .postgres))
-            },
-            { form(try self.otherWrites(of: batches, at: load.now)) + commit },
-        ])
+        var parts: [() throws -> [Call]] = []
+        for part in decided { parts.append { form(try decision(part)) } }
+        parts.append {
+            try checkLoadedRows()
+            return form(try EventWrites.calls(for: batches, on: engine))
+        }
+        // A part costs a system call, so a small batch has few.
+        let groups = decided.count > 1 ? others.map { [$0] } : [others]
+        for group in groups {
+            parts.append { form(try group.flatMap { try $0() }) }
+        }
+        _ = try connection.pipeline(parts: parts)
         if isSharded.value { try commitOnCitus(connection) }
         return outcome
     }
@@ -160,30 +183,47 @@ package final class PostgresBatchStore: BatchStore {
         }
     }
 
-    /// Returns the writes besides those of accounts and events.
+    /// Returns the ranges of a batch's commands that are decided one after the other.
+    private static func parts(_ count: Int) -> [Range<Int>] {
+        guard count >= 2 * partCommands else { return [0..<count] }
+        return stride(from: 0, to: count, by: partCommands).map {
+            $0..<min($0 + partCommands, count)
+        }
+    }
+
+    /// Returns the writes besides those of accounts and events, in parts to be made in their order.
     private func otherWrites(
         of batches: [TenantBatch], at now: Timestamp
-    ) throws(BatchFault) -> [Call] {
-        var secrets = SecretWrites(keyring: keyring)
-        for batch in batches {
-            try secrets.add(batch)
-        }
-        // Erasures remove rows written by earlier commands; only then is a subject's row free for
-        // the new identity that it was given.
-        return try MergeWrites.calls(for: batches) + IdentityWrites.moves(in: batches)
-            + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
-            + ChallengeRows.calls(for: batches)
-            + PasswordWrites.ends(in: batches, at: now)
-            + FactorWrites.calls(for: batches, keyring: keyring)
-            + NoticeWrites.calls(
-                in: batches, at: now, language: noticeLanguage, textsMax: noticeTextsMax)
-            + AddressWrites.releases(in: batches)
-            + OperationalWrites.calls(for: batches, at: now)
-            + ErasureRequestRows.calls(for: batches)
-            + RulesWrites.calls(for: batches) + secrets.calls + ErasureWrites.calls(for: batches)
-            + IdentityWrites.names(in: batches) + AddressWrites.names(in: batches)
-            + NameWrites.calls(for: batches) + TraceWrites.calls(for: batches)
-            + PasswordWrites.stores(in: batches, keyring: keyring)
+    ) -> [() throws -> [Call]] {
+        [
+            {
+                try MergeWrites.calls(for: batches) + IdentityWrites.moves(in: batches)
+                    + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
+                    + ChallengeRows.calls(for: batches)
+                    + PasswordWrites.ends(in: batches, at: now)
+                    + FactorWrites.calls(for: batches, keyring: self.keyring)
+                    + NoticeWrites.calls(
+                        in: batches, at: now, language: self.noticeLanguage,
+                        textsMax: self.noticeTextsMax)
+                    + AddressWrites.releases(in: batches)
+                    + OperationalWrites.calls(for: batches, at: now)
+                    + ErasureRequestRows.calls(for: batches)
+                    + RulesWrites.calls(for: batches)
+            },
+            {
+                var secrets = SecretWrites(keyring: self.keyring)
+                for batch in batches { try secrets.add(batch) }
+                return secrets.calls
+            },
+            // Erasures remove rows written by earlier commands; only then is a subject's row free for
+            // the new identity that it was given.
+            {
+                try ErasureWrites.calls(for: batches) + IdentityWrites.names(in: batches)
+                    + AddressWrites.names(in: batches) + NameWrites.calls(for: batches)
+                    + TraceWrites.calls(for: batches)
+                    + PasswordWrites.stores(in: batches, keyring: self.keyring)
+            },
+        ]
     }
 }
 

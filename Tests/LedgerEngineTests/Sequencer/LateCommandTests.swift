@@ -99,7 +99,7 @@ private final class StallingStore: BatchStore {
 
     func transact(
         _ keys: BatchKeys,
-        _ decide: @escaping @Sendable (LoadedBatch) throws(BatchFault) -> BatchOutcome
+        _ decide: @escaping @Sendable (LoadedBatch, Range<Int>) throws(BatchFault) -> BatchOutcome
     ) async throws(BatchFault) -> BatchOutcome {
         let end = await withCheckedContinuation { continuation in
             let isStalled = state.withLock { state in
@@ -110,7 +110,8 @@ private final class StallingStore: BatchStore {
             if !isStalled { continuation.resume(returning: End.success(())) }
         }
         try end.get()
-        return try decide(LoadedBatch(now: Timestamp(seconds: 0), tenants: [:]))
+        return try decide(
+            LoadedBatch(now: Timestamp(seconds: 0), tenants: [:]), 0..<keys.commandCount)
     }
 
     func close() async {}

@@ -197,10 +197,12 @@ private final class RulesStore: BatchStore {
 
     func transact(
         _ keys: BatchKeys,
-        _ decide: @escaping @Sendable (LoadedBatch) throws(BatchFault) -> BatchOutcome
+        _ decide: @escaping @Sendable (LoadedBatch, Range<Int>) throws(BatchFault) -> BatchOutcome
     ) async throws(BatchFault) -> BatchOutcome {
         let batch = OtherRulesTests.batch(rules.withLock { $0 })
-        return try decide(LoadedBatch(now: OtherRulesTests.now, tenants: [.default: batch]))
+        return try decide(
+            LoadedBatch(now: OtherRulesTests.now, tenants: [.default: batch]),
+            0..<keys.commandCount)
     }
 
     func close() async {}

@@ -24,7 +24,7 @@ import Testing
                 policy: { _ in SequencerFixture.unlimitedPolicy }, random: { randomBytes($0) })
             let first = fixture.undoing(of: former ?? EventID(bits: 1))
             let keys = BatchKeys([first])
-            let outcome = try await store.transact(keys) { loaded throws(BatchFault) in
+            let outcome = try await store.transact(keys) { loaded, _ throws(BatchFault) in
                 var active = former
                 var outcome = try decider.decide([], in: loaded)
                 for _ in 0..<commands {

@@ -56,7 +56,7 @@ import Testing
             for (name, damage) in [("ada", "identities.mac"), ("bob", "the decision")] {
                 let keys = BatchKeys([Self.signIn(name)])
                 let fault = await #expect(throws: BatchFault.self) {
-                    _ = try await store.transact(keys) { _ throws(BatchFault) in
+                    _ = try await store.transact(keys) { _, _ throws(BatchFault) in
                         throw .damaged("the decision")
                     }
                 }

@@ -20,7 +20,7 @@ final class MemoryBatchStore: BatchStore {
 
     func transact(
         _ keys: BatchKeys,
-        _ decide: @escaping @Sendable (LoadedBatch) throws(BatchFault) -> BatchOutcome
+        _ decide: @escaping @Sendable (LoadedBatch, Range<Int>) throws(BatchFault) -> BatchOutcome
     ) async throws(BatchFault) -> BatchOutcome {
         let first = process.decidedCount
         await world.faultPoint("asks for the lock", in: process)
@@ -35,7 +35,7 @@ final class MemoryBatchStore: BatchStore {
         let loaded = loading.load(locked.tenants)
         let outcome: BatchOutcome
         do throws(BatchFault) {
-            outcome = try decide(loaded)
+            outcome = try decide(loaded, 0..<keys.commandCount)
         } catch {
             database.rollBack(locked.transaction)
             throw error

@@ -66,39 +66,54 @@ enum EventWrites {
         }
     }
 
+    /// Returns the insertion of the events that are not written yet, and the move of the heads behind them.
+    ///
     /// - Throws: `BatchFault.damaged` if the key that authenticates them is not available.
     static func calls(
         for batches: [TenantBatch], on engine: DatabaseEngine
     ) throws(BatchFault) -> [Call] {
         let moved = batches.filter { !$0.recordings.isEmpty }
         guard !moved.isEmpty else { return [] }
-        let recordings = moved.flatMap(\.recordings)
+        let insertions = try insertions(for: moved, on: engine)
+        return insertions + [try move(moved, by: engine == .citus ? moveHeadsOnCitus : moveHeads)]
+    }
+
+    /// Returns the insertion of the events that are not written yet.
+    ///
+    /// - Throws: `BatchFault.damaged` if the key that authenticates them is not available.
+    static func insertions(
+        for batches: [TenantBatch], on engine: DatabaseEngine
+    ) throws(BatchFault) -> [Call] {
+        var recordings: [Recording] = []
         var macs: [[UInt8]] = []
-        macs.reserveCapacity(recordings.count)
-        for batch in moved {
-            for recording in batch.recordings {
+        for batch in batches {
+            for recording in batch.takeRecordings() {
                 macs.append(try batch.macs.mac(of: recording))
+                recordings.append(recording)
             }
         }
+        guard !recordings.isEmpty else { return [] }
         let events = recordings.map { $0.recorded }
         let isCounted = engine != .citus
-        let insert = (isCounted ? insertEvents : insertEventsOnCitus).call(
-            rows: events.count,
-            [
-                .texts(events.map { $0.tenant.description }),
-                .int8s(events.map { $0.position.value }),
-                .uuids(events.map { $0.id.bits }), .texts(events.map { $0.event.name.rawValue }),
-                .int4s(events.map { Int32($0.event.version) }),
-                .timestamps(events.map { $0.recordedAt.microseconds }),
-                .optionalUUIDs(events.map { $0.accounts.first?.id.bits }),
-                .optionalInt8s(events.map { $0.accounts.first?.sequence }),
-                .uuids(events.map { $0.command.bits }),
-                .optionalUUIDs(events.map { $0.request?.bits }),
-                .texts(events.map { $0.actor.columnText }),
-                .byteArrays(recordings.map { $0.entry }),
-                .byteArrays(macs),
-            ], isCounted ? [.int8(Int64(events.count))] : [])
-        return [insert, try move(moved, by: isCounted ? moveHeads : moveHeadsOnCitus)]
+        return [
+            (isCounted ? insertEvents : insertEventsOnCitus).call(
+                rows: events.count,
+                [
+                    .texts(events.map { $0.tenant.description }),
+                    .int8s(events.map { $0.position.value }),
+                    .uuids(events.map { $0.id.bits }),
+                    .texts(events.map { $0.event.name.rawValue }),
+                    .int4s(events.map { Int32($0.event.version) }),
+                    .timestamps(events.map { $0.recordedAt.microseconds }),
+                    .optionalUUIDs(events.map { $0.accounts.first?.id.bits }),
+                    .optionalInt8s(events.map { $0.accounts.first?.sequence }),
+                    .uuids(events.map { $0.command.bits }),
+                    .optionalUUIDs(events.map { $0.request?.bits }),
+                    .texts(events.map { $0.actor.columnText }),
+                    .byteArrays(recordings.map { $0.entry }),
+                    .byteArrays(macs),
+                ], isCounted ? [.int8(Int64(events.count))] : [])
+        ]
     }
 
     private static func move(
