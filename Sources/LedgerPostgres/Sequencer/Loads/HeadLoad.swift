@@ -79,7 +79,7 @@ package enum HeadLoad {
     private static let lockProtectedHead = Statement(
         "lock_protected_head",
         """
-        SELECT \((head + ["true AS is_said_protected"]).sql) FROM ledger_head h
+        SELECT \((head + ["h.protected_from IS NULL AS is_said_protected"]).sql) FROM ledger_head h
         WHERE tenant_id = $1::text FOR UPDATE
         """)
 
