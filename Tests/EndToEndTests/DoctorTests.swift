@@ -171,11 +171,21 @@ import Testing
         }
     }
 
+    /// Starts a cluster again with an archive that takes nothing, or without one.
+    private func restart(_ cluster: PrivateCluster, archiveMode: String) async throws {
+        let connection = try Connection(url: cluster.url, applicationName: "operator")
+        try connection.execute("ALTER SYSTEM SET archive_mode = '\(archiveMode)'")
+        try connection.execute("ALTER SYSTEM SET archive_command = 'false'")
+        connection.close()
+        try await cluster.stop(mode: "fast")
+        try await cluster.start()
+    }
+
     @Test func `a primary without its standby, and WAL that no archive takes, are named`()
         async throws
     {
-        let settings = ["archive_mode=on", "archive_command=false"]
-        try await PrivateCluster.with(settings: settings) { cluster in
+        try await PrivateCluster.with { cluster in
+            try await restart(cluster, archiveMode: "on")
             try await Deployment.with(on: cluster) { deployment in
                 let operate = Session(url: cluster.url, applicationName: "operator")
                 func wait(for standby: String) async throws {
@@ -199,6 +209,10 @@ import Testing
                 try await wait(for: "")
                 await operate.close()
                 #expect(found?.contains("docs/operating/failover.md") == true)
+                // The failure stays in the statistics.
+                try await restart(cluster, archiveMode: "off")
+                let (_, after) = try await diagnose(deployment, [:], ["--offline"])
+                #expect(!after.contains("  archive: "), "\(after)")
             }
         }
     }

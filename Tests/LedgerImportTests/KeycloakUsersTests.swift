@@ -44,6 +44,17 @@ import Testing
         #expect(try Self.account(#","credentials":[],\#(name):[]"#).losses == [])
     }
 
+    @Test(
+        arguments: [
+            (#""default-roles-acme""#, []), (#""default-roles-acme","admin""#, [.profile]),
+        ] as [(String, [Loss])])
+    func `the role that every user of a realm has is no loss`(
+        roles: String, losses: [Loss]
+    ) throws {
+        let members = #","credentials":[],"realmRoles":[\#(roles)]"#
+        #expect(try Self.account(members).losses == losses)
+    }
+
     @Test func `the password of a person from LDAP is not in the file`() throws {
         let link = #","credentials":[],"federationLink":"0b8a6a3c-3a1c-4f0e-9d51-2f6f3f1b7a10""#
         #expect(try Self.account(link).losses == [.passwordNotInFile])

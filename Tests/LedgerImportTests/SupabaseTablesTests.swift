@@ -86,6 +86,16 @@ import Testing
         #expect(accounts.map(\.isDisabled) == [true, false])
     }
 
+    /// The file is read at 14:13:20 UTC.
+    @Test(arguments: [
+        ("16:00:00+02", false), ("13:00:00-05", true), ("19:44:00.5+05:30", true),
+        ("19:43:00+05:30", false), ("14:14:00", true), ("14:13:00Z", false),
+    ])
+    func `a ban ends at its moment, whatever the offset`(end: String, isDisabled: Bool) throws {
+        let accounts = Self.accounts(try Self.records("id,banned_until\nu1,2026-09-21 \(end)\n"))
+        #expect(accounts.map(\.isDisabled) == [isDisabled])
+    }
+
     private static func mapped(
         _ account: SourceAccount?, providers: [(String, ProviderType)], confirmLater: Bool = false
     ) throws -> AccountMapper.Mapped {

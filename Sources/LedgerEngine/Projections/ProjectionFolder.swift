@@ -9,9 +9,10 @@ package struct ProjectionFolder: Sendable {
     package struct Round: Sendable {
         /// Whether a checkpoint moved.
         package var hasFolded = false
-        /// Whether a page was full, so that more events are likely to follow, or only a look over all tenants can
-        /// tell what follows.
+        /// Whether a page was full, so that more events are likely to follow.
         package var hasFullPage = false
+        /// Whether a look over all tenants is to follow soon: the page of a named tenant was full or empty.
+        package var needsLook = false
         /// The tenants of which another process held a checkpoint, or one is missing.
         package var contended: Set<NewEvents> = []
         /// Whether the store refused something that is to be retried.
@@ -51,47 +52,63 @@ package struct ProjectionFolder: Sendable {
     /// - Parameters:
     ///   - named: the tenants to fold, from positions that may be before or after their checkpoints; nil for all
     ///     tenants that are behind.
+    ///   - waiting: called before each of all tenants; returns those, named likewise, that are folded before it.
     ///   - beat: called before each page, as a sign of life.
     /// - Returns: what was done and what is left.
     /// - Throws: the store's errors other than a refusal or a delay, when it cannot be reached.
     package func round(
-        of named: [NewEvents]? = nil, beat: () -> Void = {}
+        of named: [NewEvents]? = nil, waiting: () -> [NewEvents] = { [] }, beat: () -> Void = {}
     ) async throws -> Round {
         var round = Round()
-        guard named?.isEmpty != true else { return round }
-        let backlogs =
-            if let named {
-                try await store.backlogs(of: projections, from: named)
-            } else {
-                try await store.backlogs(of: projections)
-            }
-        for backlog in backlogs {
-            var tables = backlog.tables[...]
-            while let first = tables.first, !Task.isCancelled {
-                beat()
-                var taken = 1
-                var earlier: [ProjectionBacklog.Behind] = []
-                do {
-                    let page = try await store.page(
-                        of: backlog.tenant, from: first.position, limit: batch)
-                    let sharing = tables.prefix { page.covers($0.position) }
-                    taken = max(1, sharing.count)
-                    if page.events.count >= batch { round.hasFullPage = true }
-                    if named != nil, page.events.isEmpty {
-                        // The log may end before the event, after a failover: that is no damage.
-                        round.hasFullPage = true
-                        break
-                    }
-                    earlier = try await advance(
-                        Array(sharing), of: backlog.tenant, with: page, round: &round)
-                } catch let delay as ProjectionDelay {
-                    round.hasFaults = true
-                    onFault("\(first.table) of tenant \(backlog.tenant) waits: \(delay.reason)")
-                }
-                tables = earlier[...] + tables.dropFirst(taken)
-            }
+        if let named {
+            try await fold(named, round: &round, beat: beat)
+            return round
+        }
+        for backlog in try await store.backlogs(of: projections) {
+            try await fold(waiting(), round: &round, beat: beat)
+            try await fold(backlog, isNamed: false, round: &round, beat: beat)
         }
         return round
+    }
+
+    private func fold(
+        _ named: [NewEvents], round: inout Round, beat: () -> Void
+    ) async throws {
+        guard !named.isEmpty else { return }
+        for backlog in try await store.backlogs(of: projections, from: named) {
+            try await fold(backlog, isNamed: true, round: &round, beat: beat)
+        }
+    }
+
+    private func fold(
+        _ backlog: ProjectionBacklog, isNamed: Bool, round: inout Round, beat: () -> Void
+    ) async throws {
+        var tables = backlog.tables[...]
+        while let first = tables.first, !Task.isCancelled {
+            beat()
+            var taken = 1
+            var earlier: [ProjectionBacklog.Behind] = []
+            do {
+                let page = try await store.page(
+                    of: backlog.tenant, from: first.position, limit: batch)
+                let sharing = tables.prefix { page.covers($0.position) }
+                taken = max(1, sharing.count)
+                let isFull = page.events.count >= batch
+                if isNamed {
+                    if isFull || page.events.isEmpty { round.needsLook = true }
+                    // The log may end before the event, after a failover: that is no damage.
+                    if page.events.isEmpty { break }
+                } else if isFull {
+                    round.hasFullPage = true
+                }
+                earlier = try await advance(
+                    Array(sharing), of: backlog.tenant, with: page, round: &round)
+            } catch let delay as ProjectionDelay {
+                round.hasFaults = true
+                onFault("\(first.table) of tenant \(backlog.tenant) waits: \(delay.reason)")
+            }
+            tables = earlier[...] + tables.dropFirst(taken)
+        }
     }
 
     /// Folds a page into tables; after a refusal each is folded alone, with half as many events each time.

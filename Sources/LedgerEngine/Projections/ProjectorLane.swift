@@ -49,7 +49,8 @@ final class ProjectorLane: Sendable {
             do {
                 let start = ContinuousClock.now
                 let named = queue.next(at: start)
-                let round = try await folder.round(of: named, beat: beat)
+                let round = try await folder.round(
+                    of: named, waiting: queue.nextUrgent, beat: beat)
                 queue.conclude(round, of: named, at: .now)
                 backoff = round.hasFaults ? Self.next(backoff) : .zero
                 await rest(after: round, took: ContinuousClock.now - start, backoff: backoff)
@@ -99,7 +100,9 @@ final class ProjectorLane: Sendable {
             let longest = round.hasFolded ? configuration.poll : backoff
             _ = try? await Task.sleep(for: min(backoff, longest))
         } else if queue.isNaming {
-            if round.hasFolded { _ = try? await Task.sleep(for: configuration.urgentPause) }
+            // Another process is folding the same tables, see below.
+            let least = round.contended.isEmpty ? configuration.urgentPause : Self.contendedPause
+            _ = try? await Task.sleep(for: least)
             // While no tenant is named, any wake-up starts a round; otherwise only that of a request.
             let signal = queue.isEmpty ? signal : urgency
             await signal.wait(atMost: queue.pause(at: .now))

@@ -21,8 +21,17 @@ final class TenantQueue: Sendable {
         case urgent
     }
 
+    private struct Named {
+        var from: LogPosition
+        var stage: Stage
+        /// The place in the order in which tenants came to their stage: the first one is folded first.
+        var place: UInt64
+    }
+
     private struct State {
-        var tenants: [TenantID: (from: LogPosition, stage: Stage)] = [:]
+        var tenants: [TenantID: Named] = [:]
+        /// The number of names so far.
+        var count: UInt64 = 0
         var needsLook = true
         /// The time of the next look over all tenants.
         var look: ContinuousClock.Instant
@@ -32,16 +41,28 @@ final class TenantQueue: Sendable {
         var sweep: ContinuousClock.Instant?
 
         mutating func add(_ events: NewEvents, _ stage: Stage) {
+            count += 1
             let known = tenants[events.tenant]
             guard known != nil || tenants.count < countMax else {
                 tenants = [:]
                 needsLook = true
                 return
             }
-            tenants[events.tenant] = (
-                from: min(known?.from ?? events.from, events.from),
-                stage: max(known?.stage ?? stage, stage)
-            )
+            var named = known ?? Named(from: events.from, stage: stage, place: count)
+            named.from = min(named.from, events.from)
+            if named.stage < stage { (named.stage, named.place) = (stage, count) }
+            tenants[events.tenant] = named
+        }
+
+        /// Removes the tenants of the next round, which have at least this stage.
+        mutating func take(_ stage: Stage) -> [NewEvents] {
+            let chosen = tenants.filter { $0.value.stage >= stage }
+                .sorted {
+                    ($1.value.stage, $0.value.place) < ($0.value.stage, $1.value.place)
+                }
+                .prefix(roundMax)
+            for (tenant, _) in chosen { tenants[tenant] = nil }
+            return chosen.map { NewEvents(tenant: $0.key, from: $0.value.from) }
         }
     }
 
@@ -94,12 +115,13 @@ final class TenantQueue: Sendable {
                 }
                 state.sweep = now
             }
-            let chosen = state.tenants.filter { $0.value.stage > .gathering }
-                .sorted { ($1.value.stage, $0.key) < ($0.value.stage, $1.key) }
-                .prefix(Self.roundMax)
-            for (tenant, _) in chosen { state.tenants[tenant] = nil }
-            return chosen.map { NewEvents(tenant: $0.key, from: $0.value.from) }
+            return state.take(.due)
         }
+    }
+
+    /// Removes tenants for which a request waits, which are folded between those of a look.
+    func nextUrgent() -> [NewEvents] {
+        state.withLock { $0.take(.urgent) }
     }
 
     /// Records the end of a round of what ``next(at:)`` returned.
@@ -115,6 +137,8 @@ final class TenantQueue: Sendable {
                 state.sweep = nil
             }
             if round.hasFaults || round.hasFullPage { state.needsLook = true }
+            // Not at once: reads name a tenant that has stopped again and again.
+            if round.needsLook { state.look = min(state.look, now + pause) }
             guard isNaming else { return }
             for events in round.contended { state.add(events, .gathering) }
         }

@@ -25,9 +25,7 @@ package struct AccountFile {
         _ format: ImportFormat, paths: [String], hashing: FirebaseHashing?, now: Timestamp
     ) throws(ImportFault) {
         if format == .supabase {
-            let tables = try SupabaseTables(
-                paths: paths, now: String(now.description.prefix(19)))
-            source = .supabase(tables)
+            source = .supabase(try SupabaseTables(paths: paths, now: now))
             return
         }
         let path = paths.first ?? ""

@@ -21,10 +21,13 @@ enum KeycloakUser {
         let email = user.text("email")
         account.lose(.username, if: user.text("username").map { $0 != email } ?? false)
         let profile = [
-            "firstName", "lastName", "attributes", "groups", "realmRoles", "clientRoles",
-            "requiredActions",
+            "firstName", "lastName", "attributes", "groups", "clientRoles", "requiredActions",
         ]
-        account.lose(.profile, if: profile.contains(where: user.has))
+        // Every user of a realm has this role.
+        let roles = user["realmRoles"]?.array?.filter {
+            $0.string?.hasPrefix("default-roles-") != true
+        }
+        account.lose(.profile, if: profile.contains(where: user.has) || roles?.isEmpty == false)
         account.lose(.secondFactors, if: user.isTrue("totp"))
         // A realm's export has the credentials of each user, and identities only where there are some; the list of users
         // of the administration's interface has neither.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import JSON
+internal import Ledger
 
 /// The tables `auth.users` and `auth.identities` of Supabase: CSV files with a header, or a dump with their COPY.
 ///
@@ -78,15 +79,15 @@ struct SupabaseTables {
     private let isDump: Bool
     /// Whether the table of users has ended; what follows in a dump is of other tables.
     private var isAtEnd = false
-    private let now: String
+    private let now: Timestamp
 
     /// Opens the files: one with both tables, or one of users and one of identities.
     ///
     /// - Parameters:
     ///   - paths: The files.
-    ///   - now: The present time as `YYYY-MM-DDTHH:MM:SS`, with which the end of a ban is compared.
+    ///   - now: The present time, with which the end of a ban is compared.
     /// - Throws: `ImportFault`.
-    init(paths: [String], now: String) throws(ImportFault) {
+    init(paths: [String], now: Timestamp) throws(ImportFault) {
         self.now = now
         var first = try ImportFile(path: paths.first ?? "")
         let start = try first.firstBytes(2)
@@ -221,10 +222,7 @@ struct SupabaseTables {
                     provider: provider, subject: identity.subject ?? "", email: identity.email,
                     isEmailVerified: identity.isEmailVerified))
         }
-        if let end = columns.text("banned_until", row) {
-            let time = end.prefix(19).map { $0 == " " ? "T" : String($0) }.joined()
-            account.isDisabled = time > now
-        }
+        if let end = columns.text("banned_until", row) { account.isDisabled = isFuture(end) }
         let profile = columns.text("raw_user_meta_data", row)
         account.lose(.profile, if: profile.map { !["{}", "null"].contains($0) } ?? false)
         return .account(account)
@@ -236,6 +234,15 @@ struct SupabaseTables {
             form == UInt8(ascii: "0") ? (0x30...0x39).contains(byte) : byte == form
         }
         return isDate && text.utf8.count >= 10 || ["infinity", "-infinity"].contains(text)
+    }
+
+    /// Whether a time is later than now: by its text if it has no offset, or is infinite.
+    private func isFuture(_ text: String) -> Bool {
+        let time = text.replacing(" ", with: "T")
+        // Postgres writes an offset of whole hours without minutes.
+        let isShort = time.suffix(3).first.map { "+-".contains($0) } ?? false
+        if let time = Timestamp(rfc3339: isShort ? time + ":00" : time) { return time > now }
+        return time.prefix(19) > now.description.prefix(19)
     }
 
     /// Returns the names of the user's providers, each of which has an identity in `auth.identities`.

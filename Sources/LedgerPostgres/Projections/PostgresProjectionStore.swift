@@ -14,7 +14,7 @@ struct PostgresProjectionStore: ProjectionStore {
         + ConnectionSettings.limits(idle: 2, lock: 2, statement: 10)
         + ConnectionSettings.lookups
 
-    /// The time to list what is behind, or to open a transaction, while nodes of Citus are known.
+    /// The time to list what is behind, to read a page or to open a transaction, while nodes of Citus are known.
     private static let nodeMax = Duration.seconds(3)
 
     private let session: Postgres.Session
@@ -81,21 +81,25 @@ struct PostgresProjectionStore: ProjectionStore {
     }
 
     /// Returns the live tables for each of the tenants whose node has not failed lately; asks no shard.
+    ///
+    /// Tenants that move to another database are left out, as in a look.
     func backlogs(
         of projections: Set<ProjectionName>, from named: [NewEvents]
     ) async throws -> [ProjectionBacklog] {
-        let live = try await session.step { connection in
-            try Self.mappingErrors { () throws(PostgresError) in
-                try ProjectionTables.live(on: connection).map(\.table)
+        let reachable = named.filter { nodes?.isReachable($0.tenant) ?? true }
+        return try await session.step { connection in
+            try Self.mappingErrors { () throws(PostgresError) -> [ProjectionBacklog] in
+                let tables = try ProjectionTables.live(on: connection).map(\.table)
+                    .filter { projections.contains($0.projection) && $0.isKnown }
+                let moves = try TenantMove.all(on: connection)
+                return reachable.filter { moves[$0.tenant] == nil }.map { events in
+                    ProjectionBacklog(
+                        tenant: events.tenant,
+                        tables: tables.map {
+                            ProjectionBacklog.Behind(table: $0, position: events.from)
+                        })
+                }
             }
-        }
-        let tables = live.filter { projections.contains($0.projection) && $0.isKnown }
-        return named.filter { nodes?.isReachable($0.tenant) ?? true }.map { events in
-            ProjectionBacklog(
-                tenant: events.tenant,
-                tables: tables.map {
-                    ProjectionBacklog.Behind(table: $0, position: events.from)
-                })
         }
     }
 
@@ -124,23 +128,32 @@ struct PostgresProjectionStore: ProjectionStore {
     ) async throws -> LogPage {
         if let page = recent.page(of: tenant, from: from, limit: limit) { return page }
         let disclosures = disclosures
-        return try await session.step { connection in
-            try Self.mappingErrors { () throws(PostgresError) in
-                try LogPage.read(
-                    from: from, in: tenant, limit: limit, disclosures: disclosures,
-                    on: connection)
-            }
+        return try await step(asking: tenant) { connection throws(PostgresError) in
+            try LogPage.read(
+                from: from, in: tenant, limit: limit, disclosures: disclosures, on: connection)
         }
     }
 
     func open(
         _ tables: [ProjectionTable], of tenant: TenantID, for events: ArraySlice<DisclosedEvent>
     ) async throws -> [HeldCheckpoint] {
+        // The conflicts of a page have no limit: they may take long on a node that is well, and no request waits.
+        let isLimited = !tables.contains { $0.projection == .conflicts }
+        return try await step(asking: tenant, isLimited: isLimited) {
+            connection throws(PostgresError) in
+            try self.open(tables, of: tenant, for: events, on: connection)
+        }
+    }
+
+    /// Runs statements of one tenant; if they are limited and take too long, its node counts as failed.
+    private func step<Value: Sendable>(
+        asking tenant: TenantID, isLimited: Bool = true,
+        _ body: @Sendable (Connection) throws(PostgresError) -> Value
+    ) async throws -> Value {
+        let nodes = isLimited ? nodes : nil
         do {
             return try await session.step(within: nodes.map { _ in Self.nodeMax }) { connection in
-                try Self.mappingErrors { () throws(PostgresError) in
-                    try self.open(tables, of: tenant, for: events, on: connection)
-                }
+                try Self.mappingErrors { () throws(PostgresError) in try body(connection) }
             }
         } catch PostgresError.timedOut {
             nodes?.noteFailure(toReach: tenant)

@@ -24,7 +24,8 @@ struct DatabaseDiagnosis {
             current_setting('synchronous_standby_names') <> '' AND NOT pg_is_in_recovery()
                 AND NOT EXISTS (SELECT FROM pg_stat_replication) AS is_alone,
             (SELECT last_failed_wal FROM pg_stat_archiver
-                WHERE last_failed_time > coalesce(last_archived_time, '-infinity')) AS unarchived,
+                WHERE current_setting('archive_mode') <> 'off'
+                    AND last_failed_time > coalesce(last_archived_time, '-infinity')) AS unarchived,
             clock_timestamp() AS now
         """)
 

@@ -92,19 +92,51 @@ import Testing
         #expect(round(at: 600) == [])
     }
 
+    @Test func `the tenant whose request waits longest is folded first, whatever its name`() {
+        #expect(round(at: 0) == nil)
+        let names = (0..<TenantQueue.roundMax).map { "tenant-\($0)" }
+        queue.add(events("zeta"), isUrgent: true)
+        for name in names { queue.add(events(name), isUrgent: true) }
+        #expect(round(at: 1)?.first == events("zeta"))
+        // The others are named again before the next round.
+        for name in names.dropLast() { queue.add(events(name, 1), isUrgent: true) }
+        #expect(round(at: 2)?.first == names.last.map { events($0) })
+    }
+
+    @Test func `a request waits for no look`() {
+        #expect(queue.next(at: at(0)) == nil)
+        queue.add(events("acme", 7), isUrgent: false)
+        queue.add(events("beta", 3), isUrgent: true)
+        #expect(queue.nextUrgent() == [events("beta", 3)])
+        #expect(queue.nextUrgent().isEmpty)
+        queue.conclude(ProjectionFolder.Round(), of: nil, at: at(900))
+        #expect(round(at: 1_800) == [events("acme", 7)])
+    }
+
     @Test func `a look follows what only a look can find`() {
         #expect(round(at: 0) == nil)
-        var full = ProjectionFolder.Round()
-        full.hasFullPage = true
-        queue.add(events("acme"), isUrgent: true)
-        #expect(round(at: 1, full) == [events("acme")])
+        queue.lookAtAll()
         var faulty = ProjectionFolder.Round()
         faulty.hasFaults = true
-        #expect(round(at: 2, faulty) == nil)
+        #expect(round(at: 1, faulty) == nil)
+        var full = ProjectionFolder.Round()
+        full.hasFullPage = true
+        #expect(round(at: 2, full) == nil)
         #expect(round(at: 3) == nil)
         #expect(round(at: 4) == [])
-        queue.lookAtAll()
-        #expect(round(at: 5) == nil)
+    }
+
+    @Test func `a named tenant causes a look after the pause, however often it is named`() {
+        #expect(round(at: 0) == nil)
+        var left = ProjectionFolder.Round()
+        left.needsLook = true
+        for time in [100, 200, 300] {
+            queue.add(events("acme"), isUrgent: true)
+            #expect(round(at: time, left) == [events("acme")])
+        }
+        #expect(queue.pause(at: at(300)) == .milliseconds(300))
+        #expect(round(at: 600) == nil)
+        #expect(queue.pause(at: at(600)) == Self.search)
     }
 
     @Test func `a tenant that another process holds is tried after the pause`() {
