@@ -124,6 +124,16 @@ package final class InMemoryChallenges: ChallengeStore {
         state.withLock { Self.count(counts, in: &$0, at: now) }
     }
 
+    /// Returns a count that has reached its limit.
+    package func reached(
+        _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
+    ) async throws(LedgerFault) -> ReachedCount? {
+        state.withLock { state in
+            var counted = state
+            return Self.count(counts, in: &counted, at: now)
+        }
+    }
+
     /// Subtracts one from counts.
     package func uncount(
         _ counts: [CodeCount], in tenant: TenantID
