@@ -94,12 +94,14 @@ extension AddressCodes {
     ///     known to.
     ///   - account: The account, if the sign-in included its second factor, or the device is to stay known to it.
     ///   - token: The token that the client presented.
+    ///   - openedAt: The time of the command that opened the session. The token has it, since all sessions may have ended
+    ///     after that command; nil without a session.
     ///   - tenant: The tenant.
     ///   - now: The time of the request.
     /// - Returns: nil without an address and an account.
     package func deviceToken(
         for addresses: [ProvedAddress], _ account: AccountID?, presented token: String?,
-        in tenant: TenantID, at now: Timestamp
+        openedAt: Timestamp? = nil, in tenant: TenantID, at now: Timestamp
     ) async -> String? {
         let proved =
             addresses.map { texts(of: $0.text, $0.kind) }
@@ -119,7 +121,7 @@ extension AddressCodes {
         }
         if let token, isGood { return token }
         let id = presented?.id ?? SecureRandom.bytes(DeviceToken.idBytes)
-        let time = max(now, endedAt ?? now)
+        let time = openedAt ?? max(now, endedAt ?? now)
         let own = proved.compactMap { texts in
             macs(of: id, time, texts, in: tenant).first.map { Mark(issuedAt: time, mac: $0) }
         }
