@@ -61,7 +61,8 @@ extension AddressCodes {
 
         /// Reads a token; nil for another text.
         ///
-        /// One of the former form, which had no times, is such a text, or no mark of it has a valid MAC.
+        /// One of the former form, which had no times, is such a text, or no mark of it has a valid MAC; the next sign-in
+        /// leaves these out.
         init?(_ text: String) {
             guard text.utf8.count <= AddressCodes.deviceTokenBytesMax,
                 let bytes = Base64URL.decode(text), bytes.count > Self.idBytes,
@@ -125,8 +126,10 @@ extension AddressCodes {
         let own = proved.compactMap { texts in
             macs(of: id, time, texts, in: tenant).first.map { Mark(issuedAt: time, mac: $0) }
         }
+        // MACs of a token of the former form, which had no times, can be read as marks of a far future.
+        let latest = now.adding(seconds: Self.deviceTokenRenewalSeconds)
         let others = (presented?.marks ?? []).filter { mark in
-            mark.isCurrent(at: now)
+            mark.isCurrent(at: now) && mark.issuedAt < latest
                 && !proved.contains { isValid(mark, of: id, for: $0, in: tenant) }
         }
         return DeviceToken(id: id, marks: Array((own + others).prefix(Self.marksMax))).text

@@ -266,6 +266,15 @@ import Testing
         #expect(try await signIn(device: former).status == 200)
     }
 
+    @Test func `a token of the former form keeps no place in the next one`() async throws {
+        let token = try await signUp()
+        // Three MACs, as long as two marks, whose first bytes are times of a far future.
+        let former = String(repeating: "Q", count: 86)
+        let next = try #require(try await signIn(device: former).text("device_token"))
+        #expect(next.utf8.count == token.utf8.count)
+        #expect(try await isKnown(next))
+    }
+
     @Test func `a device whose token has ended has no tries of passwords of its own`() async throws
     {
         let token = try await signUp()
