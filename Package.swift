@@ -346,8 +346,8 @@ let package = Package(
         .testTarget(
             name: "LedgerSignInTests",
             dependencies: [
-                "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerMessages", "LedgerSignIn",
-                "LedgerTestSupport", "OpenID", "Passkeys",
+                "BlockingCalls", "Cryptography", "Encodings", "HTTP", "Ledger", "LedgerMessages",
+                "LedgerSignIn", "LedgerTestSupport", "OpenID", "Passkeys", "Passwords",
             ]),
         .testTarget(
             name: "LedgerAPITests",

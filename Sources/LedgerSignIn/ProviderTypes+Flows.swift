@@ -103,7 +103,8 @@ extension CodeClient? {
     /// Asks a provider about a code or a token, or the operator's service about an attestation, unless too many of the
     /// client's network were refused within an hour.
     ///
-    /// Anyone can present made-up ones, and providers limit the calls of an app.
+    /// Anyone can present made-up ones, and providers limit the calls of an app. Only a refusal counts: many persons can
+    /// sign in at once behind one network's address, and ``ProviderAPI`` limits the calls at one time.
     ///
     /// - Throws: `limited` then; `unavailable` when the store fails; the flaw that the provider finds.
     func asking<Value>(
@@ -113,19 +114,17 @@ extension CodeClient? {
         guard let client = self else { return try await ask() }
         let counts = client.codes.exchangeCounts(from: client.network, in: tenant)
         let reached: ReachedCount?
-        do { reached = try await client.codes.count(counts, in: tenant, at: now) } catch {
+        do { reached = try await client.codes.reached(counts, in: tenant, at: now) } catch {
             throw .unavailable
         }
         if let reached { throw .limited(retryAfterSeconds: reached.waitSeconds) }
-        let value: Value
-        do throws(Credential.Flaw) { value = try await ask() } catch {
+        do throws(Credential.Flaw) { return try await ask() } catch {
             // A provider that does not answer has refused nothing.
-            if error == .unavailable { try? await client.codes.uncount(counts, in: tenant) }
+            if error != .unavailable {
+                _ = try? await client.codes.count(counts, in: tenant, at: now)
+            }
             throw error
         }
-        // A count that stays ends with its hour.
-        try? await client.codes.uncount(counts, in: tenant)
-        return value
     }
 }
 

@@ -17,6 +17,7 @@ package final class InMemoryChallenges: ChallengeStore {
         /// The last ends of the device tokens of addresses and of accounts.
         var addressEnds: [AddressName: Timestamp] = [:]
         var accountEnds: [AccountID: Timestamp] = [:]
+        var beforeEnds: (@Sendable () async -> Void)?
 
         mutating func endDevices(
             of accounts: [AccountID], in state: DecisionState, at now: Timestamp
@@ -124,6 +125,16 @@ package final class InMemoryChallenges: ChallengeStore {
         state.withLock { Self.count(counts, in: &$0, at: now) }
     }
 
+    /// Returns a count that has reached its limit.
+    package func reached(
+        _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
+    ) async throws(LedgerFault) -> ReachedCount? {
+        state.withLock { state in
+            var counted = state
+            return Self.count(counts, in: &counted, at: now)
+        }
+    }
+
     /// Subtracts one from counts.
     package func uncount(
         _ counts: [CodeCount], in tenant: TenantID
@@ -131,11 +142,21 @@ package final class InMemoryChallenges: ChallengeStore {
         state.withLock { Self.lower(counts, in: &$0) }
     }
 
+    /// Calls a body once, before the next read of the last end of device tokens.
+    package func beforeNextRead(_ body: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.beforeEnds = body }
+    }
+
     /// Returns the last end of the device tokens of an address or an account.
     package func devicesEnded(
         of names: [AddressName], _ account: AccountID?, in tenant: TenantID
     ) async throws(LedgerFault) -> Timestamp? {
-        state.withLock { state in
+        let body = state.withLock { state in
+            defer { state.beforeEnds = nil }
+            return state.beforeEnds
+        }
+        await body?()
+        return state.withLock { state in
             (names.map { state.addressEnds[$0] } + [account.flatMap { state.accountEnds[$0] }])
                 .compactMap(\.self).max()
         }

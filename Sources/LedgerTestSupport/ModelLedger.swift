@@ -272,6 +272,8 @@ extension Result<Reply, Refusal> {
             .success(.signedIn(grant.comparable, isNewUser: isNewUser))
         case .success(.refreshed(let grant, let exchange)):
             .success(.refreshed(grant.comparable, exchange))
+        case .success(.passwordChanged(let grant)):
+            .success(.passwordChanged(grant.comparable))
         case .success(.addressChanged(let grant)):
             .success(.addressChanged(grant.comparable))
         // The event contains the plan.

@@ -166,6 +166,11 @@ package protocol ChallengeStore: Sendable {
         _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
     ) async throws(LedgerFault) -> ReachedCount?
 
+    /// Returns a count that has reached its limit, as ``count(_:in:at:)``, and counts nothing; nil without one.
+    func reached(
+        _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
+    ) async throws(LedgerFault) -> ReachedCount?
+
     /// Subtracts what ``count(_:in:at:)`` added, because the secret was right.
     func uncount(_ counts: [CodeCount], in tenant: TenantID) async throws(LedgerFault)
 

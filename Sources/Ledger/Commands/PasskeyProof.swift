@@ -4,7 +4,7 @@ package struct PasskeyProof: Hashable, Sendable {
     package let registered: NewPassword?
     /// The key that was used, as it was checked; of an assertion.
     package let version: PasswordVersion?
-    /// The used key with its new counter; nil for a key that does not count.
+    /// The used key with its new counter and state of backup; nil if both are the same.
     package let renewed: NewPassword?
     /// Whether the counter must be above that of the last use, which a sign-in at the same time may have changed.
     package let comparesCounter: Bool

@@ -128,16 +128,20 @@ package struct Grant: Hashable, Sendable {
     package let authenticatedAt: Timestamp
     package let methods: AuthenticationMethods
     package let linkedProviders: [ProviderName]
+    /// The time of the command that opened the session; nil for a refreshed one.
+    package let openedAt: Timestamp?
 
     /// Describes a session and its account.
     package init(
         account: AccountID, session: SessionID, authenticatedAt: Timestamp,
-        methods: AuthenticationMethods, linkedProviders: [ProviderName]
+        methods: AuthenticationMethods, linkedProviders: [ProviderName],
+        openedAt: Timestamp? = nil
     ) {
         self.account = account
         self.session = session
         self.authenticatedAt = authenticatedAt
         self.methods = methods
         self.linkedProviders = linkedProviders
+        self.openedAt = openedAt
     }
 }

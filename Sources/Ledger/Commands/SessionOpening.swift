@@ -28,6 +28,6 @@ struct SessionOpening {
                     seconds: min(policy.sessionIdleSeconds, policy.sessionLifetimeSeconds))))
         grant = Grant(
             account: fact.account, session: fact.session, authenticatedAt: fact.authenticatedAt,
-            methods: fact.methods, linkedProviders: providers)
+            methods: fact.methods, linkedProviders: providers, openedAt: now)
     }
 }

@@ -28,6 +28,7 @@ package final class PostgresChallengeStore: ChallengeStore {
     private let onFault: @Sendable (String) -> Void
     private let tries: GroupedCalls<ChallengeTry, ChallengeTry.Outcome>
     private let additions: GroupedCalls<CodeCounting, ReachedCount?>
+    private let limits: GroupedCalls<CodeCounting, ReachedCount?>
     private let subtractions: GroupedCalls<CodeCounting, Bool>
     private let deviceEnds: GroupedCalls<Call, Timestamp?>
 
@@ -63,6 +64,12 @@ package final class PostgresChallengeStore: ChallengeStore {
         additions = GroupedCalls { requests in
             let reached = try await session.run { connection in
                 try connection.transaction { try CodeCounting.add(requests, on: connection) }
+            }
+            return reached.map { Optional.some($0) }
+        }
+        limits = GroupedCalls { requests in
+            let reached = try await session.run { connection in
+                try CodeCounting.reached(requests, on: connection)
             }
             return reached.map { Optional.some($0) }
         }
@@ -142,6 +149,15 @@ package final class PostgresChallengeStore: ChallengeStore {
     ) async throws(LedgerFault) -> ReachedCount? {
         try await stored {
             try await additions.run(CodeCounting(counts: counts, tenant: tenant, now: now))
+        }
+    }
+
+    /// Returns a count that has reached its limit.
+    package func reached(
+        _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
+    ) async throws(LedgerFault) -> ReachedCount? {
+        try await stored {
+            try await limits.run(CodeCounting(counts: counts, tenant: tenant, now: now))
         }
     }
 

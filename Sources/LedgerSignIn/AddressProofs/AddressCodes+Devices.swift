@@ -61,7 +61,8 @@ extension AddressCodes {
 
         /// Reads a token; nil for another text.
         ///
-        /// One of the former form, which had no times, is such a text, or no mark of it has a valid MAC.
+        /// One of the former form, which had no times, is such a text, or no mark of it has a valid MAC; the next sign-in
+        /// leaves these out.
         init?(_ text: String) {
             guard text.utf8.count <= AddressCodes.deviceTokenBytesMax,
                 let bytes = Base64URL.decode(text), bytes.count > Self.idBytes,
@@ -94,12 +95,14 @@ extension AddressCodes {
     ///     known to.
     ///   - account: The account, if the sign-in included its second factor, or the device is to stay known to it.
     ///   - token: The token that the client presented.
+    ///   - openedAt: The time of the command that opened the session. The token has it, since all sessions may have ended
+    ///     after that command; nil without a session.
     ///   - tenant: The tenant.
     ///   - now: The time of the request.
     /// - Returns: nil without an address and an account.
     package func deviceToken(
         for addresses: [ProvedAddress], _ account: AccountID?, presented token: String?,
-        in tenant: TenantID, at now: Timestamp
+        openedAt: Timestamp? = nil, in tenant: TenantID, at now: Timestamp
     ) async -> String? {
         let proved =
             addresses.map { texts(of: $0.text, $0.kind) }
@@ -119,12 +122,14 @@ extension AddressCodes {
         }
         if let token, isGood { return token }
         let id = presented?.id ?? SecureRandom.bytes(DeviceToken.idBytes)
-        let time = max(now, endedAt ?? now)
+        let time = openedAt ?? max(now, endedAt ?? now)
         let own = proved.compactMap { texts in
             macs(of: id, time, texts, in: tenant).first.map { Mark(issuedAt: time, mac: $0) }
         }
+        // MACs of a token of the former form, which had no times, can be read as marks of a far future.
+        let latest = now.adding(seconds: Self.deviceTokenRenewalSeconds)
         let others = (presented?.marks ?? []).filter { mark in
-            mark.isCurrent(at: now)
+            mark.isCurrent(at: now) && mark.issuedAt < latest
                 && !proved.contains { isValid(mark, of: id, for: $0, in: tenant) }
         }
         return DeviceToken(id: id, marks: Array((own + others).prefix(Self.marksMax))).text

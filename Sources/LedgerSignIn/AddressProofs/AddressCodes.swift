@@ -234,6 +234,15 @@ package final class AddressCodes: Sendable {
         }
     }
 
+    /// Returns a count that has reached its limit; nil without one.
+    func reached(
+        _ counts: [CodeCount], in tenant: TenantID, at now: Timestamp
+    ) async throws(CodeFailure) -> ReachedCount? {
+        try await stored { () async throws(LedgerFault) in
+            try await self.store.reached(counts, in: tenant, at: now)
+        }
+    }
+
     /// Subtracts what ``count(_:in:at:)`` added.
     func uncount(_ counts: [CodeCount], in tenant: TenantID) async throws(CodeFailure) {
         try await stored { () async throws(LedgerFault) in

@@ -21,7 +21,8 @@ extension PasskeyChecks {
         else { return nil }
         guard try await store.passkey(of: subject, in: tenant) == nil else { return nil }
         let stored = PasskeyRecord(
-            record.passkey, transports: record.transports, domain: settings.relyingParty.id
+            record.passkey, transports: record.transports, isBackedUp: record.isBackedUp,
+            domain: settings.relyingParty.id
         ).stored
         return (
             NewFactor(

@@ -182,7 +182,8 @@ package final class PasskeyChecks: Sendable {
             StoredPasskey(
                 credentialID: made.credentialID, publicKey: made.publicKey,
                 signatureCount: made.signatureCount, isBackupEligible: made.isBackupEligible,
-                userHandle: opened.handle), transports: made.transports)
+                userHandle: opened.handle), transports: made.transports,
+            isBackedUp: made.isBackedUp)
         return (record, made.isUserVerified)
     }
 
@@ -226,13 +227,12 @@ package final class PasskeyChecks: Sendable {
             if let account = stored.account { onCounterFault(tenant, account, isRefused) }
             if isRefused { throw .invalid }
         }
-        let isCounted = use.signatureCount != record.passkey.signatureCount
         return Proof(
             subject, authenticatedAt: Timestamp(seconds: now.seconds),
             methods: use.isUserVerified ? .verifyingPasskey : .passkey, email: nil,
             passkey: PasskeyProof(
                 using: stored.version,
-                renewed: isCounted ? record.counted(use.signatureCount).stored : nil,
+                renewed: record.renewed(by: use)?.stored,
                 comparesCounter: settings.refusesCounterRollback),
             usedUp: opened.token)
     }

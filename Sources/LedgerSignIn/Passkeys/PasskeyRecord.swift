@@ -8,13 +8,18 @@ internal import Passkeys
 struct PasskeyRecord {
     let passkey: StoredPasskey
     let transports: [String]
+    /// Whether the passkey had been copied to other devices at the last use; of a second factor, at its enrolment.
+    let isBackedUp: Bool
     /// The domain of a second factor; nil for an identity, whose provider is known.
     let domain: String?
 
     /// Describes a passkey.
-    init(_ passkey: StoredPasskey, transports: [String], domain: String? = nil) {
+    init(
+        _ passkey: StoredPasskey, transports: [String], isBackedUp: Bool, domain: String? = nil
+    ) {
         self.passkey = passkey
         self.transports = transports
+        self.isBackedUp = isBackedUp
         self.domain = domain
     }
 
@@ -32,6 +37,7 @@ struct PasskeyRecord {
             credentialID: id, publicKey: PasskeyPublicKey(stored: algorithm, bytes: key),
             signatureCount: count,
             isBackupEligible: members["backup"] == .bool(true), userHandle: handle)
+        isBackedUp = members["backed_up"] == .bool(true)
         transports = members["transports"]?.array?.compactMap(\.string) ?? []
         domain = members["domain"]?.string
     }
@@ -47,6 +53,8 @@ struct PasskeyRecord {
             writer.member("user", Base64URL.encode(passkey.userHandle))
             writer.name("backup")
             writer.flag(passkey.isBackupEligible)
+            writer.name("backed_up")
+            writer.flag(isBackedUp)
             writer.name("transports")
             writer.texts(transports)
             writer.member("domain", domain)
@@ -55,12 +63,16 @@ struct PasskeyRecord {
             passkey: String(decoding: writer.bytes, as: UTF8.self), count: passkey.signatureCount)
     }
 
-    /// Returns the record after a use that left a counter.
-    func counted(_ count: UInt32) -> PasskeyRecord {
-        PasskeyRecord(
+    /// Returns the record after a use; nil if it is the same.
+    func renewed(by use: PasskeyUse) -> PasskeyRecord? {
+        guard use.signatureCount != passkey.signatureCount || use.isBackedUp != isBackedUp else {
+            return nil
+        }
+        return PasskeyRecord(
             StoredPasskey(
                 credentialID: passkey.credentialID, publicKey: passkey.publicKey,
-                signatureCount: count, isBackupEligible: passkey.isBackupEligible,
-                userHandle: passkey.userHandle), transports: transports, domain: domain)
+                signatureCount: use.signatureCount, isBackupEligible: passkey.isBackupEligible,
+                userHandle: passkey.userHandle), transports: transports,
+            isBackedUp: use.isBackedUp, domain: domain)
     }
 }

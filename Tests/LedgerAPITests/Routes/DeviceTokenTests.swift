@@ -137,6 +137,24 @@ import Testing
             ).text("device_token") == renewed)
     }
 
+    @Test func `sessions that end between a sign-in and its answer end its device token`()
+        async throws
+    {
+        let token = try await signUp()
+        let other = try Person(await signIn()).accessToken
+        service.challenges.beforeNextRead { [service] in
+            service.clock.advance(seconds: 1)
+            let answer = try? await service.send(
+                "POST", "/v1/auth/sign-out", "{\"everywhere\":true}", token: other)
+            #expect(answer?.status == 200)
+        }
+        let late = try #require(try await signIn().text("device_token"))
+        #expect(try await !isKnown(token))
+        #expect(try await !isKnown(late))
+        let next = try #require(try await signIn(device: late).text("device_token"))
+        #expect(try await isKnown(next))
+    }
+
     @Test func `a sign-out of one session ends no device token`() async throws {
         let token = try await signUp()
         #expect(try await isKnown(token))
@@ -246,6 +264,15 @@ import Testing
             #expect(try await !isKnown(text), "\(text)")
         }
         #expect(try await signIn(device: former).status == 200)
+    }
+
+    @Test func `a token of the former form keeps no place in the next one`() async throws {
+        let token = try await signUp()
+        // Three MACs, as long as two marks, whose first bytes are times of a far future.
+        let former = String(repeating: "Q", count: 86)
+        let next = try #require(try await signIn(device: former).text("device_token"))
+        #expect(next.utf8.count == token.utf8.count)
+        #expect(try await isKnown(next))
     }
 
     @Test func `a device whose token has ended has no tries of passwords of its own`() async throws

@@ -242,6 +242,30 @@ import Testing
         #expect(reports.count >= 2)
     }
 
+    @Test func `the state of backup is that of the last use`() async throws {
+        let service = try TestService.withPasskeys()
+        var passkey = TestPasskey()
+        // An authenticator that does not count.
+        passkey.authenticator.count = 0
+        let flags = passkey.authenticator.flags | SoftwareAuthenticator.backupEligible
+        passkey.authenticator.flags = flags
+        let ada = try await service.signUp(&passkey)
+        let account = try #require(AccountID(ada.userID))
+        func isBackedUp() async throws -> Bool {
+            let stored = try await service.ledger.passkeys(
+                of: account, at: provider("passkey"), in: .default)
+            #expect(stored.first?.text.contains(#""backup":true"#) == true)
+            return stored.first?.text.contains(#""backed_up":true"#) == true
+        }
+        #expect(try await !isBackedUp())
+        for expected in [true, true, false] {
+            passkey.authenticator.flags = flags | (expected ? SoftwareAuthenticator.backedUp : 0)
+            let members = try passkey.get(await service.beginPasskey("get"))
+            #expect(try await service.signInByPasskey(members).status == 200)
+            #expect(try await isBackedUp() == expected)
+        }
+    }
+
     @Test func `every part of a response is checked`() async throws {
         let service = try TestService.withPasskeys()
         var passkey = TestPasskey()

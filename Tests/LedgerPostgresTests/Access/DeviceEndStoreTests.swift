@@ -34,6 +34,11 @@ import Testing
         }
 
         func signIn(_ text: String) async throws -> Caller {
+            let grant = try await session(text)
+            return Caller(account: grant.account, session: grant.session)
+        }
+
+        func session(_ text: String) async throws -> Grant {
             var generator = SeededGenerator(seed: text == ada ? 1 : 2)
             let address = proved(text)
             let proof = Proof(
@@ -41,16 +46,17 @@ import Testing
                 authenticatedAt: Timestamp(seconds: 1_000_000_000), methods: .oneTimePassword,
                 email: Email(text, isVerified: true), address: address)
             let reply = try await fixture.submit(.signIn(SignIn(proof, &generator))).get()
-            let grant = try #require(SignIn.success(in: reply)).grant
-            return Caller(account: grant.account, session: grant.session)
+            return try #require(SignIn.success(in: reply)).grant
         }
 
         func token(
-            _ text: String, _ account: AccountID? = nil, presented: String? = nil
+            _ text: String, _ account: AccountID? = nil, presented: String? = nil,
+            openedAt: Timestamp? = nil
         ) async throws -> String {
             try #require(
                 await codes.deviceToken(
-                    for: [proved(text)], account, presented: presented, in: .default, at: now))
+                    for: [proved(text)], account, presented: presented, openedAt: openedAt,
+                    in: .default, at: now))
         }
 
         func isKnown(
@@ -114,6 +120,22 @@ import Testing
             #expect(renewed != token)
             #expect(await scene.isKnown(renewed, to: Self.ada))
             #expect(await scene.isKnown(renewed, to: Self.bob))
+        }
+    }
+
+    @Test func `an end after a sign-in ends the token that is made later`() async throws {
+        try await with { scene in
+            let grant = try await scene.session(Self.ada)
+            let openedAt = try #require(grant.openedAt)
+            let token = try await scene.token(Self.ada, openedAt: openedAt)
+            #expect(await scene.isKnown(token, to: Self.ada))
+            try await scene.submit(
+                .signOut(
+                    SignOut(
+                        caller: Caller(account: grant.account, session: grant.session),
+                        scope: .everywhere)))
+            let late = try await scene.token(Self.ada, openedAt: openedAt)
+            #expect(await !scene.isKnown(late, to: Self.ada))
         }
     }
 

@@ -135,6 +135,22 @@ import Testing
         }
     }
 
+    @Test func `a limit is read without a count`() async throws {
+        try await with { stores, _, _ in
+            let count = CodeCount(scope: sha256(Array("refused".utf8)), limit: 2)
+            func reached(after seconds: Int64 = 0) async throws -> ReachedCount? {
+                try await stores[1].reached(
+                    [count], in: .default, at: Self.now.adding(seconds: seconds))
+            }
+            for _ in 0..<count.limit {
+                for _ in 0...count.limit { #expect(try await reached() == nil) }
+                #expect(try await stores[0].count([count], in: .default, at: Self.now) == nil)
+            }
+            #expect(try await reached(after: 100) == ReachedCount(nil, waitSeconds: 3_500))
+            #expect(try await reached(after: CodeCount.windowSeconds) == nil)
+        }
+    }
+
     @Test func `a limit that no code lifts comes first`() async throws {
         try await with { stores, _, _ in
             let own = CodeCount(scope: sha256(Array("own".utf8)), limit: 1)

@@ -37,7 +37,7 @@ import Testing
         return (0..<count).map { number in
             Command(
                 id: generator.id(), tenant: .default,
-                origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil),
+                origin: Command.Origin(request: nil, clientIP: "203.0.113.7", userAgent: nil),
                 intent: .signIn(
                     SignIn(
                         proof(

@@ -30,22 +30,24 @@ struct SignInTests {
                 provider: provider("apple"), session: command.newSession))
     }
 
-    private func opened(_ command: SignIn, in first: SignIn) -> Reply {
+    private func opened(_ command: SignIn, in first: SignIn, _ scenario: Scenario) -> Reply {
         .signedIn(
             Grant(
                 account: first.newAccount, session: command.newSession,
                 authenticatedAt: command.proof.authenticatedAt, methods: command.proof.methods,
-                linkedProviders: [provider("apple")]),
+                linkedProviders: [provider("apple")],
+                openedAt: scenario.given.log.last?.recorded.recordedAt),
             isNewUser: command.newAccount == first.newAccount)
     }
 
     @Test func `an unknown subject gets an account, a link and a session`() throws {
         var scenario = Scenario()
         let first = signIn("ada", 1)
+        let effects = try scenario.when(first)
         #expect(
-            try scenario.when(first)
+            effects
                 == then(
-                    opened(first, in: first),
+                    opened(first, in: first, scenario),
                     .accountOpened(AccountOpened(account: first.newAccount)),
                     .providerLinked(
                         ProviderLinked(
@@ -79,8 +81,10 @@ struct SignInTests {
         let first = signIn("ada", 1)
         _ = try scenario.when(first)
         let later = signIn("ada", 2, creates: false, methods: try #require(Self.pin))
+        let effects = try scenario.when(later)
         #expect(
-            try scenario.when(later) == then(opened(later, in: first), signedIn(later, to: first)))
+            effects
+                == then(opened(later, in: first, scenario), signedIn(later, to: first)))
     }
 
     @Test func `an authentication time in the future is recorded as the present`() throws {
@@ -118,13 +122,17 @@ struct SignInTests {
         _ = try scenario.when(first)
         scenario.given.advanceClock(bySeconds: 59)
         let retry = signIn("ada", 2, singleUse: token)
+        let retryEffects = try scenario.when(retry)
         #expect(
-            try scenario.when(retry) == then(opened(retry, in: first), signedIn(retry, to: first)))
+            retryEffects
+                == then(opened(retry, in: first, scenario), signedIn(retry, to: first)))
         scenario.given.advanceClock(bySeconds: 1)
         #expect(
             try scenario.when(signIn("ada", 3, singleUse: token)) == refused(.invalidProviderToken))
         let other = signIn("ada", 4)
+        let otherEffects = try scenario.when(other)
         #expect(
-            try scenario.when(other) == then(opened(other, in: first), signedIn(other, to: first)))
+            otherEffects
+                == then(opened(other, in: first, scenario), signedIn(other, to: first)))
     }
 }

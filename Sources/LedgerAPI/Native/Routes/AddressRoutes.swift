@@ -41,7 +41,7 @@ struct ChangeAddressRoute: Route {
             grant, refreshToken: token, isNewUser: false,
             deviceToken: await call.services.codes.deviceToken(
                 for: [proof.address].compactMap(\.self) + kept, agreement.account,
-                presented: request.device, in: call.tenant, at: call.now))
+                presented: request.device, openedAt: grant.openedAt, in: call.tenant, at: call.now))
     }
 
     private struct Request {

@@ -159,7 +159,7 @@ extension RouteCall {
             anonymousSecret: newSecret,
             deviceToken: await services.codes.deviceToken(
                 for: [proof.knownAddress].compactMap(\.self), secondFactor?.account,
-                presented: device, in: tenant, at: now),
+                presented: device, openedAt: opened.grant.openedAt, in: tenant, at: now),
             challenge: await challenge(of: confirmation), isBeside: isBeside,
             status: confirmation == nil ? 200 : 201)
     }
