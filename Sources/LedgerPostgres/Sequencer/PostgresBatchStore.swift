@@ -196,34 +196,43 @@ package final class PostgresBatchStore: BatchStore {
         of batches: [TenantBatch], at now: Timestamp
     ) -> [() throws -> [Call]] {
         [
-            {
-                try MergeWrites.calls(for: batches) + IdentityWrites.moves(in: batches)
-                    + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
-                    + ChallengeRows.calls(for: batches)
-                    + PasswordWrites.ends(in: batches, at: now)
-                    + FactorWrites.calls(for: batches, keyring: self.keyring)
-                    + NoticeWrites.calls(
-                        in: batches, at: now, language: self.noticeLanguage,
-                        textsMax: self.noticeTextsMax)
-                    + AddressWrites.releases(in: batches)
-                    + OperationalWrites.calls(for: batches, at: now)
-                    + ErasureRequestRows.calls(for: batches)
-                    + RulesWrites.calls(for: batches)
-            },
-            {
-                var secrets = SecretWrites(keyring: self.keyring)
-                for batch in batches { try secrets.add(batch) }
-                return secrets.calls
-            },
-            // Erasures remove rows written by earlier commands; only then is a subject's row free for
-            // the new identity that it was given.
-            {
-                try ErasureWrites.calls(for: batches) + IdentityWrites.names(in: batches)
-                    + AddressWrites.names(in: batches) + NameWrites.calls(for: batches)
-                    + TraceWrites.calls(for: batches)
-                    + PasswordWrites.stores(in: batches, keyring: self.keyring)
-            },
+            { try self.changes(in: batches, at: now) },
+            { try self.secrets(of: batches) },
+            { try self.names(in: batches) },
         ]
+    }
+
+    private func changes(
+        in batches: [TenantBatch], at now: Timestamp
+    ) throws(BatchFault) -> [Call] {
+        try MergeWrites.calls(for: batches) + IdentityWrites.moves(in: batches)
+            + SessionWrites.calls(for: batches) + SpentIDTokens.calls(for: batches)
+            + ChallengeRows.calls(for: batches)
+            + PasswordWrites.ends(in: batches, at: now)
+            + FactorWrites.calls(for: batches, keyring: keyring)
+            + NoticeWrites.calls(
+                in: batches, at: now, language: noticeLanguage, textsMax: noticeTextsMax)
+            + AddressWrites.releases(in: batches)
+            + OperationalWrites.calls(for: batches, at: now)
+            + ErasureRequestRows.calls(for: batches)
+            + RulesWrites.calls(for: batches)
+    }
+
+    private func secrets(of batches: [TenantBatch]) throws(BatchFault) -> [Call] {
+        var secrets = SecretWrites(keyring: keyring)
+        for batch in batches {
+            try secrets.add(batch)
+        }
+        return secrets.calls
+    }
+
+    /// Returns the erasures, which remove rows written by earlier commands, and the rows with names: only after an
+    /// erasure is a subject's row free for the new identity that it was given.
+    private func names(in batches: [TenantBatch]) throws(BatchFault) -> [Call] {
+        try ErasureWrites.calls(for: batches)
+            + IdentityWrites.names(in: batches) + AddressWrites.names(in: batches)
+            + NameWrites.calls(for: batches) + TraceWrites.calls(for: batches)
+            + PasswordWrites.stores(in: batches, keyring: keyring)
     }
 }
 

@@ -145,11 +145,12 @@ struct AccountImporter: Sendable {
                 let part = reads[start...].prefix(Self.mappedTogether)
                 tasks.addTask { [mapper] in
                     let now = Timestamp.now
+                    let identifiers = IdentifierBits()
                     let mapped = part.map { read in
                         var read = read
                         if case .account(let account) = read.record {
                             read.mapped = mapper.map(
-                                account, at: now, newID: SecureRandom.uint128)
+                                account, at: now, newID: identifiers.next)
                         }
                         return read
                     }

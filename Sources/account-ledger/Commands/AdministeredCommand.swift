@@ -13,6 +13,8 @@ struct AdministeredCommand: Sendable {
         name: "reason", placeholder: "TEXT",
         meaning: "reason such as a case number, for the access log; required")
 
+    private static let identifiers = IdentifierBits()
+
     let url: String
     let tenant: TenantID
     /// The keys that authenticate appended events; nil when LEDGER_KEYS is not set.
@@ -183,7 +185,7 @@ struct AdministeredCommand: Sendable {
     /// Makes a command of no request.
     func command(_ intent: Command.Intent) -> Command {
         Command(
-            id: CommandID(at: .now, random: SecureRandom.uint128()), tenant: tenant,
+            id: CommandID(at: .now, random: Self.identifiers.next()), tenant: tenant,
             origin: Command.Origin(request: nil, clientIP: nil, userAgent: nil), intent: intent)
     }
 
