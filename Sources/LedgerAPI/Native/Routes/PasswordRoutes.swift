@@ -206,8 +206,8 @@ struct ChangePasswordRoute: Route {
         return await call.session(
             grant, refreshToken: token, isNewUser: false,
             deviceToken: await call.services.codes.deviceToken(
-                for: agreement.addresses, agreement.account, presented: device, in: call.tenant,
-                at: call.now))
+                for: agreement.addresses, agreement.account, presented: device,
+                openedAt: grant.openedAt, in: call.tenant, at: call.now))
     }
 }
 
