@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func `a limit is read without a count`() async throws {
-        try await with { stores, _, _ in
+        try await with { (stores, _, _) async throws in
             let count = CodeCount(scope: sha256(Array("refused".utf8)), limit: 2)
             func reached(after seconds: Int64 = 0) async throws -> ReachedCount? {
                 try await stores[1].reached(
