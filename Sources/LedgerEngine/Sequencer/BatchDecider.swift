@@ -30,9 +30,15 @@ package struct BatchDecider: Sendable {
 
     /// Decides the commands, and adds the resulting writes to the tenants' batches.
     ///
+    /// - Parameters:
+    ///   - commands: The commands, which may be a part of the batch's.
+    ///   - loaded: The tenants' batches, with the decisions of the parts before.
+    ///   - isLast: Whether they are the last ones of the batch. The outcome of a former part has no recordings: each
+    ///     would copy those of all parts so far, and look for their notices again.
+    /// - Returns: The answers, with the recordings of the whole batch.
     /// - Throws: `BatchFault.fold` when the model contradicts itself.
     func decide(
-        _ commands: [Command], in loaded: LoadedBatch
+        _ commands: [Command], in loaded: LoadedBatch, isLast: Bool = true
     ) throws(BatchFault) -> BatchOutcome {
         let recorder = Recorder(leafHash: LogDigest.leaf, digest: LogDigest.sha256, random: random)
         var answers: [Sequencer.Answer] = []
@@ -66,6 +72,7 @@ package struct BatchDecider: Sendable {
             forgetAttempts(after: decision.effects, in: batch, at: loaded.now, rules)
             answers.append(.success(decision.result.map { $0.naming(recorded) }))
         }
+        guard isLast else { return BatchOutcome(answers: answers, recordings: []) }
         let touched = loaded.tenants.values.filter { !$0.recordings.isEmpty }
         return BatchOutcome(
             answers: answers,

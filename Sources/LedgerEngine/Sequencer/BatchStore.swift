@@ -58,7 +58,7 @@ extension BatchOutcome {
     /// Creates the outcome of no command.
     package init() { self.init(answers: [], recordings: []) }
 
-    /// Adds the outcome of the batch's next commands, whose recordings are those of all so far.
+    /// Adds the outcome of the batch's next commands; that of the last ones has the recordings of all.
     package mutating func add(_ next: BatchOutcome) {
         answers += next.answers
         recordings = next.recordings

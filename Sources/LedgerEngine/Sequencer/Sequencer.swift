@@ -152,7 +152,8 @@ package final class Sequencer: CommandQueue {
         do throws(BatchFault) {
             let outcome = try await lane.store.transact(BatchKeys(commands)) {
                 [decider] loaded, part throws(BatchFault) in
-                try decider.decide(Array(commands[part]), in: loaded)
+                try decider.decide(
+                    Array(commands[part]), in: loaded, isLast: part.upperBound == commands.count)
             }
             counters.committed(
                 commands: batch.count,

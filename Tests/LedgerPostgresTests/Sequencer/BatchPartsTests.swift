@@ -56,13 +56,17 @@ import Testing
         let commands = Self.commands(expected.last?.upperBound ?? 0, seed: 1)
         try await Self.with { fixture, store, verifier in
             let before = try await fixture.log().count
-            let decided = Mutex<[Range<Int>]>([])
+            let ranges = Mutex<[Range<Int>]>([])
             let outcome = try await store.transact(BatchKeys(commands)) {
                 loaded, part throws(BatchFault) in
-                decided.withLock { $0.append(part) }
-                return try Self.decider.decide(Array(commands[part]), in: loaded)
+                ranges.withLock { $0.append(part) }
+                let isLast = part.upperBound == commands.count
+                let decided = try Self.decider.decide(
+                    Array(commands[part]), in: loaded, isLast: isLast)
+                #expect(decided.recordings.isEmpty == !isLast)
+                return decided
             }
-            #expect(decided.withLock(\.self) == expected)
+            #expect(ranges.withLock(\.self) == expected)
             let accounts = try outcome.answers.map { answer in
                 guard case .success(.signedIn(let grant, _)) = try answer.get() else {
                     throw BatchFault.damaged("\(answer)")
