@@ -7,6 +7,7 @@ import Testing
         "tenant_moves": "reads the marks themselves",
         "tenants": "lists the tenants; work on them uses served_tenants",
         "opened_tenants": "reads which keys the logs name, which commands need of every tenant",
+        "accepted_restores": "a tenant that arrives has the time of its former place",
         "sealer_held": "finds leases to release",
         "AllTenants+Names.verify_tenants_*": "verify leaves out the halves of tenants itself",
         "checkpointed_tenants": "finds the checkpoints of a table that is dropped for all tenants",

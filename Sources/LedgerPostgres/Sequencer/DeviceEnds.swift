@@ -68,6 +68,8 @@ package enum DeviceEnds {
 
     /// Returns the call that ends all device tokens of a tenant, as after a restore, which brings back the tokens of
     /// accounts whose sessions have ended since.
+    ///
+    /// Servers that start afterwards refuse the tenant's sealed tokens of before, too: ``AllTenants/restores(on:)``.
     package static func endingAll(of tenant: TenantID) -> Call {
         Call(endAll, [.text(tenant.description)])
     }

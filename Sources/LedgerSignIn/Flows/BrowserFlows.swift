@@ -23,9 +23,9 @@ package struct BrowserFlows: Sendable {
 
     private let tokens: SealedTokens
 
-    /// Uses the secret that all processes of the ledger share.
-    package init(key secret: SymmetricKey) {
-        tokens = SealedTokens(key: secret, label: "browser-flow")
+    /// Uses the secret that all processes of the ledger share, and the times of the last accepted restores.
+    package init(key secret: SymmetricKey, restores: [TenantID: Timestamp] = [:]) {
+        tokens = SealedTokens(key: secret, label: "browser-flow", restores: restores)
     }
 
     /// A flow in the browser, between the address that began it and the callback.
@@ -62,7 +62,7 @@ package struct BrowserFlows: Sendable {
 
     /// Begins a flow; returns the token for the address that the client opens in the browser.
     package func begin(_ flow: BrowserFlow, in tenant: TenantID, at now: Timestamp) -> String {
-        tokens.seal("begun\0\(tenant)", until: now.adding(seconds: Self.seconds)) {
+        tokens.seal("begun\0\(tenant)", in: tenant, until: now.adding(seconds: Self.seconds)) {
             flow.writeMembers(to: &$0)
         }
     }
@@ -71,13 +71,13 @@ package struct BrowserFlows: Sendable {
     ///
     /// - Returns: nil unless it was begun for the tenant and has not expired.
     package func start(_ token: String, in tenant: TenantID, at now: Timestamp) -> Pending? {
-        guard let (members, _) = tokens.open(token, "begun\0\(tenant)", at: now),
+        guard let (members, _) = tokens.open(token, "begun\0\(tenant)", in: tenant, at: now),
             let flow = BrowserFlow(members)
         else { return nil }
         let verifier = Base64URL.encode(SecureRandom.bytes(32))
         let nonce = Base64URL.encode(SecureRandom.bytes(16))
         let cookie = tokens.seal(
-            "pending\0\(tenant)", until: now.adding(seconds: Self.seconds)
+            "pending\0\(tenant)", in: tenant, until: now.adding(seconds: Self.seconds)
         ) { writer in
             flow.writeMembers(to: &writer)
             writer.member("verifier", verifier)
@@ -92,7 +92,8 @@ package struct BrowserFlows: Sendable {
     package func pending(
         _ cookie: String, state: String, in tenant: TenantID, at now: Timestamp
     ) -> Pending? {
-        guard let (members, _) = tokens.open(cookie, "pending\0\(tenant)", at: now),
+        guard
+            let (members, _) = tokens.open(cookie, "pending\0\(tenant)", in: tenant, at: now),
             let flow = BrowserFlow(members), let verifier = members["verifier"]?.string,
             let nonce = members["nonce"]?.string
         else { return nil }
@@ -105,7 +106,9 @@ package struct BrowserFlows: Sendable {
     ///
     /// - Returns: The token by which the browser comes back with its cookie.
     package func keep(_ answer: Answer, in tenant: TenantID, at now: Timestamp) -> String {
-        tokens.seal("form\0\(tenant)", until: now.adding(seconds: Self.codeSeconds)) { writer in
+        tokens.seal(
+            "form\0\(tenant)", in: tenant, until: now.adding(seconds: Self.codeSeconds)
+        ) { writer in
             writer.member("state", answer.state)
             writer.member("code", answer.code)
             writer.member("error", answer.error)
@@ -117,7 +120,7 @@ package struct BrowserFlows: Sendable {
     package func kept(_ token: String, in tenant: TenantID, at now: Timestamp) -> Answer? {
         guard
             let (members, _) = tokens.open(
-                token, "form\0\(tenant)", at: now, bytesMax: Self.answerBytesMax),
+                token, "form\0\(tenant)", in: tenant, at: now, bytesMax: Self.answerBytesMax),
             let state = members["state"]?.string
         else { return nil }
         return Answer(
@@ -130,7 +133,7 @@ package struct BrowserFlows: Sendable {
         _ flow: BrowserFlow, _ proof: Proof, in tenant: TenantID, at now: Timestamp
     ) -> String {
         seal(
-            proof, for: flow.use, Self.code(flow.challenge, flow.provider, tenant),
+            proof, for: flow.use, Self.code(flow.challenge, flow.provider, tenant), in: tenant,
             until: now.adding(seconds: Self.codeSeconds))
     }
 
@@ -151,14 +154,15 @@ package struct BrowserFlows: Sendable {
     ) -> String {
         seal(
             proof, for: .refusedLink(caller),
-            Self.code(body.challenge, proof.subject.provider, tenant),
+            Self.code(body.challenge, proof.subject.provider, tenant), in: tenant,
             until: now.adding(seconds: Self.proofSeconds))
     }
 
     private func seal(
-        _ proof: Proof, for use: BrowserFlow.Use, _ context: String, until: Timestamp
+        _ proof: Proof, for use: BrowserFlow.Use, _ context: String, in tenant: TenantID,
+        until: Timestamp
     ) -> String {
-        tokens.seal(context, until: until) { writer in
+        tokens.seal(context, in: tenant, until: until) { writer in
             use.writeMembers(to: &writer)
             proof.writeMembers(to: &writer)
         }
@@ -174,7 +178,7 @@ package struct BrowserFlows: Sendable {
     ) throws(Credential.Flaw) -> Proof {
         guard FlowBody.verifierLengths.contains(body.verifier.utf8.count),
             let (members, token) = tokens.open(
-                body.code, Self.code(body.challenge, provider, tenant), at: now),
+                body.code, Self.code(body.challenge, provider, tenant), in: tenant, at: now),
             let use = BrowserFlow.Use(members), use.serves(purpose, by: caller),
             let proof = Proof(
                 members, usedUp: Self.usedUp(use, by: token), names: { _, _ in [] })

@@ -55,7 +55,9 @@ extension PageSessions {
     private func cookie(
         of flow: Flow, lasting seconds: Int64, in tenant: TenantID, at now: Timestamp
     ) -> String {
-        tokens.seal("flow\0\(tenant)", until: now.adding(seconds: seconds)) { writer in
+        tokens.seal(
+            "flow\0\(tenant)", in: tenant, until: now.adding(seconds: seconds)
+        ) { writer in
             writer.member("provider", flow.provider.description)
             writer.member("purpose", flow.purpose)
             writer.member("error", flow.error)
@@ -66,7 +68,7 @@ extension PageSessions {
 
     /// Returns the flow of a cookie; nil unless it was begun for the tenant and has not expired.
     package func flow(_ cookie: String, in tenant: TenantID, at now: Timestamp) -> Flow? {
-        guard let (members, _) = tokens.open(cookie, "flow\0\(tenant)", at: now),
+        guard let (members, _) = tokens.open(cookie, "flow\0\(tenant)", in: tenant, at: now),
             let provider = members["provider"]?.string.flatMap({ ProviderName($0) }),
             let purpose = members["purpose"]?.string, let verifier = members["verifier"]?.string
         else { return nil }

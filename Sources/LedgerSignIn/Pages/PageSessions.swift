@@ -38,7 +38,7 @@ package struct PageSessions: Sendable {
     package func begin(_ caller: Caller?, in tenant: TenantID, at now: Timestamp) -> Session {
         let token = Base64URL.encode(SecureRandom.bytes(Self.tokenByteCount))
         let cookie = tokens.seal(
-            "session\0\(tenant)", until: now.adding(seconds: Self.seconds)
+            "session\0\(tenant)", in: tenant, until: now.adding(seconds: Self.seconds)
         ) { writer in
             writer.member("token", token)
             writer.member("account", caller?.account.description)
@@ -49,7 +49,8 @@ package struct PageSessions: Sendable {
 
     /// Returns the session of a cookie; nil unless it was begun for the tenant and has not expired.
     package func session(_ cookie: String, in tenant: TenantID, at now: Timestamp) -> Session? {
-        guard let (members, _) = tokens.open(cookie, "session\0\(tenant)", at: now),
+        guard
+            let (members, _) = tokens.open(cookie, "session\0\(tenant)", in: tenant, at: now),
             let token = members["token"]?.string
         else { return nil }
         var caller: Caller?

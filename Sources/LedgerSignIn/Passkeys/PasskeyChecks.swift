@@ -52,15 +52,16 @@ package final class PasskeyChecks: Sendable {
     /// - Parameters:
     ///   - store: Finds passkeys.
     ///   - secret: The secret that all processes of the ledger share.
+    ///   - restores: The times of the last accepted restores.
     ///   - onCounterFault: Called for each response whose counter did not go up, with the account that has the passkey,
     ///     and whether the settings refuse it.
     package init(
-        store: any PasskeyStore, key secret: SymmetricKey,
+        store: any PasskeyStore, key secret: SymmetricKey, restores: [TenantID: Timestamp] = [:],
         onCounterFault: @escaping @Sendable (TenantID, AccountID, _ isRefused: Bool) -> Void
     ) {
         self.store = store
         self.onCounterFault = onCounterFault
-        tokens = SealedTokens(key: secret, label: "passkey-challenge")
+        tokens = SealedTokens(key: secret, label: "passkey-challenge", restores: restores)
     }
 
     /// Makes the challenge of a registration.
@@ -163,7 +164,7 @@ package final class PasskeyChecks: Sendable {
     ) -> Opened? {
         guard
             let (members, token) = tokens.open(
-                body.challenge, Self.context(use, provider, tenant), at: now),
+                body.challenge, Self.context(use, provider, tenant), in: tenant, at: now),
             let bytes = members["challenge"]?.string.flatMap({ Base64URL.decode($0) }),
             let handle = members["user"]?.string.flatMap({ Base64URL.decode($0) }),
             let ceremony = settings.ceremony(bytes, for: use)
@@ -242,7 +243,7 @@ package final class PasskeyChecks: Sendable {
         in tenant: TenantID, at now: Timestamp
     ) -> String {
         tokens.seal(
-            Self.context(use, provider, tenant),
+            Self.context(use, provider, tenant), in: tenant,
             until: now.adding(seconds: Self.challengeSeconds)
         ) { writer in
             writer.member("challenge", Base64URL.encode(challenge))

@@ -15,17 +15,26 @@ struct SealedTokens: Sendable {
     private let key: SymmetricKey
     private let digests: HMACKey
     private let label: [UInt8]
+    private let restores: [TenantID: Timestamp]
 
     /// Derives a key for a use from the secret that all processes of the ledger share.
-    init(key secret: SymmetricKey, label: String) {
+    ///
+    /// - Parameters:
+    ///   - secret: The secret.
+    ///   - label: The use.
+    ///   - restores: The times of the last accepted restores, before which tokens of the tenants were sealed that are
+    ///     invalid: each time is authenticated with the tenant's tokens.
+    init(key secret: SymmetricKey, label: String, restores: [TenantID: Timestamp] = [:]) {
         self.label = Array(label.utf8)
+        self.restores = restores
         digests = HMACKey(secret)
         key = HKDFSHA256.key(from: secret, label: "account-ledger \(label)")
     }
 
     /// Returns the token of an object, until a time.
     func seal(
-        _ context: String, until: Timestamp, _ members: (inout JSONWriter) -> Void
+        _ context: String, in tenant: TenantID?, until: Timestamp,
+        _ members: (inout JSONWriter) -> Void
     ) -> String {
         var writer = JSONWriter(reserving: 512)
         writer.object { writer in
@@ -34,20 +43,26 @@ struct SealedTokens: Sendable {
             members(&writer)
         }
         return Base64URL.encode(
-            AESGCM.seal(writer.bytes, key: key, additional: Array(context.utf8)))
+            AESGCM.seal(writer.bytes, key: key, additional: additional(context, tenant)))
     }
 
-    /// Reads a token; nil unless it was sealed for the context and has not expired.
+    /// Reads a token; nil unless it was sealed for the context, since the tenant's last restore, and has not expired.
     func open(
-        _ text: String, _ context: String, at now: Timestamp, bytesMax: Int = Self.bytesMax
+        _ text: String, _ context: String, in tenant: TenantID?, at now: Timestamp,
+        bytesMax: Int = Self.bytesMax
     ) -> (members: JSONMembers, token: SingleUseIDToken)? {
         guard text.utf8.count <= bytesMax, let box = Base64URL.decode(text),
-            let plaintext = AESGCM.open(box, key: key, additional: Array(context.utf8)),
+            let plaintext = AESGCM.open(box, key: key, additional: additional(context, tenant)),
             let members = JSONValue(parsing: plaintext)?.members,
             let until = members["until"]?.microseconds, now < until,
             let digest = Digest(digests.mac(of: label + [0] + box))
         else { return nil }
         return (members, SingleUseIDToken(digest: digest, expiresAt: until))
+    }
+
+    private func additional(_ context: String, _ tenant: TenantID?) -> [UInt8] {
+        let restored = tenant.flatMap { restores[$0] }
+        return Array((restored.map { "\(context)\0\($0.microseconds)" } ?? context).utf8)
     }
 }
 

@@ -14,9 +14,9 @@ package struct SecondFactorTokens: Sendable {
 
     private let tokens: SealedTokens
 
-    /// Uses the secret that all processes of the ledger share.
-    package init(key secret: SymmetricKey) {
-        tokens = SealedTokens(key: secret, label: "second-factor-token")
+    /// Uses the secret that all processes of the ledger share, and the times of the last accepted restores.
+    package init(key secret: SymmetricKey, restores: [TenantID: Timestamp] = [:]) {
+        tokens = SealedTokens(key: secret, label: "second-factor-token", restores: restores)
     }
 
     /// The first step of a sign-in.
@@ -31,7 +31,9 @@ package struct SecondFactorTokens: Sendable {
     package func issue(
         for proof: Proof, of account: AccountID, in tenant: TenantID, at now: Timestamp
     ) -> String {
-        tokens.seal(Self.signIn(tenant), until: now.adding(seconds: Self.signInSeconds)) { writer in
+        tokens.seal(
+            Self.signIn(tenant), in: tenant, until: now.adding(seconds: Self.signInSeconds)
+        ) { writer in
             writer.member("account", account.description)
             proof.writeMembers(to: &writer)
         }
@@ -49,7 +51,7 @@ package struct SecondFactorTokens: Sendable {
         _ text: String, in tenant: TenantID, names: (String, AddressKind) -> [AddressName],
         at now: Timestamp
     ) -> FirstStep? {
-        guard let (members, token) = tokens.open(text, Self.signIn(tenant), at: now),
+        guard let (members, token) = tokens.open(text, Self.signIn(tenant), in: tenant, at: now),
             let account = members["account"]?.string.flatMap({ AccountID($0) }),
             let proof = Proof(members, names: names)
         else { return nil }
@@ -61,7 +63,8 @@ package struct SecondFactorTokens: Sendable {
         enrolling secret: [UInt8], for caller: Caller, in tenant: TenantID, at now: Timestamp
     ) -> String {
         tokens.seal(
-            Self.enrolment(caller, tenant), until: now.adding(seconds: Self.enrolmentSeconds)
+            Self.enrolment(caller, tenant), in: tenant,
+            until: now.adding(seconds: Self.enrolmentSeconds)
         ) { writer in
             writer.member("secret", Base64URL.encode(secret))
         }
@@ -71,7 +74,9 @@ package struct SecondFactorTokens: Sendable {
     func enrolment(
         _ text: String, of caller: Caller, in tenant: TenantID, at now: Timestamp
     ) -> (secret: [UInt8], token: SingleUseIDToken)? {
-        guard let (members, token) = tokens.open(text, Self.enrolment(caller, tenant), at: now),
+        guard
+            let (members, token) = tokens.open(
+                text, Self.enrolment(caller, tenant), in: tenant, at: now),
             let secret = members["secret"]?.string.flatMap({ Base64URL.decode($0) })
         else { return nil }
         return (secret, token)

@@ -84,7 +84,7 @@ package struct StaffFlows: Sendable {
         let verifier = Base64URL.encode(SecureRandom.bytes(32))
         let nonce = Base64URL.encode(SecureRandom.bytes(16))
         let cookie = tokens.seal(
-            Self.context, until: now.adding(seconds: Self.seconds)
+            Self.context, in: nil, until: now.adding(seconds: Self.seconds)
         ) { writer in
             writer.member("verifier", verifier)
             writer.member("nonce", nonce)
@@ -185,7 +185,7 @@ package struct StaffFlows: Sendable {
     }
 
     private func pending(_ cookie: String, at now: Timestamp) -> Pending? {
-        guard let (members, _) = tokens.open(cookie, Self.context, at: now),
+        guard let (members, _) = tokens.open(cookie, Self.context, in: nil, at: now),
             let verifier = members["verifier"]?.string, let nonce = members["nonce"]?.string,
             let callback = members["callback"]?.string, let path = members["path"]?.string,
             let tenant = members["tenant"]?.string.flatMap({ TenantID($0) }),

@@ -119,7 +119,7 @@ package struct StaffSessions: Sendable {
     package func session(_ stored: StoredStaffSession, at now: Timestamp) -> Session? {
         guard now < stored.usedAt.adding(seconds: Self.idleSeconds), now < stored.expiresAt,
             let (members, token) = contents.open(
-                stored.content, Self.context(stored.digest), at: now,
+                stored.content, Self.context(stored.digest), in: nil, at: now,
                 bytesMax: Self.contentBytesMax),
             let id = members["staff"]?.string.flatMap({ StaffID($0) }), id == stored.staff,
             let name = members["name"]?.string, let roles = StaffRoles(members)
@@ -135,7 +135,7 @@ package struct StaffSessions: Sendable {
         _ person: StaffPerson, _ chosen: Role?, _ authenticatedAt: Timestamp?, _ digest: Digest,
         until end: Timestamp
     ) -> String {
-        contents.seal(Self.context(digest), until: end) { writer in
+        contents.seal(Self.context(digest), in: nil, until: end) { writer in
             writer.member("staff", person.id.description)
             writer.member("name", person.name)
             person.roles.writeMember(to: &writer)

@@ -89,7 +89,7 @@ extension Server {
         counters: PasskeyMetrics
     ) -> APIServices {
         let log = log
-        let passkeys = PasskeyChecks(store: credentials, key: keys.refresh) {
+        let passkeys = PasskeyChecks(store: credentials, key: keys.refresh, restores: restores) {
             tenant, account, isRefused in
             counters.countRefusal()
             if isRefused {
@@ -112,12 +112,14 @@ extension Server {
             singleUseIDTokens: SingleUseIDTokens(key: keys.refresh),
             requestDigests: requestDigests, codes: codes, passwords: passwords,
             passkeys: passkeys,
-            flows: BrowserFlows(key: keys.refresh), pages: PageSessions(key: keys.refresh),
+            flows: BrowserFlows(key: keys.refresh, restores: restores),
+            pages: PageSessions(key: keys.refresh),
             staff: staff?.services(key: keys.refresh, url: configuration.databaseURL, log: log),
             publicURL: publicURL,
             secondFactors: SecondFactors(
                 store: credentials, codes: codes,
-                passkeys: passkeys, tokens: SecondFactorTokens(key: keys.refresh)),
+                passkeys: passkeys,
+                tokens: SecondFactorTokens(key: keys.refresh, restores: restores)),
             mergePlans: MergePlanDigests(key: keys.refresh),
             now: { .now },
             random: { [identifiers = IdentifierBits()] in identifiers.next() },

@@ -46,6 +46,8 @@ struct Server: Sendable {
     let codes: AddressCodes
     let credentials: PostgresCredentialStore
     let passwords: PasswordChecks
+    /// The times of the last accepted restores, for which every server is stopped.
+    let restores: [TenantID: Timestamp]
     /// The beginning of the addresses at which browsers reach the service; nil when it is not set.
     let publicURL: String?
     /// The identity provider of the staff; nil without a console.
@@ -62,6 +64,9 @@ struct Server: Sendable {
         let opened = try Self.openings(configuration)
         let keys = try opened.keys(from: configuration.keys, mode: configuration.mode)
         self.keys = keys
+        restores = try SchemaCheck.withConnection(to: configuration.databaseURL) {
+            try AllTenants.restores(on: $0)
+        }
         if let directory = configuration.sealerDirectory {
             try await SealingSetup.check(directory, url: configuration.databaseURL)
         }
