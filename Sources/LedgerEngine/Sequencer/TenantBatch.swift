@@ -31,6 +31,8 @@ package final class TenantBatch {
     package private(set) var recordings: [Recording] = []
     /// The number of recordings that the store has taken.
     private var takenCount = 0
+    /// Whether account holders are told of an event.
+    private(set) var hasTellingEvent = false
     /// The traces of requests, each with the positions of its events.
     package private(set) var traces: [(positions: ClosedRange<LogPosition>, trace: TraceContext)] =
         []
@@ -100,8 +102,10 @@ package final class TenantBatch {
                 (positions: first.recorded.position...last.recorded.position, trace: trace))
         }
         recordings.append(contentsOf: recorded)
+        let ledger = state.ledger
         for recording in recorded {
-            changes.add(recording.recorded, in: state.ledger)
+            changes.add(recording.recorded, in: ledger)
+            if !hasTellingEvent, recording.recorded.notices != nil { hasTellingEvent = true }
             if case .rulesSet = recording.recorded.event { hasConfiguredRules = nil }
         }
         for effect in effects {
