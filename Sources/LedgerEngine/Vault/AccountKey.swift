@@ -20,6 +20,15 @@ package struct AccountKey: Sendable {
         AccountKey(bytes: SecureRandom.bytes(32))
     }
 
+    /// Generates random keys by one draw, which costs little more than that of one key.
+    package static func generate(_ count: Int) -> [AccountKey] {
+        let bytes = SecureRandom.bytes(count * SymmetricKey.byteCount)
+        return (0..<count).compactMap { index in
+            let start = index * SymmetricKey.byteCount
+            return AccountKey(bytes: Array(bytes[start..<start + SymmetricKey.byteCount]))
+        }
+    }
+
     /// Encrypts the disclosures of one event about this account, bound to their position in the
     /// log.
     package func seal(

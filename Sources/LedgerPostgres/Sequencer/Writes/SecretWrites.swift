@@ -43,9 +43,11 @@ struct SecretWrites {
     /// - Throws: `BatchFault.damaged` if a live account has no readable key: a disclosure is never
     ///   dropped silently, and never written with another key.
     mutating func add(_ batch: TenantBatch) throws(BatchFault) {
-        for id in batch.changes.accountsOpened {
-            guard let key = AccountKey.generate(),
-                let wrapped = keyring.wrap(key, tenant: batch.tenant, account: id)
+        let opened = batch.changes.accountsTouched.filter {
+            batch.changes.accountsOpened.contains($0)
+        }
+        for (id, key) in zip(opened, AccountKey.generate(opened.count)) {
+            guard let wrapped = keyring.wrap(key, tenant: batch.tenant, account: id)
             else { throw .damaged("the wrapping key") }
             batch.keys.add(key, of: id)
             keyTenants.append(batch.tenant.description)
