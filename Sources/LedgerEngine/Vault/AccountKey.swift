@@ -1,4 +1,4 @@
-import Cryptography
+package import Cryptography
 package import Ledger
 
 /// The key that encrypts the disclosures about one account; destroying it erases them.
@@ -32,14 +32,15 @@ package struct AccountKey: Sendable {
     /// Encrypts the disclosures of one event about this account, bound to their position in the
     /// log.
     package func seal(
-        _ disclosures: [[UInt8]], tenant: TenantID, position: LogPosition, account: AccountID
+        _ disclosures: [[UInt8]], tenant: TenantID, position: LogPosition, account: AccountID,
+        by sealer: AESGCMSealer = AESGCMSealer()
     ) -> [UInt8] {
-        AESGCM.seal(
+        sealer.seal(
             DisclosureList.join(disclosures), key: key,
             additional: Self.additional(tenant, position, account))
     }
 
-    /// Decrypts the result of ``seal(_:tenant:position:account:)``; nil if anything was changed.
+    /// Decrypts the result of ``seal(_:tenant:position:account:by:)``; nil if anything was changed.
     package func open(
         _ ciphertext: [UInt8], tenant: TenantID, position: LogPosition, account: AccountID
     ) -> [(encoded: [UInt8], disclosure: Disclosure)]? {

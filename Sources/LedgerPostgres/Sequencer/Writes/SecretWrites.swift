@@ -1,3 +1,4 @@
+import Cryptography
 import Ledger
 import LedgerEngine
 import Postgres
@@ -25,6 +26,7 @@ struct SecretWrites {
     }
 
     private let keyring: WrappingKeyring
+    private let sealer = AESGCMSealer()
     private var tenants: [String] = []
     private var positions: [Int64] = []
     private var accounts: [UInt128] = []
@@ -47,7 +49,8 @@ struct SecretWrites {
             batch.changes.accountsOpened.contains($0)
         }
         for (id, key) in zip(opened, AccountKey.generate(opened.count)) {
-            guard let wrapped = keyring.wrap(key, tenant: batch.tenant, account: id)
+            guard
+                let wrapped = keyring.wrap(key, tenant: batch.tenant, account: id, by: sealer)
             else { throw .damaged("the wrapping key") }
             batch.keys.add(key, of: id)
             keyTenants.append(batch.tenant.description)
@@ -65,8 +68,8 @@ struct SecretWrites {
             accounts.append(about.bits)
             ciphertexts.append(
                 key.seal(
-                    recording.disclosures, tenant: batch.tenant, position: position, account: about)
-            )
+                    recording.disclosures, tenant: batch.tenant, position: position, account: about,
+                    by: sealer))
         }
     }
 
