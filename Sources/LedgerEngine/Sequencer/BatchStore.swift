@@ -58,6 +58,9 @@ extension BatchOutcome {
     /// Creates the outcome of no command.
     package init() { self.init(answers: [], recordings: []) }
 
+    /// Releases the recordings, which the batch then appends to without a copy; the next outcome has them, too.
+    package mutating func releaseRecordings() { recordings = [] }
+
     /// Adds the outcome of the batch's next commands, whose recordings are those of all so far.
     package mutating func add(_ next: BatchOutcome) {
         answers += next.answers

@@ -142,6 +142,7 @@ package final class PostgresBatchStore: BatchStore {
             for batch in batches { try batch.checkLoadedRows() }
         }
         func decision(_ part: Range<Int>) throws -> [Call] {
+            outcome.releaseRecordings()
             do throws(BatchFault) {
                 outcome.add(try decide(loaded, part))
             } catch {
