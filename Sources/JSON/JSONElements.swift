@@ -210,11 +210,13 @@ package struct JSONElements: Sendable {
 
     /// Follows a value to its end; false when the bytes end before.
     private mutating func follow() -> Bool {
-        var index = chunk.startIndex
-        let end = chunk.endIndex
+        // Not of the member, which each byte would read anew.
+        let bytes = chunk
+        var index = bytes.startIndex
+        let end = bytes.endIndex
         var isAtEnd = false
         while index < end, !isAtEnd {
-            let byte = chunk[index]
+            let byte = bytes[index]
             if byte == 0x0A { line += 1 }
             if isInString {
                 if isEscaped {

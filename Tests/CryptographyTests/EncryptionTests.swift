@@ -47,6 +47,24 @@ import Testing
         #expect(AESGCM.open(box, key: key, additional: additional) == plaintext)
     }
 
+    @Test func `boxes sealed one after the other are those of their own keys`() {
+        let sealer = AESGCMSealer()
+        let keys = [SymmetricKey.generate(), .generate()]
+        var nonces: Set<[UInt8]> = []
+        for (index, turn) in [0, 0, 1, 0, 1, 1, 0].enumerated() {
+            let plaintext = [UInt8](repeating: UInt8(index), count: 40 * index)
+            let additional = [UInt8](repeating: 7, count: index / 2)
+            let box = sealer.seal(plaintext, key: keys[turn], additional: additional)
+            let nonce = Array(box.prefix(AESGCM.nonceByteCount))
+            nonces.insert(nonce)
+            let alone = AESGCM.seal(
+                plaintext, key: keys[turn], additional: additional, nonce: nonce)
+            #expect(box == alone, "box \(index)")
+            #expect(AESGCM.open(box, key: keys[1 - turn], additional: additional) == nil)
+        }
+        #expect(nonces.count == 7)
+    }
+
     @Test func `a box with any bit changed does not open`() {
         let key = SymmetricKey.generate()
         let box = AESGCM.seal([1, 2, 3], key: key, additional: [9])

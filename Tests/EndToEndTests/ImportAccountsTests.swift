@@ -273,9 +273,8 @@ import Testing
             await session.close()
             half.send(SIGKILL)
             _ = try await half.exitStatus(within: .seconds(60))
-            let rest = try await deployment.tool.run([
-                "import", "auth0", path, "--reason", "the move",
-            ])
+            let rest = try await deployment.tool.run(
+                ["import", "auth0", path, "--reason", "the move"], within: .seconds(240))
             #expect(rest.status == 0, "\(rest)")
             let numbers = rest.output.matches(of: /(accounts|by external id:) ([0-9]+)/)
                 .compactMap { Int($0.output.2) }

@@ -23,11 +23,13 @@ package enum AESGCM {
     package static func seal(
         _ plaintext: [UInt8], key: SymmetricKey, additional: [UInt8]
     ) -> [UInt8] {
+        seal(plaintext, key: key, additional: additional, nonce: newNonce())
+    }
+
+    /// Returns a random nonce.
+    fileprivate static func newNonce() -> [UInt8] {
         let bits = nonceBits.next()
-        let nonce = (0..<nonceByteCount).map { index in
-            UInt8(truncatingIfNeeded: bits >> UInt128(8 * index))
-        }
-        return seal(plaintext, key: key, additional: additional, nonce: nonce)
+        return (0..<nonceByteCount).map { UInt8(truncatingIfNeeded: bits >> UInt128(8 * $0)) }
     }
 
     /// Decrypts a box; nil when the key, the additional bytes or any bit of the box differs.
@@ -56,8 +58,15 @@ package enum AESGCM {
         _ plaintext: [UInt8], key: SymmetricKey, additional: [UInt8], nonce: [UInt8]
     ) -> [UInt8] {
         precondition(nonce.count == nonceByteCount, "an AES-GCM nonce has 12 bytes")
-        precondition(plaintext.count <= plaintextBytesMax, "a plaintext has at most 1 GiB")
         let context = CipherContext(.encrypt, key: key, nonce: nonce[...], additional: additional)
+        return box(plaintext, nonce: nonce, in: context)
+    }
+
+    /// Encrypts a plaintext in a context that was started with the nonce.
+    fileprivate static func box(
+        _ plaintext: [UInt8], nonce: [UInt8], in context: borrowing CipherContext
+    ) -> [UInt8] {
+        precondition(plaintext.count <= plaintextBytesMax, "a plaintext has at most 1 GiB")
         let tagStart = nonceByteCount + plaintext.count
         return unsafe [UInt8](unsafeUninitializedCapacity: tagStart + tagByteCount) { box, count in
             _ = unsafe box.update(fromContentsOf: nonce)
@@ -70,3 +79,30 @@ package enum AESGCM {
         }
     }
 }
+
+/// Encryptions by ``AESGCM`` one after the other.
+///
+/// OpenSSL's memory is allocated once, and the schedule of a key is made once for the boxes in a row that it seals.
+package final class AESGCMSealer {
+    private let context = CipherContext()
+    /// The key of the last box.
+    private var key: SymmetricKey?
+
+    /// Creates a sealer that has sealed nothing.
+    package init() {}
+
+    /// Encrypts a plaintext as ``AESGCM/seal(_:key:additional:)`` does.
+    package func seal(
+        _ plaintext: [UInt8], key: SymmetricKey, additional: [UInt8]
+    ) -> [UInt8] {
+        let nonce = AESGCM.newNonce()
+        let isKnown = self.key?.isCopy(of: key) ?? false
+        context.encrypt(with: isKnown ? nil : key, nonce: nonce, additional: additional)
+        self.key = key
+        return AESGCM.box(plaintext, nonce: nonce, in: context)
+    }
+}
+
+// The context may be used by one thread only.
+@available(*, unavailable)
+extension AESGCMSealer: Sendable {}

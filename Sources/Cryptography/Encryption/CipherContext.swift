@@ -15,18 +15,45 @@ internal import COpenSSL
             preconditionFailure("OpenSSL can't make a cipher context")
         }
         unsafe context = made
-        let started = unsafe key.withBytes { keyBytes in
-            unsafe nonce.withUnsafeBufferPointer { nonceBytes in
+        unsafe Self.start(
+            made, FetchedAlgorithms.aes256GCM, direction, key, nonce: nonce, additional)
+    }
+
+    /// Allocates the memory of encryptions, each of which begins with ``encrypt(with:nonce:additional:)``.
+    init() {
+        guard let made = unsafe EVP_CIPHER_CTX_new() else {
+            preconditionFailure("OpenSSL can't make a cipher context")
+        }
+        unsafe context = made
+        let chosen = unsafe EVP_CipherInit_ex2(
+            made, FetchedAlgorithms.aes256GCM, nil, nil, Direction.encrypt.rawValue, nil)
+        precondition(chosen == 1, "OpenSSL can't choose AES-256-GCM")
+    }
+
+    /// Starts another encryption: with a key, or with nil by the key of the one before.
+    func encrypt(with key: SymmetricKey?, nonce: [UInt8], additional: [UInt8]) {
+        unsafe Self.start(context, nil, .encrypt, key, nonce: nonce[...], additional)
+    }
+
+    private static func start(
+        _ context: OpaquePointer, _ cipher: OpaquePointer?, _ direction: Direction,
+        _ key: SymmetricKey?, nonce: ArraySlice<UInt8>, _ additional: [UInt8]
+    ) {
+        let started = unsafe nonce.withUnsafeBufferPointer { nonceBytes -> Int32 in
+            guard let key else {
+                return unsafe EVP_CipherInit_ex2(
+                    context, cipher, nil, nonceBytes.baseAddress, direction.rawValue, nil)
+            }
+            return unsafe key.withBytes { keyBytes in
                 unsafe EVP_CipherInit_ex2(
-                    made, FetchedAlgorithms.aes256GCM,
-                    keyBytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                    context, cipher, keyBytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
                     nonceBytes.baseAddress, direction.rawValue, nil)
             }
         }
         precondition(started == 1, "OpenSSL can't start AES-256-GCM")
         var written: Int32 = 0
         let fed = unsafe additional.withUnsafeBufferPointer { bytes in
-            unsafe EVP_CipherUpdate(made, nil, &written, bytes.baseAddress, Int32(bytes.count))
+            unsafe EVP_CipherUpdate(context, nil, &written, bytes.baseAddress, Int32(bytes.count))
         }
         precondition(fed == 1 || additional.isEmpty, "OpenSSL can't authenticate bytes")
     }

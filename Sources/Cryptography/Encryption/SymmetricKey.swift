@@ -41,6 +41,9 @@ package struct SymmetricKey: Sendable, CustomStringConvertible, CustomReflectabl
         unsafe storage.withBytes(body)
     }
 
+    /// Whether two values share one memory; different memory may hold equal bytes.
+    func isCopy(of other: SymmetricKey) -> Bool { storage === other.storage }
+
     /// The name of the type, without any key material.
     package var description: String {
         "SymmetricKey(redacted)"

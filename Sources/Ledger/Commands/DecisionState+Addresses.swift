@@ -154,7 +154,7 @@ extension DecisionState {
             identities.contains(identity)
                 && type(of: subject.provider, under: policy)?.addressKind != nil
         }
-        return Set(users.keys.map(\.providerID))
+        return Set(users.map(\.key.providerID))
     }
 
     /// Returns the subject of the identities that use an address.

@@ -84,7 +84,7 @@ package struct DecisionState: Sendable {
 
     package var ledger: LedgerState
     /// The identities by subject, including unlinked ones.
-    package var directory: [Subject: IdentityID] = [:]
+    package var directory = SubjectDirectory()
     package var refreshTokens: [SessionID: RefreshTokenState] = [:]
     /// The time of each attempt that counts.
     package var attempts: [AccountID: [Attempt: Timestamp]] = [:]
@@ -99,7 +99,7 @@ package struct DecisionState: Sendable {
     /// The counters of the loaded passkeys; 0 for one that does not count.
     package var passkeyCounts: [IdentityID: UInt32] = [:]
     /// The addresses that accounts have, by their names.
-    package var addressNames: [AddressName: AddressID] = [:]
+    package var addressNames = NamedAddresses()
     /// The last use of each identity that a phone number finds: its link, a proof of the number, a sign-in, or a
     /// refresh of a session that it opened.
     package var identityUses: [IdentityID: Timestamp] = [:]

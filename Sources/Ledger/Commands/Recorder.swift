@@ -127,9 +127,7 @@ extension DecisionState {
         case .erasureAsked(let request): erasureRequests[request.account] = request
         case .erasureRequestEnded(let account): erasureRequests[account] = nil
         case .idTokenSpent(let token, let time): spentIDTokens[token.digest] = time
-        case .addressNamed(let name, let address):
-            for (other, held) in addressNames where held == address { addressNames[other] = nil }
-            addressNames[name] = address
+        case .addressNamed(let name, let address): addressNames[name] = address
         case .accountNamed(let name, let position): names[name] = position
         case .factorStored(let factor):
             factorCounters[factor.id] = factor.counter
@@ -152,9 +150,9 @@ extension DecisionState {
         for (id, session) in ledger.sessions where session.account == account {
             refreshTokens[id]?.forget()
         }
-        directory = directory.filter { !isForgotten($0.value) }
+        directory = directory.keeping { !isForgotten($0) }
         signIns = signIns.filter { !isForgotten($0.key) }
-        addressNames = addressNames.filter { ledger.addresses[$0.value] != nil }
+        addressNames = addressNames.keeping { ledger.addresses[$0] != nil }
         identityUses = identityUses.filter { !isForgotten($0.key) }
         lostNumbers = lostNumbers.filter { !isForgotten($0) }
         names = names.filter { ledger.names[$0.value] != nil }
@@ -164,10 +162,11 @@ extension DecisionState {
     package mutating func noteUse(of event: Event, at time: Timestamp) {
         switch event {
         case .addressConfirmed(let fact) where fact.kind == .phone:
-            for user in users(of: fact.address) { noteUse(of: user, at: time) }
+            for user in directory.users(of: fact.address) { noteUse(of: user, at: time) }
         case .addressChanged(let fact) where fact.kind == .phone:
-            for user in users(of: fact.address) { noteUse(of: user, at: time) }
-        case .addressReleased(let fact): lostNumbers.formUnion(users(of: fact.address))
+            for user in directory.users(of: fact.address) { noteUse(of: user, at: time) }
+        case .addressReleased(let fact):
+            lostNumbers.formUnion(directory.users(of: fact.address))
         case .providerLinked(let fact): noteUse(of: fact.identity, at: time)
         case .signedIn(let fact): noteUse(of: fact.identity, at: time)
         default: break
@@ -177,11 +176,6 @@ extension DecisionState {
     /// Notes a use of an identity; an earlier one than is known changes nothing, as a clock may be set back.
     package mutating func noteUse(of identity: IdentityID, at time: Timestamp) {
         identityUses[identity] = max(time, identityUses[identity] ?? time)
-    }
-
-    private func users(of address: AddressID) -> [IdentityID] {
-        let subject = address.description
-        return directory.filter { $0.key.providerID == subject }.map(\.value)
     }
 
     private func isForgotten(_ identity: IdentityID) -> Bool {

@@ -43,10 +43,10 @@ package struct Digest: Hashable, Sendable, CustomStringConvertible {
     /// The 32 bytes.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(Self.byteCount)
-        for word in [words.first, words.second, words.third, words.fourth] {
-            for shift in stride(from: 56, through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+        bytes.append(addingCapacity: Self.byteCount) { bytes in
+            for index in 0..<Self.byteCount {
+                let shift = UInt64(56 - 8 * (index & 7))
+                bytes.append(UInt8(truncatingIfNeeded: word(index >> 3) >> shift))
             }
         }
         return bytes

@@ -79,6 +79,25 @@ package final class BatchQueue<Element: Sendable>: Sendable {
         return added
     }
 
+    /// Adds elements together: the consumer that they wake finds all of them.
+    ///
+    /// - Parameter elements: The elements to add.
+    /// - Returns: The number of the first ones that were added: fewer than all when the queue is full or closed.
+    @inlinable package func add(contentsOf elements: [Element]) -> Int {
+        let since = now()
+        let (added, consumer) = state.withLock { state in
+            let room = state.isClosed ? 0 : max(0, limit - state.waiting.count)
+            let added = min(room, elements.count)
+            guard added > 0 else { return (0, CheckedContinuation<Void, Never>?.none) }
+            state.waiting += elements.prefix(added).map { Queued(element: $0, since: since) }
+            let consumer = state.consumer
+            state.consumer = nil
+            return (added, consumer)
+        }
+        consumer?.resume()
+        return added
+    }
+
     /// Removes up to `max` elements to start and all that are late, without waiting.
     ///
     /// - Parameters:

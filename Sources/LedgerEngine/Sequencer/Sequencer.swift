@@ -100,11 +100,19 @@ package final class Sequencer: CommandQueue {
     ) {
         guard !commands.isEmpty else { return answered([]) }
         let answers = GroupAnswers(count: commands.count, answered)
-        for (index, command) in commands.enumerated() {
-            let pending = Pending(command: command) { answers.set($0, at: index) }
-            if !queue(of: command.tenant).add(pending) {
+        let all = commands.enumerated().map { index, command in
+            Pending(command: command) { answers.set($0, at: index) }
+        }
+        // Together where one lane has them all: a sequencer without work would start with the first one alone.
+        guard laneOf != nil else {
+            for index in lanes.first.queue.add(contentsOf: all)..<all.count {
                 answers.set(.failure(.overloaded), at: index)
             }
+            return
+        }
+        for (index, pending) in all.enumerated()
+        where !queue(of: pending.command.tenant).add(pending) {
+            answers.set(.failure(.overloaded), at: index)
         }
     }
 

@@ -31,6 +31,8 @@ package final class TenantBatch {
     package private(set) var recordings: [Recording] = []
     /// The number of recordings that the store has taken.
     private var takenCount = 0
+    /// Whether account holders are told of an event.
+    private(set) var hasTellingEvent = false
     /// The traces of requests, each with the positions of its events.
     package private(set) var traces: [(positions: ClosedRange<LogPosition>, trace: TraceContext)] =
         []
@@ -100,8 +102,10 @@ package final class TenantBatch {
                 (positions: first.recorded.position...last.recorded.position, trace: trace))
         }
         recordings.append(contentsOf: recorded)
+        let ledger = state.ledger
         for recording in recorded {
-            changes.add(recording.recorded, in: state.ledger)
+            changes.add(recording.recorded, in: ledger)
+            if !hasTellingEvent, recording.recorded.notices != nil { hasTellingEvent = true }
             if case .rulesSet = recording.recorded.event { hasConfiguredRules = nil }
         }
         for effect in effects {
@@ -123,9 +127,13 @@ package struct Opener: Hashable {
 /// state.
 package struct BatchChanges {
     package private(set) var accountsOpened: Set<AccountID> = []
-    package private(set) var accountsTouched: Set<AccountID> = []
+    /// In the order of their first events, as the other lists: rows with ids that begin with their times are appended
+    /// to the last page of an index.
+    package private(set) var accountsTouched: [AccountID] = []
+    private var touchedAccounts: Set<AccountID> = []
     package private(set) var identitiesNamed: Set<IdentityID> = []
-    package private(set) var identitiesTouched: Set<IdentityID> = []
+    package private(set) var identitiesTouched: [IdentityID] = []
+    private var touchedIdentities: Set<IdentityID> = []
     /// The anonymous identities that ended because their accounts got another one.
     package private(set) var identitiesUpgraded: Set<IdentityID> = []
     package private(set) var sessionsOpened: Set<SessionID> = []
@@ -179,22 +187,30 @@ package struct BatchChanges {
     package private(set) var setsRules = false
 
     mutating func reserve(forCommands count: Int) {
-        accountsTouched.reserveCapacity(count)
+        touchedAccounts.reserveCapacity(count)
         identitiesNamed.reserveCapacity(count)
-        identitiesTouched.reserveCapacity(count)
+        touchedIdentities.reserveCapacity(count)
+    }
+
+    private mutating func touch(_ account: AccountID) {
+        if touchedAccounts.insert(account).inserted { accountsTouched.append(account) }
+    }
+
+    private mutating func touch(_ identity: IdentityID) {
+        if touchedIdentities.insert(identity).inserted { identitiesTouched.append(identity) }
     }
 
     /// - Parameters:
     ///   - recorded: the event.
     ///   - ledger: the state after the command that it belongs to.
     mutating func add(_ recorded: RecordedEvent, in ledger: LedgerState) {
-        for reference in recorded.accounts { accountsTouched.insert(reference.id) }
+        for reference in recorded.accounts { touch(reference.id) }
         let position = recorded.position
         switch recorded.event {
         case .accountOpened(let fact): accountsOpened.insert(fact.account)
-        case .providerLinked(let fact): identitiesTouched.insert(fact.identity)
+        case .providerLinked(let fact): touch(fact.identity)
         case .providerUnlinked(let fact):
-            identitiesTouched.insert(fact.identity)
+            touch(fact.identity)
             end(fact.identity, of: fact.account, at: position)
             if ledger.rules?.hasCredentials(fact.provider) ?? true {
                 passwordsLost.append(fact.identity)
@@ -203,8 +219,8 @@ package struct BatchChanges {
             guard let upgrade = fact.upgrade else { break }
             identitiesUpgraded.insert(fact.identity)
             if let session = upgrade.session { sessionsUpgraded.insert(session) }
-        case .providerUnlinkPlanned(let fact): identitiesTouched.insert(fact.identity)
-        case .providerUnlinkStopped(let fact): identitiesTouched.insert(fact.identity)
+        case .providerUnlinkPlanned(let fact): touch(fact.identity)
+        case .providerUnlinkStopped(let fact): touch(fact.identity)
         case .signedIn(let fact): sessionsOpened.insert(fact.session)
         case .signedOut(let fact):
             switch fact.scope {
@@ -219,8 +235,7 @@ package struct BatchChanges {
         case .legalHoldSet(let fact): accountsHeld.insert(fact.account)
         case .legalHoldLifted(let fact): accountsHeld.insert(fact.account)
         case .accountsMerged(let fact):
-            identitiesTouched.formUnion(
-                (fact.moved + fact.dropped + fact.replaced).map(\.identity))
+            for link in fact.moved + fact.dropped + fact.replaced { touch(link.identity) }
             for link in fact.moved + fact.dropped {
                 end(link.identity, of: fact.absorbed, at: position)
             }
@@ -236,7 +251,7 @@ package struct BatchChanges {
             }
             mergesMade.append(Merge(fact, id: recorded.id, at: position))
         case .accountsUnmerged(let fact):
-            identitiesTouched.formUnion((fact.returned + fact.restored).map(\.identity))
+            for link in fact.returned + fact.restored { touch(link.identity) }
             for link in fact.returned { end(link.identity, of: fact.survivor, at: position) }
             accountsMerged.insert(fact.absorbed)
             if !fact.factors.isEmpty { accountsFactored.insert(fact.survivor) }
@@ -296,7 +311,7 @@ package struct BatchChanges {
     mutating func add(_ effect: Decision.Effect) {
         switch effect {
         case .identityNamed(_, let identity): identitiesNamed.insert(identity)
-        case .attempted(let account, _, _): accountsTouched.insert(account)
+        case .attempted(let account, _, _): touch(account)
         case .refreshTokens(let session, _): sessionsRefreshed.insert(session)
         case .answered(let scope, _): answers.append(scope)
         case .erasureAsked(let request): erasureRequests.insert(request.account)

@@ -1,4 +1,4 @@
-import Cryptography
+package import Cryptography
 package import Ledger
 
 /// The key that encrypts the disclosures about one account; destroying it erases them.
@@ -20,17 +20,27 @@ package struct AccountKey: Sendable {
         AccountKey(bytes: SecureRandom.bytes(32))
     }
 
+    /// Generates random keys by one draw, which costs little more than that of one key.
+    package static func generate(_ count: Int) -> [AccountKey] {
+        let bytes = SecureRandom.bytes(count * SymmetricKey.byteCount)
+        return (0..<count).compactMap { index in
+            let start = index * SymmetricKey.byteCount
+            return AccountKey(bytes: Array(bytes[start..<start + SymmetricKey.byteCount]))
+        }
+    }
+
     /// Encrypts the disclosures of one event about this account, bound to their position in the
     /// log.
     package func seal(
-        _ disclosures: [[UInt8]], tenant: TenantID, position: LogPosition, account: AccountID
+        _ disclosures: [[UInt8]], tenant: TenantID, position: LogPosition, account: AccountID,
+        by sealer: AESGCMSealer = AESGCMSealer()
     ) -> [UInt8] {
-        AESGCM.seal(
+        sealer.seal(
             DisclosureList.join(disclosures), key: key,
             additional: Self.additional(tenant, position, account))
     }
 
-    /// Decrypts the result of ``seal(_:tenant:position:account:)``; nil if anything was changed.
+    /// Decrypts the result of ``seal(_:tenant:position:account:by:)``; nil if anything was changed.
     package func open(
         _ ciphertext: [UInt8], tenant: TenantID, position: LogPosition, account: AccountID
     ) -> [(encoded: [UInt8], disclosure: Disclosure)]? {

@@ -1,11 +1,14 @@
+package import Cryptography
 package import Ledger
 
 extension WrappingKeyring {
     /// Encrypts the hash of a password, bound to its tenant and its version.
     package func seal(
-        _ password: NewPassword, of version: PasswordVersion, in tenant: TenantID
+        _ password: NewPassword, of version: PasswordVersion, in tenant: TenantID,
+        by sealer: AESGCMSealer = AESGCMSealer()
     ) -> (wrappingKey: String, wrapped: [UInt8])? {
-        seal(Array(password.hash.utf8), additional: Self.additional(version, tenant))
+        seal(
+            Array(password.hash.utf8), additional: Self.additional(version, tenant), by: sealer)
     }
 
     /// Decrypts the hash of a password; nil if the key is unknown or anything was changed.

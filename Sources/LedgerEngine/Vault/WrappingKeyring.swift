@@ -58,9 +58,10 @@ package final class WrappingKeyring: Sendable {
 
     /// Encrypts an account's key for the `account_keys` table, bound to tenant and account.
     package func wrap(
-        _ accountKey: AccountKey, tenant: TenantID, account: AccountID
+        _ accountKey: AccountKey, tenant: TenantID, account: AccountID,
+        by sealer: AESGCMSealer = AESGCMSealer()
     ) -> (wrappingKey: String, wrapped: [UInt8])? {
-        seal(accountKey.bytes, additional: Self.additional(tenant, account))
+        seal(accountKey.bytes, additional: Self.additional(tenant, account), by: sealer)
     }
 
     /// Decrypts an account's key; nil if the wrapping key is unknown or the bytes were changed.
@@ -73,15 +74,15 @@ package final class WrappingKeyring: Sendable {
 
     /// Encrypts with the current key.
     package func seal(
-        _ secret: [UInt8], additional: [UInt8]
+        _ secret: [UInt8], additional: [UInt8], by sealer: AESGCMSealer = AESGCMSealer()
     ) -> (wrappingKey: String, wrapped: [UInt8])? {
         let now = content.withLock(\.self)
         guard let key = now.keys[now.currentID] else { return nil }
-        let wrapped = AESGCM.seal(secret, key: key, additional: additional)
+        let wrapped = sealer.seal(secret, key: key, additional: additional)
         return (wrappingKey: now.currentID, wrapped: wrapped)
     }
 
-    /// Decrypts the result of ``seal(_:additional:)``; nil if the key is unknown or anything was
+    /// Decrypts the result of ``seal(_:additional:by:)``; nil if the key is unknown or anything was
     /// changed.
     package func open(_ wrapped: [UInt8], wrappingKey: String, additional: [UInt8]) -> [UInt8]? {
         key(wrappingKey).flatMap { AESGCM.open(wrapped, key: $0, additional: additional) }

@@ -61,6 +61,24 @@ package struct ImportFile {
         }
     }
 
+    /// Returns all bytes of a file of up to a size; nil for a larger one.
+    ///
+    /// - Throws: `ImportFault.unreadable`.
+    mutating func content(upTo bytesMax: Int) throws(ImportFault) -> [UInt8]? {
+        do {
+            guard try file.seekToEnd() <= UInt64(bytesMax) else { return nil }
+        } catch {
+            throw .unreadable("the file")
+        }
+        try rewind()
+        var content: [UInt8] = []
+        while true {
+            let part = try next()
+            guard !part.isEmpty else { return content }
+            content += part
+        }
+    }
+
     /// Returns to the beginning.
     ///
     /// - Throws: `ImportFault.unreadable`.

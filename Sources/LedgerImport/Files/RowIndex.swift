@@ -1,4 +1,4 @@
-/// The places of rows in a file, by a key of each: 16 bytes a row.
+/// The places of rows in a file, by a key of each: 16 bytes a row, and the bytes of a small file.
 struct RowIndex {
     private struct Entry {
         let hash: Int
@@ -6,10 +6,14 @@ struct RowIndex {
     }
 
     private static let partBytes = 4096
+    /// The maximum size of a file whose bytes are kept: a read of each row costs more than its parsing.
+    static let keptBytesMax = 32 << 20
 
     private let key: ([String?]) -> String?
     private let form: TextRows.Form
     private let file: ImportFile
+    /// The bytes of the file; nil for a large one.
+    private let content: [UInt8]?
     /// Sorted by hash.
     private var entries: [Entry] = []
 
@@ -19,11 +23,13 @@ struct RowIndex {
     ///   some of its identities would be imported for ever.
     init(
         _ rows: inout TextRows, _ form: TextRows.Form, path: String,
-        key: @escaping ([String?]) -> String?
+        keptBytesMax: Int = Self.keptBytesMax, key: @escaping ([String?]) -> String?
     ) throws(ImportFault) {
         self.key = key
         self.form = form
-        file = try ImportFile(path: path)
+        var file = try ImportFile(path: path)
+        content = try file.content(upTo: keptBytesMax)
+        self.file = file
         reading: while true {
             switch try Self.next(of: &rows) {
             case .end:
@@ -69,9 +75,8 @@ struct RowIndex {
         var found: [[String?]] = []
         for offset in offsets.sorted() {
             var next = offset
-            var file = file
             var rows = TextRows(form) { () throws(ImportFault) in
-                let part = try file.bytes(from: next, count: Self.partBytes)
+                let part = try bytes(from: next)
                 next += UInt64(part.count)
                 return part
             }
@@ -79,5 +84,14 @@ struct RowIndex {
             found.append(row.fields)
         }
         return found
+    }
+
+    /// Returns a part from an offset; empty at the end.
+    private func bytes(from start: UInt64) throws(ImportFault) -> [UInt8] {
+        guard let content else {
+            var file = file
+            return try file.bytes(from: start, count: Self.partBytes)
+        }
+        return Array(content.dropFirst(Int(start)).prefix(Self.partBytes))
     }
 }

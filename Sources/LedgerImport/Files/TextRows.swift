@@ -103,10 +103,12 @@ package struct TextRows {
                 return hasBytes ? row.withoutReturn : nil
             }
             hasBytes = true
-            var index = part.startIndex
+            // Not of the member, which each byte would read anew.
+            let bytes = part
+            var index = bytes.startIndex
             var isAtEnd = false
-            while index < part.endIndex {
-                let byte = part[index]
+            while index < bytes.endIndex {
+                let byte = bytes[index]
                 if byte == UInt8(ascii: "\""), form == .csv { isInQuotes.toggle() }
                 if byte == 0x0A {
                     line += 1
@@ -118,8 +120,8 @@ package struct TextRows {
                 index += 1
             }
             let room = Self.rowBytesMax + 1 - row.count
-            row += part[part.startIndex..<index].prefix(max(0, room))
-            let used = index - part.startIndex + (isAtEnd ? 1 : 0)
+            row += bytes[..<index].prefix(max(0, room))
+            let used = index - bytes.startIndex + (isAtEnd ? 1 : 0)
             offset += UInt64(used)
             part = part.dropFirst(used)
             if isAtEnd { return row.withoutReturn }
@@ -135,17 +137,16 @@ package struct TextRows {
                 var field: [UInt8] = []
                 index += 1
                 while true {
-                    guard index < bytes.count else { return nil }
-                    if bytes[index] == UInt8(ascii: "\"") {
-                        guard index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: "\"") else {
-                            break
-                        }
-                        index += 1
+                    guard let quote = bytes[index...].firstIndex(of: UInt8(ascii: "\"")) else {
+                        return nil
                     }
-                    field.append(bytes[index])
+                    field += bytes[index..<quote]
+                    index = quote + 1
+                    // Two quotes are one.
+                    guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { break }
+                    field.append(UInt8(ascii: "\""))
                     index += 1
                 }
-                index += 1
                 guard let text = String(validating: field, as: UTF8.self) else { return nil }
                 fields.append(text)
             } else {

@@ -108,6 +108,7 @@ enum KeycloakUser {
     }
 
     private static func unpadded(_ bytes: [UInt8]) -> String {
-        String(Base64.encode(bytes).prefix { $0 != "=" })
+        let text = Base64.encode(bytes)
+        return String(Substring(text.utf8.prefix { $0 != UInt8(ascii: "=") }))
     }
 }

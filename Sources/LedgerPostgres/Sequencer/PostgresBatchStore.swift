@@ -10,8 +10,11 @@ import Postgres
 /// The first locks and loads, the second writes and commits. After the lock come separate
 /// statements, so that under READ COMMITTED each sees every earlier commit.
 package final class PostgresBatchStore: BatchStore {
-    /// The commands of a large batch that are decided while Postgres inserts the events of those before them.
+    /// The least number of commands of a large batch that are decided while Postgres inserts the events of those before
+    /// them.
     package static let partCommands = 64
+    /// The parts of a larger batch, since each is a statement.
+    private static let partsMax = 8
 
     private let session: Postgres.Session
     private let delivery = BlockingExecutor(label: "account-ledger answers")
@@ -186,9 +189,8 @@ package final class PostgresBatchStore: BatchStore {
     /// Returns the ranges of a batch's commands that are decided one after the other.
     private static func parts(_ count: Int) -> [Range<Int>] {
         guard count >= 2 * partCommands else { return [0..<count] }
-        return stride(from: 0, to: count, by: partCommands).map {
-            $0..<min($0 + partCommands, count)
-        }
+        let size = max(partCommands, (count + partsMax - 1) / partsMax)
+        return stride(from: 0, to: count, by: size).map { $0..<min($0 + size, count) }
     }
 
     /// Returns the writes besides those of accounts and events, in parts to be made in their order.

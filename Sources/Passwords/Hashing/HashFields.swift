@@ -52,12 +52,13 @@ enum HashFields {
 
     /// Encodes bytes as Base64 without padding, as PHC strings do.
     static func unpadded(_ bytes: [UInt8]) -> String {
-        String(Base64.encode(bytes).prefix { $0 != "=" })
+        let text = Base64.encode(bytes)
+        return String(Substring(text.utf8.prefix { $0 != UInt8(ascii: "=") }))
     }
 
     /// Decodes Base64 without padding; nil when it is not canonical.
     static func decode(unpadded text: Substring) -> [UInt8]? {
-        guard !text.contains("=") else { return nil }
+        guard !text.utf8.contains(UInt8(ascii: "=")) else { return nil }
         return Base64.decode(text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4))
     }
 

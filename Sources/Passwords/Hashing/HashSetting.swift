@@ -44,11 +44,13 @@ enum HashSettings {
         if type == BcryptSetting.self {
             // Its digest follows the salt without a separator.
             end =
-                text.index(
+                text.utf8.index(
                     text.startIndex, offsetBy: BcryptSetting.textCount, limitedBy: text.endIndex)
                 ?? text.endIndex
         } else {
-            end = text.lastIndex(of: "$").map { text.index(after: $0) } ?? text.endIndex
+            end =
+                text.utf8.lastIndex(of: UInt8(ascii: "$")).map { text.utf8.index(after: $0) }
+                ?? text.endIndex
         }
         return (try type.init(text[..<end]), text[end...])
     }

@@ -30,9 +30,9 @@ struct AccountImporter: Sendable {
     }
 
     /// The number of accounts in one transaction.
-    static let batchMax = 512
+    static let batchMax = 1024
     /// The number of events at which a transaction gets no further account.
-    private static let eventsMax = 4096
+    private static let eventsMax = 8192
     /// The number of batches of which one is decided while the others are read.
     private static let batchesInFlight = 3
     /// The number of accounts that one task maps.

@@ -49,6 +49,20 @@ import Testing
         #expect(!queue.add(16))
     }
 
+    @Test func `elements that are added together are returned together, if there is room`() async {
+        async let waiting = queue.wait()
+        #expect(queue.add(contentsOf: [1, 2, 3]) == 3)
+        let isWoken = await waiting
+        #expect(isWoken)
+        #expect(take(max: 8) == (batch: [1, 2, 3], late: []))
+        #expect(queue.add(1))
+        #expect(queue.add(contentsOf: Array(2...10)) == 7)
+        #expect(queue.add(contentsOf: [9]) == 0)
+        #expect(take(max: 9) == (batch: Array(1...8), late: []))
+        queue.close()
+        #expect(queue.add(contentsOf: [1]) == 0)
+    }
+
     @Test func `a returned element has waited since it was first added`() {
         let first = clock.now
         clock.advance(by: .seconds(3))

@@ -171,6 +171,11 @@ import Testing
             story.command("eve", [subject("google", "eve")], address: "ada@x.test"))
         #expect(held.success.problems.map(\.obstacle) == [.addressHeld])
         #expect(held.success.effect == .opened && held.success.addresses == 0)
+        let third = try story.importing(story.command("zoe", address: "ada@x.test"))
+        #expect(third.success.effect == .refused)
+        #expect(third.success.problems.map(\.holder) == held.success.problems.map(\.holder))
+        let state = story.scenario.given.state
+        #expect(state.ledger.addresses.count == 1 && state.addressNames.map(\.value).count == 1)
     }
 
     @Test func `an address has two ways, and one account has each of them once`() throws {

@@ -51,11 +51,14 @@ enum AddressWrites {
         var given: [AddressName] = []
         var macs: [[UInt8]] = []
         for batch in batches {
-            let names = Dictionary(
+            var names = Dictionary(
                 batch.changes.addressesNamed.map { ($0.address, $0.name) },
                 uniquingKeysWith: { _, last in last })
-            for (id, name) in names {
-                guard let address = batch.state.ledger.addresses[id] else { continue }
+            // Each once, in the order of the log.
+            for (_, id) in batch.changes.addressesNamed {
+                guard let name = names.removeValue(forKey: id),
+                    let address = batch.state.ledger.addresses[id]
+                else { continue }
                 macs.append(
                     try batch.macs.mac(of: .address(address, named: name, of: batch.tenant)))
                 tenants.append(batch.tenant.description)

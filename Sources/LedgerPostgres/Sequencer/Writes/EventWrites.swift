@@ -93,26 +93,26 @@ enum EventWrites {
             }
         }
         guard !recordings.isEmpty else { return [] }
-        let events = recordings.map { $0.recorded }
+        // Of the recordings: a list of events would copy all fields of each for every column.
         let isCounted = engine != .citus
         return [
             (isCounted ? insertEvents : insertEventsOnCitus).call(
-                rows: events.count,
+                rows: recordings.count,
                 [
-                    .texts(events.map { $0.tenant.description }),
-                    .int8s(events.map { $0.position.value }),
-                    .uuids(events.map { $0.id.bits }),
-                    .texts(events.map { $0.event.name.rawValue }),
-                    .int4s(events.map { Int32($0.event.version) }),
-                    .timestamps(events.map { $0.recordedAt.microseconds }),
-                    .optionalUUIDs(events.map { $0.accounts.first?.id.bits }),
-                    .optionalInt8s(events.map { $0.accounts.first?.sequence }),
-                    .uuids(events.map { $0.command.bits }),
-                    .optionalUUIDs(events.map { $0.request?.bits }),
-                    .texts(events.map { $0.actor.columnText }),
+                    .texts(recordings.map { $0.recorded.tenant.description }),
+                    .int8s(recordings.map { $0.recorded.position.value }),
+                    .uuids(recordings.map { $0.recorded.id.bits }),
+                    .texts(recordings.map { $0.recorded.event.name.rawValue }),
+                    .int4s(recordings.map { Int32($0.recorded.event.version) }),
+                    .timestamps(recordings.map { $0.recorded.recordedAt.microseconds }),
+                    .optionalUUIDs(recordings.map { $0.recorded.accounts.first?.id.bits }),
+                    .optionalInt8s(recordings.map { $0.recorded.accounts.first?.sequence }),
+                    .uuids(recordings.map { $0.recorded.command.bits }),
+                    .optionalUUIDs(recordings.map { $0.recorded.request?.bits }),
+                    .texts(recordings.map { $0.recorded.actor.columnText }),
                     .byteArrays(recordings.map { $0.entry }),
                     .byteArrays(macs),
-                ], isCounted ? [.int8(Int64(events.count))] : [])
+                ], isCounted ? [.int8(Int64(recordings.count))] : [])
         ]
     }
 

@@ -82,9 +82,7 @@ enum IdentityWrites {
 
     /// Moves identities that had a row, including those erased with an account in the same batch.
     static func moves(in batches: [TenantBatch]) throws(BatchFault) -> [Call] {
-        let moved = try columns(of: batches) { batch, identity in
-            !batch.changes.identitiesNamed.contains(identity.id)
-        }
+        let moved = try columns(of: batches, areNamed: false)
         guard !moved.identities.isEmpty else { return [] }
         let count = moved.identities.count
         let columns = moved.columns + [.optionalByteArrays(moved.formerEmails)]
@@ -93,22 +91,21 @@ enum IdentityWrites {
 
     /// Inserts identities that the batch named.
     static func names(in batches: [TenantBatch]) throws(BatchFault) -> [Call] {
-        let named = try columns(of: batches) { batch, identity in
-            batch.changes.identitiesNamed.contains(identity.id)
-                && !batch.state.ledger.isForgotten(identity)
-        }
+        let named = try columns(of: batches, areNamed: true)
         guard !named.identities.isEmpty else { return [] }
         return [insertIdentities.call(rows: named.identities.count, named.columns)]
     }
 
     private static func columns(
-        of batches: [TenantBatch], where isWanted: (TenantBatch, Identity) -> Bool
+        of batches: [TenantBatch], areNamed: Bool
     ) throws(BatchFault) -> Columns {
         var columns = Columns()
         for batch in batches {
-            for id in batch.changes.identitiesTouched {
+            for id in batch.changes.identitiesTouched
+            where batch.changes.identitiesNamed.contains(id) == areNamed {
                 guard let identity = batch.state.ledger.identities[id],
-                    let subject = batch.subjects[id], isWanted(batch, identity)
+                    let subject = batch.subjects[id],
+                    !areNamed || !batch.state.ledger.isForgotten(identity)
                 else { continue }
                 try columns.add(batch, subject, identity)
             }

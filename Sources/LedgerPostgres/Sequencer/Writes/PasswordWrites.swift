@@ -1,3 +1,4 @@
+import Cryptography
 import Ledger
 import LedgerEngine
 import Postgres
@@ -83,15 +84,17 @@ enum PasswordWrites {
         var sealedHashes: [[UInt8]] = []
         var wrappingKeys: [String] = []
         var macs: [[UInt8]] = []
+        let sealer = AESGCMSealer()
         for batch in batches {
             for (identity, password) in batch.changes.passwordsStored {
                 guard let position = batch.state.ledger.passwords[identity],
                     let account = batch.state.ledger.identities[identity]?.lastAccount
                 else { continue }
                 let version = PasswordVersion(identity: identity, version: position)
-                guard let sealed = keyring.seal(password, of: version, in: batch.tenant) else {
-                    throw .damaged("the wrapping key")
-                }
+                guard
+                    let sealed = keyring.seal(
+                        password, of: version, in: batch.tenant, by: sealer)
+                else { throw .damaged("the wrapping key") }
                 macs.append(
                     try batch.macs.mac(
                         of: .password(

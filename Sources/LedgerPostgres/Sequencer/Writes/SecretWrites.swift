@@ -1,3 +1,4 @@
+import Cryptography
 import Ledger
 import LedgerEngine
 import Postgres
@@ -25,6 +26,7 @@ struct SecretWrites {
     }
 
     private let keyring: WrappingKeyring
+    private let sealer = AESGCMSealer()
     private var tenants: [String] = []
     private var positions: [Int64] = []
     private var accounts: [UInt128] = []
@@ -43,9 +45,12 @@ struct SecretWrites {
     /// - Throws: `BatchFault.damaged` if a live account has no readable key: a disclosure is never
     ///   dropped silently, and never written with another key.
     mutating func add(_ batch: TenantBatch) throws(BatchFault) {
-        for id in batch.changes.accountsOpened {
-            guard let key = AccountKey.generate(),
-                let wrapped = keyring.wrap(key, tenant: batch.tenant, account: id)
+        let opened = batch.changes.accountsTouched.filter {
+            batch.changes.accountsOpened.contains($0)
+        }
+        for (id, key) in zip(opened, AccountKey.generate(opened.count)) {
+            guard
+                let wrapped = keyring.wrap(key, tenant: batch.tenant, account: id, by: sealer)
             else { throw .damaged("the wrapping key") }
             batch.keys.add(key, of: id)
             keyTenants.append(batch.tenant.description)
@@ -63,8 +68,8 @@ struct SecretWrites {
             accounts.append(about.bits)
             ciphertexts.append(
                 key.seal(
-                    recording.disclosures, tenant: batch.tenant, position: position, account: about)
-            )
+                    recording.disclosures, tenant: batch.tenant, position: position, account: about,
+                    by: sealer))
         }
     }
 
