@@ -50,6 +50,23 @@ extension RestoreTests {
             #expect(try await tool.run(["verify"]).status == 0)
         }
     }
+
+    @Test func `an accepted restore ends the sessions of the console`() async throws {
+        try await withSealedLog { deployment, tool in
+            try await run(
+                """
+                INSERT INTO console_sessions (token_digest, staff_id, content, used_at, expires_at)
+                VALUES (decode(repeat('ab', 32), 'hex'), gen_random_uuid(), 'sealed', now(),
+                    now() + interval '12 hours')
+                """, on: deployment)
+            let staff = "SELECT staff_id::text FROM console_sessions"
+            #expect(try await tool.run(["restore-check", "--accept"]).status == 0)
+            #expect(try await texts(staff, on: deployment).count == 1, "nothing was restored")
+            let accepted = try await tool.run(["restore-check", "--accept", "--restored"])
+            #expect(accepted.status == 0, "\(accepted.output)\(accepted.errors)")
+            #expect(try await texts(staff, on: deployment) == [])
+        }
+    }
 }
 
 /// A browser flow, a sign-in with a new passkey and the enrolment of an authenticator app, each in the middle.

@@ -248,7 +248,7 @@ import Testing
         #expect(try await deployment.tool.run(["migrate"]).status == 0)
     }
 
-    private func texts(_ sql: String, on deployment: Deployment) async throws -> [String] {
+    func texts(_ sql: String, on deployment: Deployment) async throws -> [String] {
         let session = Session(url: deployment.superuserURL, applicationName: "restore test")
         let texts = try await session.run { connection in
             let rows = try connection.query(Statement("texts", sql))

@@ -14,7 +14,7 @@ package struct Notice: Sendable {
 extension TenantBatch {
     /// The notices of the batch's events to accounts that may have addresses.
     package var notices: [Notice] {
-        // The batch of an import has thousands of events without any, and is asked after each of its parts.
+        // The batch of an import has thousands of events without any.
         guard hasTellingEvent else { return [] }
         // A merge brings the addresses of the absorbed account.
         let merged = recordings.compactMap { recording -> AccountID? in

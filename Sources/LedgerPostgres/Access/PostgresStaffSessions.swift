@@ -1,6 +1,6 @@
 package import Ledger
 internal import LedgerEngine
-import Postgres
+package import Postgres
 
 /// The sessions of the console in Postgres.
 package final class PostgresStaffSessions: StaffSessionStore {
@@ -44,6 +44,9 @@ package final class PostgresStaffSessions: StaffSessionStore {
 
     private static let endAll = Statement(
         "end_console_sessions_of", "DELETE FROM console_sessions WHERE staff_id = $1")
+
+    private static let endEvery = Statement(
+        "end_every_console_session", "DELETE FROM console_sessions")
 
     private let session: Postgres.Session
     private let onFault: @Sendable (String) -> Void
@@ -128,6 +131,11 @@ package final class PostgresStaffSessions: StaffSessionStore {
     /// Ends every session of a person.
     package func endAll(of staff: StaffID) async throws(LedgerFault) {
         try await run { _ = try $0.query(Self.endAll, [.uuid(staff.bits)]) }
+    }
+
+    /// Ends every session of all staff, as after a restore, which brings back those that have ended since.
+    package static func endEvery(on connection: Connection) throws(PostgresError) {
+        _ = try connection.query(endEvery)
     }
 
     /// Closes the connection.

@@ -31,7 +31,7 @@ struct AccountImporter: Sendable {
 
     /// The number of accounts in one transaction.
     static let batchMax = 1024
-    /// The number of events at which a transaction gets no further account.
+    /// The number of events at which a batch gets no further account; two that wait together may be one transaction.
     private static let eventsMax = 8192
     /// The number of batches of which one is decided while the others are read.
     private static let batchesInFlight = 3

@@ -209,8 +209,11 @@ enum RestoreCheckCommand {
 
     /// Ends the unsent messages of the backup, which were sent or whose causes are gone, the requests for erasures,
     /// which may have been withdrawn, and the device tokens and what servers have sealed, which may have ended.
+    ///
+    /// So may the sessions of the console, which are those of all tenants.
     private static func withdrawMessages(of tenant: TenantID, url: String) throws(Fault) {
         try SchemaCheck.withConnection(to: url) { connection in
+            try PostgresStaffSessions.endEvery(on: connection)
             _ = try connection.pipeline([
                 MessageWrites.withdrawingAll(of: tenant),
                 MessageOutbox.endingChallenges(of: tenant),

@@ -11,6 +11,9 @@ import Testing
 /// Large batches: Postgres inserts the events of a part while the next one is decided.
 @Suite struct BatchPartsTests {
     private static let parts = [0..<64, 64..<128, 128..<150]
+    private static let largerParts = [
+        0..<65, 65..<130, 130..<195, 195..<260, 260..<325, 325..<390, 390..<455, 455..<519,
+    ]
 
     private static func with(
         _ body: @Sendable (SequencerFixture, PostgresBatchStore, Verifier) async throws -> Void
@@ -49,7 +52,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [[0..<127], parts])
+    @Test(arguments: [[0..<127], parts, largerParts])
     func `a decision sees those of former parts, and the log has all events once`(
         expected: [Range<Int>]
     ) async throws {
