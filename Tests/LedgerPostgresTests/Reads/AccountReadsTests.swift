@@ -88,7 +88,8 @@ import Testing
             let locker = try Connection(url: database.runtimeURL, applicationName: "test")
             let ada = try await story.signIn("apple", "ada").caller
             #expect(try await reads.identities(of: ada, in: .default).get().count == 1)
-            try locker.execute("BEGIN; SELECT FROM projections FOR UPDATE")
+            try locker.execute(
+                "BEGIN; SELECT FROM projections WHERE tenant_id = 'default' FOR UPDATE")
             let bob = try await story.signIn("apple", "bob").caller
             let before = behind.count
             async let identities = reads.identities(of: bob, in: .default)
