@@ -54,7 +54,7 @@ package struct ProjectionFolder: Sendable {
     ///     tenants that are behind.
     ///   - waiting: called before each of all tenants; returns those, named likewise, that are folded before it.
     ///   - beat: called before each page, as a sign of life.
-    /// - Returns: what was done and what is left.
+    /// - Returns: the result of the round.
     /// - Throws: the store's errors other than a refusal or a delay, when it cannot be reached.
     package func round(
         of named: [NewEvents]? = nil, waiting: () -> [NewEvents] = { [] }, beat: () -> Void = {}

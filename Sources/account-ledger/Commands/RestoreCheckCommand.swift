@@ -208,7 +208,7 @@ enum RestoreCheckCommand {
     }
 
     /// Ends the unsent messages of the backup, which were sent or whose causes are gone, the requests for erasures,
-    /// which may have been withdrawn, and the device tokens and what servers have sealed, which may have ended.
+    /// which may have been withdrawn, and the device tokens and sealed tokens, which may have ended.
     ///
     /// So may the sessions of the console, which are those of all tenants.
     private static func withdrawMessages(of tenant: TenantID, url: String) throws(Fault) {

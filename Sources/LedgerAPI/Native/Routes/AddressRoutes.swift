@@ -35,7 +35,7 @@ struct ChangeAddressRoute: Route {
         let grant = try await call.submit(
             ChangeAddress(
                 renewal, from: request.present, to: proof, newFormer: call.services.newID()))
-        // What the device has of the former address stays as it is.
+        // The device token stays valid for the former address.
         let kept = agreement.addresses.filter { $0.names != request.present }
         return await call.session(
             grant, refreshToken: token, isNewUser: false,
